@@ -1,0 +1,2 @@
+//! The program that Claude Code starts at every stop.
+fn main() {}

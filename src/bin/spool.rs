@@ -1,0 +1,2 @@
+//! The command line for people and agents.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The real Claude Code, driven end to end.
