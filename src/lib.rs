@@ -1,1 +1,11 @@
 //! One engine that decides whether a loop goes on, and the drivers that ask it.
+//!
+//! `ARCHITECTURE.md` has the floor plan and the invariants.
+
+pub mod claude;
+pub mod engine;
+pub mod evidence;
+pub mod hook;
+pub mod speckit;
+pub mod store;
+pub mod world;
