@@ -1,1 +1,4 @@
 //! One engine that decides whether a loop goes on, and the drivers that ask it.
+
+#[cfg(feature = "cli")]
+pub mod rehearsal;
