@@ -93,7 +93,7 @@ impl Reply {
             message.blocks.push(Block::ToolCall {
                 name: name.to_owned(),
                 input,
-            })
+            });
         })
     }
 

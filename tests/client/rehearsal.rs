@@ -54,7 +54,7 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
     let project = Project::new();
     let settings = project.hook(
         "Stop",
-        r#"cat >> "$CLAUDE_PROJECT_DIR/inputs"; echo >> "$CLAUDE_PROJECT_DIR/inputs"
+        r#"cat >> inputs
 [ -e blocked ] || { : > blocked; printf '%s' '{"decision":"block","reason":"One task\nis open","systemMessage":"going on"}'; }"#,
     );
     let model = ScriptedModel::start(|asked| {
