@@ -9,3 +9,8 @@ pub mod hook;
 pub mod speckit;
 pub mod store;
 pub mod world;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod rehearsal;

@@ -6,6 +6,7 @@ pub mod observe;
 pub mod project;
 pub mod settings;
 pub mod state;
+pub mod status;
 pub mod words;
 
 /// The line that claims completion (spec 003).
