@@ -13,4 +13,6 @@ pub mod world;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
+pub mod plugin;
+#[cfg(feature = "cli")]
 pub mod rehearsal;
