@@ -28,7 +28,7 @@ pub struct ClientRun {
 /// One thing that a line of the client's output tells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// The agent says something. The flag of a subagent is its tool call's identifier.
+    /// The agent says something.
     Says(String),
     /// The agent calls a tool.
     Calls {
@@ -45,6 +45,8 @@ pub enum Heard {
     Notice(String),
     /// The turn is over, with the final text.
     Ends(String),
+    /// The same, told of a subagent.
+    InSubagent(Box<Heard>),
 }
 
 /// The key of the client's notification that it overrode a hook. Only newer clients send it.
@@ -189,7 +191,7 @@ impl ClientRun {
                         ));
                     }
                 }
-                Heard::Notice(_) => {}
+                Heard::Notice(_) | Heard::InSubagent(_) => {}
                 _ => last_reason = None,
             }
         }
@@ -235,6 +237,17 @@ impl ClientRun {
 
 /// Returns what one line of the client's output tells, in order; most lines tell one thing, many tell nothing.
 pub fn heard(line: &Value) -> Vec<Heard> {
+    let told = heard_from_anyone(line);
+    if line["parent_tool_use_id"].is_string() {
+        return told
+            .into_iter()
+            .map(|heard| Heard::InSubagent(Box::new(heard)))
+            .collect();
+    }
+    told
+}
+
+fn heard_from_anyone(line: &Value) -> Vec<Heard> {
     match line["type"].as_str() {
         Some("assistant") => blocks(line).filter_map(heard_from_agent).collect(),
         Some("user") => heard_by_agent(line),
