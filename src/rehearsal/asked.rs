@@ -64,11 +64,7 @@ impl Asked {
         for message in self.fresh() {
             collect_text(&message["content"], &mut parts);
         }
-        parts
-            .iter()
-            .filter_map(|part| feedback_in(part))
-            .map(str::to_owned)
-            .collect()
+        parts.iter().filter_map(|part| feedback_in(part)).map(str::to_owned).collect()
     }
 
     /// Returns whether a Stop hook sent the conversation back to work with this request.
@@ -78,10 +74,7 @@ impl Asked {
 
     /// Returns the text of each tool result that this request brings, in order.
     pub fn tool_results(&self) -> Vec<String> {
-        let blocks = self
-            .fresh()
-            .filter_map(|message| message["content"].as_array())
-            .flatten();
+        let blocks = self.fresh().filter_map(|message| message["content"].as_array()).flatten();
         blocks
             .filter(|block| block["type"] == "tool_result")
             .map(|block| {
@@ -94,13 +87,8 @@ impl Asked {
 
     /// Returns the names of the tools that this request offers to the model.
     pub fn tool_names(&self) -> Vec<&str> {
-        let tools = self.body["tools"]
-            .as_array()
-            .map_or(&[] as &[Value], Vec::as_slice);
-        tools
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect()
+        let tools = self.body["tools"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+        tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
     }
 
     /// Returns whether a subagent asks.
@@ -115,9 +103,7 @@ impl Asked {
             .iter()
             .rposition(|message| message["role"] == "assistant")
             .map_or(0, |index| index + 1);
-        messages[after_last_answer..]
-            .iter()
-            .filter(|message| is_from_user(message))
+        messages[after_last_answer..].iter().filter(|message| is_from_user(message))
     }
 }
 
@@ -151,11 +137,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(messages: &Value) -> Asked {
-        Asked {
-            number: 1,
-            asker: Asker::Main,
-            body: json!({ "messages": messages }),
-        }
+        Asked { number: 1, asker: Asker::Main, body: json!({ "messages": messages }) }
     }
 
     #[test]
@@ -184,11 +166,7 @@ mod tests {
 
     #[test]
     fn a_body_of_another_shape_is_simply_empty() {
-        let request = Asked {
-            number: 1,
-            asker: Asker::Main,
-            body: json!([1, 2]),
-        };
+        let request = Asked { number: 1, asker: Asker::Main, body: json!([1, 2]) };
         assert_eq!(request.last_text(), "");
         assert!(request.tool_names().is_empty());
     }

@@ -55,11 +55,7 @@ impl ScriptedModel {
         let acceptor = thread::Builder::new()
             .name("scripted-model".to_owned())
             .spawn(move || accept(&listener, &served))?;
-        Ok(ScriptedModel {
-            address,
-            shared,
-            acceptor: Some(acceptor),
-        })
+        Ok(ScriptedModel { address, shared, acceptor: Some(acceptor) })
     }
 
     /// Returns a model that plays a fixed list: the conversation gets one reply after the other, the last one again and again.
@@ -101,13 +97,7 @@ impl ScriptedModel {
 
     /// Returns the requests of subagents so far, oldest first.
     pub fn subagent_requests(&self) -> Vec<Arc<Asked>> {
-        self.shared
-            .record()
-            .requests
-            .iter()
-            .filter(|asked| asked.is_subagent())
-            .cloned()
-            .collect()
+        self.shared.record().requests.iter().filter(|asked| asked.is_subagent()).cloned().collect()
     }
 
     /// Returns what went wrong that no script asked for: requests that could not be read, and panics of the script.
@@ -120,12 +110,7 @@ impl ScriptedModel {
     /// Only for a run that goes on in another thread: it waits as long as it takes.
     pub fn wait_for_main_request(&self, number: usize) {
         let missing = |record: &mut Record| {
-            record
-                .requests
-                .iter()
-                .filter(|asked| asked.asker == Asker::Main)
-                .count()
-                < number
+            record.requests.iter().filter(|asked| asked.asker == Asker::Main).count() < number
         };
         drop(
             self.shared
@@ -163,17 +148,10 @@ impl Shared {
     fn note(&self, asker: Asker, body: Value) -> Arc<Asked> {
         let mut record = self.record();
         let kind = discriminant(&asker);
-        let number = record
-            .requests
-            .iter()
-            .filter(|earlier| discriminant(&earlier.asker) == kind)
-            .count()
-            + 1;
-        let request = Arc::new(Asked {
-            number,
-            asker,
-            body,
-        });
+        let number =
+            record.requests.iter().filter(|earlier| discriminant(&earlier.asker) == kind).count()
+                + 1;
+        let request = Arc::new(Asked { number, asker, body });
         record.requests.push(Arc::clone(&request));
         drop(record);
         self.changed.notify_all();
@@ -203,9 +181,7 @@ impl Shared {
     }
 
     fn wait_until_stopped(&self) {
-        let waiting = self
-            .changed
-            .wait_while(self.record(), |record| !record.stopping);
+        let waiting = self.changed.wait_while(self.record(), |record| !record.stopping);
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -245,10 +221,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         Err(Unreadable::Gone) => return,
         Err(Unreadable::Refused { status, why }) => {
             shared.complain(why.clone());
-            (
-                String::new(),
-                Some(error_answer(&Failure::of_request(status, why))),
-            )
+            (String::new(), Some(error_answer(&Failure::of_request(status, why))))
         }
     };
     if let Some(answer) = answer {
@@ -263,10 +236,7 @@ fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
         return Some(json_answer(200, &json!({})));
     }
     if request.route().ends_with("/messages/count_tokens") {
-        return Some(json_answer(
-            200,
-            &json!({"input_tokens": tokens_in(request.body.len())}),
-        ));
+        return Some(json_answer(200, &json!({"input_tokens": tokens_in(request.body.len())})));
     }
     if !request.route().ends_with("/messages") {
         return Some(json_answer(200, &json!({})));
@@ -333,7 +303,5 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
     if let Some(words) = panic.downcast_ref::<String>() {
         return words.clone();
     }
-    panic
-        .downcast_ref::<&str>()
-        .map_or_else(|| "no words".to_owned(), |words| (*words).to_owned())
+    panic.downcast_ref::<&str>().map_or_else(|| "no words".to_owned(), |words| (*words).to_owned())
 }

@@ -55,9 +55,7 @@ const BLOCK_CAP_WORDS: &str = "A hook blocked the turn from ending";
 impl ClientRun {
     /// Returns the identifier of the session, from the first line that names one.
     pub fn session_id(&self) -> Option<&str> {
-        self.lines
-            .iter()
-            .find_map(|line| line["session_id"].as_str())
+        self.lines.iter().find_map(|line| line["session_id"].as_str())
     }
 
     /// Returns the last `result` line. A turn that a background task starts again has more than one.
@@ -67,18 +65,14 @@ impl ClientRun {
 
     /// Returns the final text of the run; empty where there is none.
     pub fn final_text(&self) -> &str {
-        self.result()
-            .and_then(|result| result["result"].as_str())
-            .unwrap_or_default()
+        self.result().and_then(|result| result["result"].as_str()).unwrap_or_default()
     }
 
     /// Returns whether the run ended well: exit code 0, in time, with a result that is no error.
     pub fn is_success(&self) -> bool {
         self.exit_code == Some(0)
             && !self.timed_out
-            && self
-                .result()
-                .is_some_and(|result| result["is_error"] == false)
+            && self.result().is_some_and(|result| result["is_error"] == false)
     }
 
     /// Returns everything the output told, in order.
@@ -90,24 +84,14 @@ impl ClientRun {
     pub fn texts(&self) -> Vec<String> {
         self.heard()
             .into_iter()
-            .filter_map(|heard| {
-                if let Heard::Says(text) = heard {
-                    Some(text)
-                } else {
-                    None
-                }
-            })
+            .filter_map(|heard| if let Heard::Says(text) = heard { Some(text) } else { None })
             .collect()
     }
 
     /// Returns the name and input of every tool call, in order.
     pub fn tool_calls(&self) -> Vec<(String, Value)> {
         let call = |heard| {
-            if let Heard::Calls { name, input } = heard {
-                Some((name, input))
-            } else {
-                None
-            }
+            if let Heard::Calls { name, input } = heard { Some((name, input)) } else { None }
         };
         self.heard().into_iter().filter_map(call).collect()
     }
@@ -115,11 +99,7 @@ impl ClientRun {
     /// Returns the reasons with which Stop hooks sent the agent back to work, in order.
     pub fn hook_feedbacks(&self) -> Vec<String> {
         let reason = |heard| {
-            if let Heard::Feedback(reason) = heard {
-                Some(reason)
-            } else {
-                None
-            }
+            if let Heard::Feedback(reason) = heard { Some(reason) } else { None }
         };
         self.heard().into_iter().filter_map(reason).collect()
     }
@@ -165,12 +145,7 @@ impl ClientRun {
             .iter()
             .find(|line| line["key"] == BLOCK_CAP_KEY)
             .and_then(|line| line["text"].as_str());
-        let shown = self
-            .lines
-            .iter()
-            .chain(&self.transcript)
-            .filter_map(notice_in)
-            .find(says_so);
+        let shown = self.lines.iter().chain(&self.transcript).filter_map(notice_in).find(says_so);
         if let Some(words) = notified.or(shown) {
             return Some(words.to_owned());
         }
@@ -180,13 +155,10 @@ impl ClientRun {
                 Heard::Feedback(reason) => last_reason = Some(reason),
                 Heard::Ends(text) => {
                     let reason = last_reason.take()?;
-                    let went_well = self
-                        .result()
-                        .is_some_and(|result| result["subtype"] == "success");
+                    let went_well =
+                        self.result().is_some_and(|result| result["subtype"] == "success");
                     if went_well && text.is_empty() {
-                        return Some(format!(
-                            "the turn ended right after the hook said: {reason}"
-                        ));
+                        return Some(format!("the turn ended right after the hook said: {reason}"));
                     }
                 }
                 Heard::Notice(_) => {}
@@ -198,10 +170,7 @@ impl ClientRun {
 
     /// Returns all the facts of the run as text, for the message of a failed test.
     pub fn describe(&self) -> String {
-        let mut text = format!(
-            "exit code {:?}, timed out: {}\n",
-            self.exit_code, self.timed_out
-        );
+        let mut text = format!("exit code {:?}, timed out: {}\n", self.exit_code, self.timed_out);
         for line in &self.lines {
             if line["subtype"] != "init" {
                 let _ = writeln!(text, "  {line}");
@@ -210,12 +179,7 @@ impl ClientRun {
         for line in &self.stray_lines {
             let _ = writeln!(text, "  not JSON: {line}");
         }
-        let _ = write!(
-            text,
-            "notices: {:?}\nstderr:\n{}",
-            self.notices(),
-            self.stderr
-        );
+        let _ = write!(text, "notices: {:?}\nstderr:\n{}", self.notices(), self.stderr);
         text
     }
 
@@ -238,13 +202,10 @@ pub fn heard(line: &Value) -> Vec<Heard> {
     match line["type"].as_str() {
         Some("assistant") => blocks(line).filter_map(heard_from_agent).collect(),
         Some("user") => heard_by_agent(line),
-        Some("result") => vec![Heard::Ends(
-            line["result"].as_str().unwrap_or_default().to_owned(),
-        )],
-        Some("system") => notice_in(line)
-            .map(|text| Heard::Notice(text.to_owned()))
-            .into_iter()
-            .collect(),
+        Some("result") => vec![Heard::Ends(line["result"].as_str().unwrap_or_default().to_owned())],
+        Some("system") => {
+            notice_in(line).map(|text| Heard::Notice(text.to_owned())).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -287,19 +248,12 @@ fn notice_in(line: &Value) -> Option<&str> {
 }
 
 fn blocks(line: &Value) -> impl Iterator<Item = &Value> {
-    line["message"]["content"]
-        .as_array()
-        .map_or(&[] as &[Value], Vec::as_slice)
-        .iter()
+    line["message"]["content"].as_array().map_or(&[] as &[Value], Vec::as_slice).iter()
 }
 
 /// Returns the length in bytes of every transcript under a configuration folder, so that a later run's part can be told apart.
 pub(super) fn transcript_lengths(config: &Path) -> HashMap<PathBuf, u64> {
-    let length = |path: PathBuf| {
-        fs::metadata(&path)
-            .map(|metadata| (path, metadata.len()))
-            .ok()
-    };
+    let length = |path: PathBuf| fs::metadata(&path).map(|metadata| (path, metadata.len())).ok();
     transcripts(config).into_iter().filter_map(length).collect()
 }
 
@@ -316,23 +270,16 @@ pub(super) fn read_transcripts(config: &Path, before: &HashMap<PathBuf, u64>) ->
             continue;
         }
         lines.extend(
-            bytes
-                .split(|byte| *byte == b'\n')
-                .filter_map(|line| serde_json::from_slice(line).ok()),
+            bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()),
         );
     }
     lines
 }
 
 fn transcripts(config: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = children(&config.join("projects"))
-        .iter()
-        .flat_map(|project| children(project))
-        .collect();
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "jsonl")
-    });
+    let mut paths: Vec<PathBuf> =
+        children(&config.join("projects")).iter().flat_map(|project| children(project)).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     paths.sort();
     paths
 }

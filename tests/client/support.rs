@@ -23,9 +23,7 @@ pub struct Project {
 
 impl Project {
     pub fn new() -> Project {
-        Project {
-            folder: TempDir::with_prefix("project-").expect("a temporary project"),
-        }
+        Project { folder: TempDir::with_prefix("project-").expect("a temporary project") }
     }
 
     pub fn path(&self) -> &Path {
@@ -48,10 +46,7 @@ impl Project {
     ///
     /// The script runs in the project and gets the event's JSON on its standard input.
     pub fn hook(&self, event: &str, script: &str) -> PathBuf {
-        let program = self.write(
-            &format!("hooks/{event}.sh"),
-            &format!("#!/bin/sh\n{script}\n"),
-        );
+        let program = self.write(&format!("hooks/{event}.sh"), &format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755))
             .expect("an executable hook");
         let hook = json!({"type": "command", "command": program, "args": [], "timeout": 10});
@@ -94,7 +89,5 @@ pub fn program(version: &str) -> PathBuf {
 
 /// Returns the JSON objects in a file that holds one a line.
 pub fn json_lines(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
