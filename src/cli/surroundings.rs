@@ -27,11 +27,8 @@ pub struct Surroundings {
 }
 
 /// The variables of Claude Code that `doctor` looks at.
-pub const CLIENT_VARIABLES: &[&str] = &[
-    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    "CLAUDE_CODE_SIMPLE",
-    "CLAUDE_CODE_SAFE_MODE",
-];
+pub const CLIENT_VARIABLES: &[&str] =
+    &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
 
 impl Surroundings {
     /// Returns the surroundings of this process; an error when it has no home or no working folder.
@@ -73,15 +70,11 @@ impl Surroundings {
 
     /// Returns the folder in which Claude Code keeps its settings.
     pub fn claude_folder(&self) -> PathBuf {
-        self.claude_config
-            .clone()
-            .unwrap_or_else(|| self.home.join(".claude"))
+        self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 }
 
 /// A relative path in these variables means nothing, by their own specification.
 fn absolute_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name)
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

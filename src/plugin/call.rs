@@ -41,21 +41,12 @@ pub fn call(command: &mut Command) -> Result<Answer> {
     // Files, not pipes: what the program leaves running behind it cannot hold us up.
     let output = tempfile::tempfile().context("could not make a temporary file")?;
     let errors = tempfile::tempfile().context("could not make a temporary file")?;
-    command
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(errors.try_clone()?);
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("could not start `{name}`"))?;
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    let mut child = command.spawn().with_context(|| format!("could not start `{name}`"))?;
     let Some(status) = wait(&mut child)? else {
         bail!("`{name}` did not end within {} seconds", PATIENCE.as_secs());
     };
-    Ok(Answer {
-        status,
-        output: text_of(output)?,
-        errors: text_of(errors)?,
-    })
+    Ok(Answer { status, output: text_of(output)?, errors: text_of(errors)? })
 }
 
 fn wait(child: &mut Child) -> Result<Option<ExitStatus>> {

@@ -61,10 +61,7 @@ impl Receipt {
             .with_context(|| format!("could not understand `{}`", path.display()))
             .advise("move it away, then run `spool setup` again")?;
         if receipt.version > 1 {
-            bail!(
-                "`{}` was written by a newer `spool`\nuse that one",
-                path.display()
-            );
+            bail!("`{}` was written by a newer `spool`\nuse that one", path.display());
         }
         Ok(Some(receipt))
     }

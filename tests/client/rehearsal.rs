@@ -24,9 +24,7 @@ on_every_client! {
 fn an_answer_without_tools_ends_the_turn(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .run("hello")
-        .expect("a run");
+    let run = client(version, &project, &model).run("hello").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.final_text(), "All is said.");
     assert_eq!(run.texts(), ["All is said."]);
@@ -44,19 +42,12 @@ fn a_tool_call_really_writes_a_file(version: &str) {
     let write = Reply::text("I write.")
         .and_tool("Write", json!({"file_path": file, "content": "written\n"}));
     let model = ScriptedModel::playing(vec![write, Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .run("write a note")
-        .expect("a run");
+    let run = client(version, &project, &model).run("write a note").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(project.read("note.txt"), "written\n");
     assert_eq!(run.tool_calls().len(), 1);
     assert_eq!(model.main_requests().len(), 2);
-    assert_eq!(
-        model.main_requests()[1].tool_results().len(),
-        1,
-        "{}",
-        run.describe()
-    );
+    assert_eq!(model.main_requests()[1].tool_results().len(), 1, "{}", run.describe());
 }
 
 fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
@@ -67,17 +58,10 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
 [ -e blocked ] || { : > blocked; printf '%s' '{"decision":"block","reason":"One task\nis open","systemMessage":"going on"}'; }"#,
     );
     let model = ScriptedModel::start(|asked| {
-        Reply::text(if asked.is_hook_feedback() {
-            "Now done."
-        } else {
-            "Done."
-        })
+        Reply::text(if asked.is_hook_feedback() { "Now done." } else { "Done." })
     });
     let model = model.expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.hook_feedbacks(), ["One task\nis open"]);
     assert_eq!(run.system_messages("Stop"), ["going on"]);
@@ -92,15 +76,10 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
 
 fn an_always_blocking_hook_is_overridden_by_the_client_itself(version: &str) {
     let project = Project::new();
-    let settings = project.hook(
-        "Stop",
-        r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#,
-    );
+    let settings = project
+        .hook("Stop", r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#);
     let model = ScriptedModel::playing(vec![Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     // Eight blocks hold; the ninth is overridden.
     assert_eq!(model.main_requests().len(), 9, "{}", run.describe());
@@ -125,10 +104,7 @@ fn a_tool_call_in_every_turn_keeps_the_client_from_overriding(version: &str) {
         Reply::text("Done.")
     });
     let model = model.expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 12);
     assert_eq!(project.read("work").lines().count(), 13);
