@@ -1,6 +1,18 @@
 //! One engine that decides whether a loop goes on, and the drivers that ask it.
+//!
+//! `ARCHITECTURE.md` has the floor plan and the invariants.
+
+pub mod claude;
+pub mod engine;
+pub mod evidence;
+pub mod hook;
+pub mod speckit;
+pub mod store;
+pub mod world;
 
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod plugin;
+#[cfg(feature = "cli")]
+pub mod rehearsal;

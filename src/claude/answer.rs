@@ -1,0 +1,53 @@
+//! What a hook says back: nothing, or exactly one JSON object on standard output.
+
+use serde_json::json;
+
+/// A hook's whole answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// One JSON object without a line break, or `None` for silence.
+    pub stdout: Option<String>,
+    /// Lines for the log; each starts with `[ralph-speckit]`.
+    pub stderr: Vec<String>,
+}
+
+impl Answer {
+    /// Returns the answer that lets everything happen as without us.
+    pub fn silent() -> Self {
+        Self::default()
+    }
+
+    /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
+    pub fn block(reason: &str, message: &str) -> Self {
+        Self::object(&json!({"decision": "block", "reason": reason, "systemMessage": message}))
+    }
+
+    /// Returns the answer that stops a slash command before a token is spent; the person reads the text.
+    pub fn stop_command(text: &str) -> Self {
+        Self::object(&json!({"decision": "block", "reason": text}))
+    }
+
+    /// Returns the answer that lets it happen and tells the person why.
+    pub fn tell(message: &str) -> Self {
+        Self::object(&json!({"systemMessage": message}))
+    }
+
+    /// Returns the answer that hands the model a context line with its command.
+    pub fn context(event: &str, context: &str) -> Self {
+        let output = json!({"hookEventName": event, "additionalContext": context});
+        Self::object(&json!({"hookSpecificOutput": output}))
+    }
+
+    /// Returns the same answer with one more line for the log.
+    #[must_use]
+    pub fn log(mut self, line: &str) -> Self {
+        // A line from a file name must not draw on the terminal.
+        let line: String = line.chars().filter(|letter| !letter.is_control()).collect();
+        self.stderr.push(format!("[ralph-speckit] {line}"));
+        self
+    }
+
+    fn object(value: &serde_json::Value) -> Self {
+        Self { stdout: Some(value.to_string()), stderr: Vec::new() }
+    }
+}

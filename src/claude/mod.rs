@@ -1,0 +1,5 @@
+//! Claude Code's own formats: hook input and answer, and the transcript. Nobody else knows them.
+
+pub mod answer;
+pub mod input;
+pub mod transcript;

@@ -1,0 +1,79 @@
+//! What a loop has agreed to: when its work is done, and the guardrails that end it otherwise.
+
+use serde::{Deserialize, Serialize};
+
+/// The agreement a loop is armed with; `decide` holds every iteration against it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Contract {
+    /// The words that claim completion, or `None` when objective evidence alone decides.
+    pub token: Option<String>,
+    /// How many tool calls since arming a claim needs behind it (spec 002, 0 or more).
+    pub min_tool_calls: u64,
+    /// What becomes of a claim with less work than that (spec 002).
+    pub without_work: WithoutWork,
+    /// The iteration before which a claim is refused (spec 004, 0 for none).
+    pub min_iterations: u32,
+    /// Commands that must pass before a claim is believed (spec 000).
+    pub checks: Vec<Check>,
+    /// The limits that end the loop short of completion.
+    pub guardrails: Guardrails,
+}
+
+/// What happens to a completion claim that has too little work behind it (spec 002).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WithoutWork {
+    /// The claim is refused and the reason says so.
+    #[default]
+    Reject,
+    /// The claim is accepted with a warning.
+    Warn,
+    /// The claim is accepted.
+    Accept,
+}
+
+/// One command that is objective evidence (spec 000).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Check {
+    /// The command line as the user wrote it in their own settings.
+    pub run: String,
+    /// Seconds after which its process group is ended and the check has failed.
+    pub limit_seconds: u64,
+}
+
+/// The limits of a loop; each one has its own terminal reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Guardrails {
+    /// The last iteration that may run, or `None` for no limit (`max_iters`).
+    pub max_iterations: Option<u32>,
+    /// Stops in a row without a tool call that end the loop (`no_progress`).
+    ///
+    /// Claude Code ends a turn by itself after eight, without telling the hook.
+    pub max_idle_stops: u32,
+    /// Iterations in a row with the same fingerprint of the work that end the loop (`no_progress`).
+    pub max_unchanged: u32,
+    /// Seconds since arming after which the loop ends, or `None` for no limit (`timed_out`).
+    pub max_seconds: Option<u64>,
+}
+
+impl Default for Contract {
+    fn default() -> Self {
+        Self {
+            token: None,
+            min_tool_calls: 0,
+            without_work: WithoutWork::Reject,
+            min_iterations: 0,
+            checks: Vec::new(),
+            guardrails: Guardrails::default(),
+        }
+    }
+}
+
+impl Default for Guardrails {
+    fn default() -> Self {
+        Self { max_iterations: Some(100), max_idle_stops: 3, max_unchanged: 10, max_seconds: None }
+    }
+}

@@ -1,0 +1,207 @@
+//! The one place where a loop is continued or ended.
+//!
+//! The guards stand in the order in which they are tried: demands of a person, the evidence of
+//! completion, what is waited for, the guardrails, and only then "go on".
+
+use super::contract::{Contract, WithoutWork};
+use super::fingerprint::Tree;
+use super::ledger::Ledger;
+use super::observation::{Demand, Observation, Waiting, Work};
+use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
+
+/// A verdict and the ledger as it stands after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// What the driver has to say.
+    pub verdict: Verdict,
+    /// What the loop remembers from now on; the same as before for [`Verdict::Wait`].
+    pub ledger: Ledger,
+}
+
+/// Returns whether the contract's checks have to be run before `decide` can judge this observation.
+///
+/// They are dear, so they run only when everything else says "done" (spec 000).
+pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+    !contract.checks.is_empty()
+        && seen.checks.is_none()
+        && seen.demand.is_none()
+        && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
+}
+
+/// Returns the verdict on one iteration and the ledger after it.
+pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judgement {
+    let after = count(ledger, seen);
+    if let Some(demand) = &seen.demand {
+        return end(after, demanded(demand));
+    }
+    if let Work::Unreadable { hash } = seen.work {
+        return judge_unreadable(ledger, after, seen, hash);
+    }
+    let missing = shortfalls(contract, &after, seen);
+    if missing.is_empty() {
+        return end(after, TerminalReason::Completed);
+    }
+    if let Some(waiting) = waits(ledger, seen) {
+        return Judgement { verdict: Verdict::Wait(waiting), ledger: ledger.clone() };
+    }
+    if let Some(reason) = guardrail(contract, &after, seen) {
+        return end(after, reason);
+    }
+    go_on(after, seen, missing)
+}
+
+/// The ledger with this iteration counted in.
+fn count(before: &Ledger, seen: &Observation) -> Ledger {
+    let earlier = before.fingerprint.as_ref();
+    let work_changed = seen.fingerprint.work_changed_since(earlier);
+    let calls = seen.tool_calls.unwrap_or(0);
+    let idle = calls == 0 && !work_changed;
+    // A tree nobody can look through is no proof of standing still while tools are used.
+    let unknown_but_busy = seen.fingerprint.tree == Tree::Unknown && calls > 0;
+    let changed = earlier.is_none()
+        || work_changed
+        || seen.fingerprint.tree_changed_since(earlier)
+        || unknown_but_busy;
+    Ledger {
+        iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
+        idle_stops: if idle { before.idle_stops.saturating_add(1) } else { 0 },
+        unchanged: if changed { 0 } else { before.unchanged.saturating_add(1) },
+        tool_calls: before.tool_calls.saturating_add(calls),
+        fingerprint: Some(seen.fingerprint),
+        unreadable: None,
+        ..before.clone()
+    }
+}
+
+fn demanded(demand: &Demand) -> TerminalReason {
+    match demand {
+        Demand::Blocked(need) => TerminalReason::Blocked { need: need.clone() },
+        Demand::Cancelled => TerminalReason::Cancelled,
+        Demand::Stopped => TerminalReason::Stopped,
+        Demand::HarnessFailed(why) => TerminalReason::HarnessFailed { why: why.clone() },
+    }
+}
+
+/// Unreadable state: the agent is told once how to recover; the same bytes again end the loop.
+fn judge_unreadable(before: &Ledger, after: Ledger, seen: &Observation, hash: u64) -> Judgement {
+    if before.unreadable == Some(hash) {
+        return end(after, TerminalReason::CorruptState);
+    }
+    if unproven(before, seen) {
+        return Judgement {
+            verdict: Verdict::Wait(vec![Waiting::Unproven]),
+            ledger: before.clone(),
+        };
+    }
+    let after = Ledger { unreadable: Some(hash), ..after };
+    go_on(after, seen, vec![Shortfall::Unreadable])
+}
+
+/// What keeps the work from being done; nothing means done.
+fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
+    let missing = shortfalls_before_checks(contract, after, seen);
+    if !missing.is_empty() || contract.checks.is_empty() {
+        return missing;
+    }
+    match &seen.checks {
+        None => vec![Shortfall::ChecksNotRun],
+        Some(results) => {
+            let failed = results.iter().filter(|result| !result.passed);
+            failed.cloned().map(Shortfall::CheckFailed).collect()
+        }
+    }
+}
+
+fn shortfalls_before_checks(
+    contract: &Contract,
+    after: &Ledger,
+    seen: &Observation,
+) -> Vec<Shortfall> {
+    match &seen.work {
+        Work::Unreadable { .. } => vec![Shortfall::Unreadable],
+        Work::List { done: 0, open } if open.is_empty() => vec![Shortfall::EmptyList],
+        Work::List { open, .. } if open.is_empty() => Vec::new(),
+        Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
+        Work::Counter { index, total } if *total > 0 && index >= total => Vec::new(),
+        Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after),
+        Work::List { .. } | Work::Counter { .. } => vec![Shortfall::OpenTasks],
+        Work::Untold if contract.token.is_some() && !seen.claimed => vec![Shortfall::NoToken],
+        Work::Untold if contract.token.is_some() => claim_shortfalls(contract, after),
+        Work::Untold if contract.checks.is_empty() => vec![Shortfall::NoToken],
+        Work::Untold => Vec::new(),
+    }
+}
+
+/// What keeps a claim that nothing but words supports from being believed.
+fn claim_shortfalls(contract: &Contract, after: &Ledger) -> Vec<Shortfall> {
+    let mut missing = Vec::new();
+    if contract.without_work == WithoutWork::Reject && after.tool_calls < contract.min_tool_calls {
+        missing
+            .push(Shortfall::NoWork { calls: after.tool_calls, needed: contract.min_tool_calls });
+    }
+    if after.iterations < contract.min_iterations {
+        missing.push(Shortfall::TooEarly { first: contract.min_iterations });
+    }
+    missing
+}
+
+fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
+    if unproven(before, seen) {
+        return Some(vec![Waiting::Unproven]);
+    }
+    if seen.work == (Work::Counter { index: 0, total: 0 }) {
+        return Some(vec![Waiting::NoTasks]);
+    }
+    (!seen.waiting.is_empty()).then(|| seen.waiting.clone())
+}
+
+/// Whether a held turn reached a loop that never held it: somebody else did, and blocking again
+/// could go round for ever (spec 003, AC-2.4).
+fn unproven(before: &Ledger, seen: &Observation) -> bool {
+    seen.reentered && before.iterations == 0 && before.fingerprint.is_none()
+}
+
+fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<TerminalReason> {
+    let rails = &contract.guardrails;
+    if let Some(attempt) = &seen.attempt
+        && attempt.used > attempt.limit
+    {
+        return Some(TerminalReason::TaskFailed {
+            task: attempt.task.clone(),
+            used: attempt.used,
+            limit: attempt.limit,
+        });
+    }
+    if let Some(limit) = rails.max_iterations
+        && after.iterations >= limit
+    {
+        return Some(TerminalReason::MaxIters { limit });
+    }
+    if let Some(limit) = rails.max_seconds
+        && seen.elapsed_seconds >= limit
+    {
+        return Some(TerminalReason::TimedOut { limit });
+    }
+    if after.idle_stops >= rails.max_idle_stops {
+        let times = after.idle_stops;
+        return Some(TerminalReason::NoProgress { stall: Stall::NoToolCall, times });
+    }
+    if after.unchanged >= rails.max_unchanged {
+        let times = after.unchanged;
+        return Some(TerminalReason::NoProgress { stall: Stall::SameFingerprint, times });
+    }
+    None
+}
+
+fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Judgement {
+    after.continued = after.continued.saturating_add(1);
+    if seen.claimed {
+        after.refused_claims = after.refused_claims.saturating_add(1);
+    }
+    Judgement { verdict: Verdict::Continue(missing), ledger: after }
+}
+
+fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
+    after.ended = Some(reason.clone());
+    Judgement { verdict: Verdict::End(reason), ledger: after }
+}

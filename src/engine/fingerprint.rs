@@ -1,0 +1,79 @@
+//! A fingerprint of the work: equal fingerprints mean that an iteration changed nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// What the work looked like at the end of one iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fingerprint {
+    /// The task list, the place in it, and the commits: cheap, taken at every stop.
+    pub work: u64,
+    /// The files of the work tree: taken only when `work` is what it was before.
+    pub tree: Tree,
+}
+
+/// What is known of the files of the work tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tree {
+    /// Nobody looked: cheaper evidence had already changed.
+    #[default]
+    NotTaken,
+    /// The tree is too large or too slow to look through.
+    Unknown,
+    /// A hash over the names, sizes and times of its files.
+    Hash(u64),
+}
+
+impl Fingerprint {
+    /// Returns whether the cheap part differs from an earlier one.
+    pub fn work_changed_since(&self, earlier: Option<&Self>) -> bool {
+        earlier.is_some_and(|earlier| earlier.work != self.work)
+    }
+
+    /// Returns whether both looked at the tree and saw different files.
+    pub fn tree_changed_since(&self, earlier: Option<&Self>) -> bool {
+        match (self.tree, earlier.map(|earlier| earlier.tree)) {
+            (Tree::Hash(now), Some(Tree::Hash(before))) => now != before,
+            _ => false,
+        }
+    }
+}
+
+/// A 64-bit FNV-1a hasher: the same input gives the same number in every build, which
+/// the standard library's hasher does not promise.
+#[derive(Clone, Copy, Debug)]
+pub struct Hasher(u64);
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher {
+    /// Takes in bytes and returns the hasher for the next ones.
+    #[must_use]
+    pub fn with(mut self, bytes: &[u8]) -> Self {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        self
+    }
+
+    /// Takes in a number and returns the hasher for the next one.
+    #[must_use]
+    pub fn with_number(self, number: u64) -> Self {
+        self.with(&number.to_le_bytes())
+    }
+
+    /// Returns the hash of all that was taken in.
+    pub fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+/// Returns the 64-bit hash of these bytes.
+pub fn hash_of(bytes: &[u8]) -> u64 {
+    Hasher::default().with(bytes).finish()
+}

@@ -1,0 +1,37 @@
+//! What a loop remembers between iterations.
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+use super::verdict::TerminalReason;
+
+/// The loop's own memory; nobody but `decide` changes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    /// The number of the last judged iteration.
+    pub iterations: u32,
+    /// How often the agent was sent back to work.
+    pub continued: u32,
+    /// Stops in a row without a tool call and without a change of the work.
+    pub idle_stops: u32,
+    /// Iterations in a row with the same fingerprint.
+    pub unchanged: u32,
+    /// Tool calls since arming, as far as they could be seen.
+    pub tool_calls: u64,
+    /// Claims of completion that were refused.
+    pub refused_claims: u32,
+    /// What the work looked like at the last iteration.
+    pub fingerprint: Option<Fingerprint>,
+    /// The unreadable state that was already reported.
+    pub unreadable: Option<u64>,
+    /// Why the loop ended, or `None` while it lives.
+    pub ended: Option<TerminalReason>,
+}
+
+impl Ledger {
+    /// Returns whether the loop may still be continued.
+    pub fn is_live(&self) -> bool {
+        self.ended.is_none()
+    }
+}

@@ -1,0 +1,19 @@
+//! The decision engine: pure, it opens no file, reads no clock and no environment.
+//!
+//! A driver gathers an [`Observation`], [`decide()`] judges it against a [`Contract`] and a
+//! [`Ledger`], and the driver speaks the [`Verdict`].
+
+mod contract;
+mod decide;
+mod fingerprint;
+mod ledger;
+mod observation;
+pub mod tasks;
+mod verdict;
+
+pub use contract::{Check, Contract, Guardrails, WithoutWork};
+pub use decide::{Judgement, decide, wants_checks};
+pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
+pub use ledger::Ledger;
+pub use observation::{Attempt, CheckResult, Demand, Observation, Waiting, Work};
+pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

@@ -1,0 +1,109 @@
+//! What one iteration showed, as plain values.
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+
+/// All that a driver gathered about one iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// What the task list or its stand-in says of the work.
+    pub work: Work,
+    /// Whether the agent's own words claim completion.
+    pub claimed: bool,
+    /// Tool calls since the last iteration, or `None` where nothing tells.
+    pub tool_calls: Option<u64>,
+    /// What the work looks like now.
+    pub fingerprint: Fingerprint,
+    /// The results of the contract's checks, or `None` when they were not run.
+    pub checks: Option<Vec<CheckResult>>,
+    /// What is still running or still to be answered.
+    pub waiting: Vec<Waiting>,
+    /// How often the present task was tried.
+    pub attempt: Option<Attempt>,
+    /// The iteration count that somebody else keeps, 0 for none.
+    pub reported_iteration: u32,
+    /// Seconds since the loop was armed.
+    pub elapsed_seconds: u64,
+    /// Whether the host says that this turn goes on only because a hook held it (`stop_hook_active`).
+    pub reentered: bool,
+    /// An end that a person, the agent or the driver asks for.
+    pub demand: Option<Demand>,
+}
+
+/// What the task list, or what stands in for it, says of the work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// No list and no counter: words and checks decide.
+    #[default]
+    Untold,
+    /// A task list was read; it outranks words and counters.
+    List {
+        /// How many tasks are ticked.
+        done: usize,
+        /// The ids of the open ones, in the order of the list.
+        open: Vec<String>,
+    },
+    /// There is no list; a state file counts.
+    Counter {
+        /// Tasks finished.
+        index: u64,
+        /// Tasks in all.
+        total: u64,
+    },
+    /// The state cannot be read; the hash tells one unreadable content from another.
+    Unreadable {
+        /// Hash of what was found.
+        hash: u64,
+    },
+}
+
+/// What a loop waits for: it lets the agent stop, counts nothing and stays armed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// A person's approval.
+    Approval,
+    /// Work that runs in the background, as its host describes it.
+    Background(String),
+    /// There is nothing to do: no list and a counter of zero tasks.
+    NoTasks,
+    /// A held turn that this loop's ledger knows nothing of.
+    Unproven,
+}
+
+/// How often the present task was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// The task's id or its place in the list.
+    pub task: String,
+    /// Attempts so far, the running one included.
+    pub used: u32,
+    /// Attempts allowed.
+    pub limit: u32,
+}
+
+/// The outcome of one check command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The command as configured.
+    pub run: String,
+    /// Whether it ended with code 0 within its limit.
+    pub passed: bool,
+    /// How it ended, in words (`exit code 1`, `no such program`, `over its limit of 60 s`).
+    pub outcome: String,
+    /// The end of what it printed.
+    pub tail: String,
+}
+
+/// An end that does not follow from the work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// The agent says what it needs from a person.
+    Blocked(String),
+    /// A person cancelled.
+    Cancelled,
+    /// A signal or a person stopped the driver.
+    Stopped,
+    /// The agent program could not be run.
+    HarnessFailed(String),
+}

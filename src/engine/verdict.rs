@@ -1,0 +1,152 @@
+//! What `decide` answers, and the named reasons that end a loop.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::observation::{CheckResult, Waiting};
+
+/// The judgement on one iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The agent goes on; these are the things still missing.
+    Continue(Vec<Shortfall>),
+    /// The agent may stop, nothing is counted, the loop stays armed.
+    Wait(Vec<Waiting>),
+    /// The loop is over.
+    End(TerminalReason),
+}
+
+/// One thing that keeps the work from being done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shortfall {
+    /// Tasks are open; a claim of completion was made all the same.
+    ClaimedWithOpenTasks,
+    /// Tasks are open.
+    OpenTasks,
+    /// The task list holds no task although the state counts some.
+    EmptyList,
+    /// The completion token is missing.
+    NoToken,
+    /// The token came before enough work.
+    NoWork {
+        /// Tool calls seen.
+        calls: u64,
+        /// Tool calls needed.
+        needed: u64,
+    },
+    /// The token came before the first iteration that may end the loop.
+    TooEarly {
+        /// The iteration from which on it counts.
+        first: u32,
+    },
+    /// A check failed.
+    CheckFailed(CheckResult),
+    /// Checks are configured and were not run.
+    ChecksNotRun,
+    /// The state cannot be read.
+    Unreadable,
+}
+
+/// Why a loop ended; every end has exactly one of these names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum TerminalReason {
+    /// The evidence says that the work is done.
+    Completed,
+    /// The iteration limit was reached first.
+    MaxIters {
+        /// The limit.
+        limit: u32,
+    },
+    /// Nothing changes any more.
+    NoProgress {
+        /// What did not change.
+        stall: Stall,
+        /// How often in a row.
+        times: u32,
+    },
+    /// One task used up its attempts.
+    TaskFailed {
+        /// The task.
+        task: String,
+        /// Attempts used.
+        used: u32,
+        /// Attempts allowed.
+        limit: u32,
+    },
+    /// The agent needs a person.
+    Blocked {
+        /// What the person must do, in the agent's words.
+        need: String,
+    },
+    /// A person cancelled the loop.
+    Cancelled,
+    /// A person or a signal stopped the driver.
+    Stopped,
+    /// The time limit was reached first.
+    TimedOut {
+        /// The limit in seconds.
+        limit: u64,
+    },
+    /// The agent program could not be run.
+    HarnessFailed {
+        /// What went wrong.
+        why: String,
+    },
+    /// The state stayed unreadable after the agent was told how to recover.
+    CorruptState,
+}
+
+/// What stood still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stall {
+    /// Stops without a tool call.
+    NoToolCall,
+    /// Iterations that left the work as it was.
+    SameFingerprint,
+}
+
+impl TerminalReason {
+    /// Returns the fixed name used in the journal, in messages and by other programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::MaxIters { .. } => "max_iters",
+            Self::NoProgress { .. } => "no_progress",
+            Self::TaskFailed { .. } => "task_failed",
+            Self::Blocked { .. } => "blocked",
+            Self::Cancelled => "cancelled",
+            Self::Stopped => "stopped",
+            Self::TimedOut { .. } => "timed_out",
+            Self::HarnessFailed { .. } => "harness_failed",
+            Self::CorruptState => "corrupt_state",
+        }
+    }
+}
+
+impl fmt::Display for TerminalReason {
+    /// Writes one plain sentence without a full stop.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed => write!(out, "all the work is done"),
+            Self::MaxIters { limit } => write!(out, "the limit of {limit} iterations was reached"),
+            Self::NoProgress { stall: Stall::NoToolCall, times } => {
+                write!(out, "the agent stopped {times} times in a row without doing anything")
+            }
+            Self::NoProgress { stall: Stall::SameFingerprint, times } => {
+                write!(out, "{times} iterations in a row changed nothing in the project")
+            }
+            Self::TaskFailed { task, used, limit } => {
+                write!(out, "task {task} is at attempt {used}, and {limit} are allowed")
+            }
+            Self::Blocked { need } => write!(out, "the agent needs a person: {need}"),
+            Self::Cancelled => write!(out, "it was cancelled"),
+            Self::Stopped => write!(out, "it was stopped"),
+            Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
+            Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),
+            Self::CorruptState => write!(out, "the state file is still unreadable"),
+        }
+    }
+}

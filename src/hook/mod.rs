@@ -1,0 +1,81 @@
+//! The hook: one event in, one answer out. It never fails, and never holds a session it cannot judge.
+
+mod failure;
+mod prompt;
+mod stop;
+
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::world::Deadline;
+
+/// The most that is read of the event, in bytes.
+const MOST: u64 = 16 << 20;
+/// How long a caller may take to hand over the event and close its end.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Reads the event on standard input, answers it, and always leaves with code 0.
+pub fn main() {
+    let answer = answer(&read_event());
+    for line in &answer.stderr {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+    if let Some(line) = &answer.stdout {
+        // A reader that has gone away is no reason to fail.
+        let _ = writeln!(io::stdout(), "{line}");
+    }
+}
+
+/// Returns the answer to one event; silence for everything that is not ours.
+pub fn answer(input: &[u8]) -> Answer {
+    let Some(event) = Event::read(input) else {
+        return Answer::silent();
+    };
+    if event.in_subagent() {
+        return Answer::silent();
+    }
+    match event.name() {
+        "Stop" => stop::answer(&event),
+        "UserPromptExpansion" => prompt::answer(&event),
+        "StopFailure" => failure::answer(&event),
+        _ => Answer::silent(),
+    }
+}
+
+/// The bytes on standard input, as many as arrive before the caller closes it or falls silent.
+fn read_event() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let deadline = Deadline::after(PATIENCE);
+    let mut stdin = io::stdin().lock().take(MOST);
+    let mut chunk = [0; 1 << 14];
+    while is_readable(deadline) {
+        match stdin.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    bytes
+}
+
+/// Waits until there is something to read or the caller has closed its end; `false` at the limit.
+#[cfg(unix)]
+fn is_readable(deadline: Deadline) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
+    let left = deadline.left();
+    let limit = Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(0),
+        tv_nsec: left.subsec_nanos().into(),
+    };
+    poll(&mut wanted, Some(&limit)).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable(_: Deadline) -> bool {
+    true
+}

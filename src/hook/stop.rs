@@ -1,0 +1,373 @@
+//! `Stop`: the agent wants to end its turn. The guards stand in the order in which they are tried.
+
+use std::io;
+
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::engine::{
+    Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Waiting, decide,
+};
+use crate::speckit::arm::new_record;
+use crate::speckit::observe::{Desk, observe};
+use crate::speckit::project::{Feature, Project};
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::words;
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
+use crate::world;
+
+/// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
+pub fn answer(event: &Event) -> Answer {
+    let Some(project) = project(event) else {
+        return Answer::silent();
+    };
+    let settings = Settings::read(&project.root);
+    if !settings.enabled {
+        return Answer::silent();
+    }
+    let mut answer = match judge(&project, event) {
+        Ok(answer) => answer,
+        Err(error) => Answer::tell(&format!(
+            "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
+            Loops::of(&project.root).folder().display()
+        ))
+        .log(&format!("The loop's notes cannot be written: {error}")),
+    };
+    if let Some(problem) = settings.problem {
+        answer = answer.log(&format!("{SETTINGS} is left out: {problem}"));
+    }
+    answer
+}
+
+fn project(event: &Event) -> Option<Project> {
+    let session = event.session();
+    let around = |folder: &std::path::Path| {
+        if is_session_id(session) {
+            Project::around_session(folder, session)
+        } else {
+            Project::around(folder)
+        }
+    };
+    let found = event.cwd().as_deref().and_then(around);
+    found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
+}
+
+fn judge(project: &Project, event: &Event) -> io::Result<Answer> {
+    let session = event.session();
+    if !is_session_id(session) {
+        let line = "The event names no usable session: the agent is let go";
+        return Ok(Answer::silent().log(line));
+    }
+    let loops = Loops::of(&project.root);
+    if let Some(answer) = own_loop(project, &loops, event)? {
+        return Ok(answer);
+    }
+    unowned(project, &loops, event)
+}
+
+/// The loop that this session already has; `None` when it has none that lives.
+fn own_loop(project: &Project, loops: &Loops, event: &Event) -> io::Result<Option<Answer>> {
+    let session = event.session();
+    if !loops.knows(session) {
+        return Ok(None);
+    }
+    let folder = loops.session(session)?;
+    let Some(record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
+        return Ok(None);
+    };
+    let mut seat = Seat { project, loops, folder, record };
+    let claim = loops.claim(&seat.record.about);
+    let taken = claim.and_then(|claim| claim.session).filter(|owner| owner != session);
+    if let Some(owner) = taken {
+        let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
+        seat.close(&Demand::Stopped, &line)?;
+        return Ok(Some(Answer::silent().log(&line)));
+    }
+    let desk = project.feature_at(&seat.record.folder).ok().and_then(|it| Desk::read(&it));
+    let Some(desk) = desk else {
+        let line =
+            format!("The state file of feature {} is gone: the loop is over", seat.record.about);
+        seat.close(&Demand::Cancelled, &line)?;
+        return Ok(Some(Answer::silent().log(&line)));
+    };
+    if !desk.in_execution() {
+        return Ok(Some(Answer::silent()));
+    }
+    seat.judge(&desk, event).map(Some)
+}
+
+/// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
+fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer> {
+    let feature = match project.current_feature() {
+        Ok(Some(feature)) => feature,
+        Ok(None) => return Ok(Answer::silent()),
+        Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
+    };
+    let claim = loops.claim(&feature.name);
+    if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+        return Ok(answer);
+    }
+    let Some(desk) = Desk::read(&feature).filter(Desk::in_execution) else {
+        return Ok(Answer::silent());
+    };
+    // Whether anything would be said at all is known without writing a byte.
+    let mut trial = fresh_record(&feature, claim.as_ref(), event);
+    let seen = observe(project, &desk, event, &mut trial);
+    if let Verdict::Wait(waiting) = decide(&desk.contract(), &trial.ledger, &seen).verdict {
+        return Ok(waiting_answer(&waiting));
+    }
+    {
+        let _lock = loops.lock()?;
+        let claim = loops.claim(&feature.name);
+        if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+            return Ok(answer);
+        }
+        claim_feature(loops, &feature, claim.as_ref(), event)?;
+    }
+    own_loop(project, loops, event).map(|answer| answer.unwrap_or_else(Answer::silent))
+}
+
+/// Silence with a line for the log when a claim is closed or another session's.
+fn let_go(claim: &Claim, session: &str) -> Option<Answer> {
+    if let Some(reason) = &claim.closed {
+        let line = format!(
+            "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
+            claim.about
+        );
+        return Some(Answer::silent().log(&line));
+    }
+    let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
+    let line = format!(
+        "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
+        claim.about
+    );
+    Some(Answer::silent().log(&line))
+}
+
+/// Binds the feature to this session, unless another hook of the same session has just done it.
+fn claim_feature(
+    loops: &Loops,
+    feature: &Feature,
+    claim: Option<&Claim>,
+    event: &Event,
+) -> io::Result<()> {
+    let folder = loops.session(event.session())?;
+    let live = folder
+        .record()?
+        .is_some_and(|record| record.ledger.is_live() && record.about == feature.name);
+    if live {
+        return Ok(());
+    }
+    let record = fresh_record(feature, claim, event);
+    loops.write_claim(&Claim {
+        session: Some(event.session().to_owned()),
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: record.armed_at,
+        ..claim.cloned().unwrap_or_default()
+    })?;
+    folder.save(&record)?;
+    folder.note(&Entry {
+        at: world::now(),
+        event: "claimed".to_owned(),
+        about: feature.name.clone(),
+        words: format!(
+            "the first session that stopped took the loop (armed by {})",
+            record.armed_by
+        ),
+        ..Entry::default()
+    })
+}
+
+fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Record {
+    let by = match claim {
+        Some(claim) if claim.session.is_none() => "terminal",
+        _ => "claim",
+    };
+    let claim = Claim {
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
+        ..Claim::default()
+    };
+    new_record(&claim, event.session(), by, None)
+}
+
+/// A session at its loop: where the verdict is asked for, kept and spoken.
+struct Seat<'a> {
+    project: &'a Project,
+    loops: &'a Loops,
+    folder: Session,
+    record: Record,
+}
+
+impl Seat<'_> {
+    fn judge(&mut self, desk: &Desk, event: &Event) -> io::Result<Answer> {
+        let read_before = self.record.transcript_read;
+        let seen = observe(self.project, desk, event, &mut self.record);
+        let judgement = decide(&desk.contract(), &self.record.ledger, &seen);
+        self.record.seen_at = world::now();
+        self.record.ledger = judgement.ledger;
+        if matches!(judgement.verdict, Verdict::Wait(_)) {
+            // Nothing is counted while waiting: what was read is read again at the next stop.
+            self.record.transcript_read = read_before;
+        }
+        self.record.words = spoken(desk, &judgement.verdict);
+        self.folder.save(&self.record)?;
+        self.note(desk, &judgement.verdict)?;
+        match judgement.verdict {
+            Verdict::Wait(waiting) => Ok(waiting_answer(&waiting)),
+            Verdict::Continue(missing) => Ok(self.continue_answer(desk, &missing)),
+            Verdict::End(reason) => {
+                self.close_claim(reason.name())?;
+                Ok(self.end_answer(desk, &seen, &reason))
+            }
+        }
+    }
+
+    /// Ends the loop for a reason that lies outside the work.
+    fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
+        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
+        let judged = decide(&crate::engine::Contract::default(), &self.record.ledger, &seen);
+        self.record.ledger = Ledger { ended: judged.ledger.ended, ..self.record.ledger.clone() };
+        words.clone_into(&mut self.record.words);
+        self.folder.save(&self.record)?;
+        let reason = self.record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
+        self.folder.note(&Entry {
+            at: world::now(),
+            event: "stop".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations,
+            verdict: "end".to_owned(),
+            reason: reason.to_owned(),
+            words: words.to_owned(),
+            ..Entry::default()
+        })?;
+        match demand {
+            // Taken over: the claim is the other session's.
+            Demand::Stopped => Ok(()),
+            _ => self.close_claim(reason),
+        }
+    }
+
+    fn close_claim(&self, reason: &str) -> io::Result<()> {
+        match self.loops.claim(&self.record.about) {
+            Some(claim) if claim.session.as_deref() == Some(&self.record.session) => {
+                self.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
+        let place = desk.place();
+        let (verdict, reason) = match verdict {
+            Verdict::Continue(_) => ("continue", ""),
+            Verdict::Wait(_) => ("wait", ""),
+            Verdict::End(reason) => ("end", reason.name()),
+        };
+        self.folder.note(&Entry {
+            at: self.record.seen_at,
+            event: "stop".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations,
+            task: format!("{}/{}", place.task, place.total),
+            verdict: verdict.to_owned(),
+            reason: reason.to_owned(),
+            words: self.record.words.clone(),
+            ..Entry::default()
+        })
+    }
+
+    fn continue_answer(&self, desk: &Desk, missing: &[Shortfall]) -> Answer {
+        let ledger = &self.record.ledger;
+        let line = words::stopped_line(desk);
+        if missing.contains(&Shortfall::Unreadable) {
+            let text = words::corrupt(desk);
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
+        }
+        Answer::block(
+            &words::resume(desk, ledger, missing),
+            &words::progress(desk, ledger, missing),
+        )
+        .log(&line)
+    }
+
+    fn end_answer(&self, desk: &Desk, seen: &Observation, reason: &TerminalReason) -> Answer {
+        if *reason != TerminalReason::Completed {
+            let message = words::end_message(desk, &self.record.ledger, reason);
+            return Answer::tell(&message).log(&words::end_line(desk, reason));
+        }
+        let mut answer = Answer::silent();
+        if seen.claimed {
+            answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
+        }
+        match bring_up_to_date(desk) {
+            Ok(()) => answer,
+            Err(error) => {
+                answer.log(&format!("The state file could not be brought up to date: {error}"))
+            }
+        }
+    }
+}
+
+/// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+fn bring_up_to_date(desk: &Desk) -> io::Result<()> {
+    let total = desk.place().total;
+    let state = &desk.state;
+    if state.task_index() >= total && state.total_tasks() == total {
+        return Ok(());
+    }
+    let mut state = state.clone();
+    state.set("taskIndex", total);
+    state.set("totalTasks", total);
+    state.write(&desk.feature)
+}
+
+fn waiting_answer(waiting: &[Waiting]) -> Answer {
+    match waiting {
+        [Waiting::Unproven] => Answer::silent().log(
+            "The turn was held by another hook before this loop ever did: the agent is let go",
+        ),
+        _ => Answer::silent().log(&format!("Waiting: {}", waited_for(waiting))),
+    }
+}
+
+fn waited_for(waiting: &[Waiting]) -> String {
+    let words = waiting.iter().map(|one| match one {
+        Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Background(what) => format!("background {what}"),
+        Waiting::NoTasks => "tasks; there are none".to_owned(),
+        Waiting::Unproven => "a turn of its own".to_owned(),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn spoken(desk: &Desk, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::End(reason) => reason.to_string(),
+        Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
+        Verdict::Continue(missing) => missing
+            .iter()
+            .map(|shortfall| match shortfall {
+                Shortfall::ClaimedWithOpenTasks => {
+                    format!("completion claimed, but open: {}", words::open_tasks(desk))
+                }
+                Shortfall::OpenTasks if desk.tasks.is_none() => {
+                    format!(
+                        "the state counts {} of {}",
+                        desk.state.task_index(),
+                        desk.state.total_tasks()
+                    )
+                }
+                Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
+                Shortfall::EmptyList => "the task list is empty".to_owned(),
+                Shortfall::Unreadable => "the state cannot be read".to_owned(),
+                Shortfall::CheckFailed(result) => format!("check failed: {}", result.run),
+                other => format!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
+}

@@ -1,0 +1,377 @@
+//! Arming: a feature gets its state file, a session its record, and the two are bound.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::observe::Desk;
+use super::project::{Feature, Lost, Project, printable};
+use super::settings::{SETTINGS, Settings};
+use super::state::{NoState, State};
+use super::{MOST_TASKS, STATE, TASKS};
+use crate::engine::Ledger;
+use crate::engine::tasks::TaskList;
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, Record, put_aside};
+use crate::store::read;
+use crate::world;
+
+/// What a person asks for with `/speckit:implement` or `spool start`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The feature, or `None` for the current one.
+    pub feature: Option<String>,
+    /// `--max-task-iterations`, from 1.
+    pub max_task_iterations: Option<u32>,
+    /// `--max-iterations`, from 1.
+    pub max_iterations: Option<u32>,
+    /// `--recovery-mode`.
+    pub recovery_mode: bool,
+}
+
+/// Who arms, and where that session's transcript stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Armer<'a> {
+    /// The session, or `None` from a terminal: the first session that stops takes the loop.
+    pub session: Option<&'a str>,
+    /// `command` or `terminal`.
+    pub by: &'static str,
+    /// The session's transcript.
+    pub transcript: Option<&'a Path>,
+}
+
+/// A loop that is armed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// The feature.
+    pub feature: Feature,
+    /// Open tasks.
+    pub open: usize,
+    /// All tasks.
+    pub total: usize,
+    /// The id of the first open one.
+    pub next: String,
+    /// The iteration limit.
+    pub max_iterations: u32,
+    /// The attempts a task has.
+    pub max_task_iterations: u32,
+    /// What else a person should know: a file kept aside, a loop taken over.
+    pub notes: Vec<String>,
+}
+
+/// Why nothing was armed; the text says what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl From<Lost> for Refusal {
+    fn from(lost: Lost) -> Self {
+        Self(format!("{lost}.\nName a feature that exists, or make one with spec-kit first."))
+    }
+}
+
+impl Request {
+    /// Returns the request in the text behind the command; `--flag N` and `--flag=N` are the same.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let mut request = Self::default();
+        let mut words = text.split_whitespace();
+        while let Some(word) = words.next() {
+            let (flag, joined) = match word.split_once('=') {
+                Some((flag, value)) => (flag, Some(value)),
+                None => (word, None),
+            };
+            match flag {
+                "--max-iterations" => {
+                    request.max_iterations = Some(limit(flag, joined.or_else(|| words.next()))?);
+                }
+                "--max-task-iterations" => {
+                    request.max_task_iterations =
+                        Some(limit(flag, joined.or_else(|| words.next()))?);
+                }
+                "--recovery-mode" => request.recovery_mode = switch(joined)?,
+                _ if flag.starts_with('-') => {
+                    return Err(Refusal(format!("unknown option `{}`.\n{USAGE}", printable(flag))));
+                }
+                _ if request.feature.is_none() => request.feature = Some(word.to_owned()),
+                _ => {
+                    return Err(Refusal(format!(
+                        "`{}` is one word too many.\n{USAGE}",
+                        printable(word)
+                    )));
+                }
+            }
+        }
+        Ok(request)
+    }
+}
+
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode]";
+
+fn limit(flag: &str, value: Option<&str>) -> Result<u32, Refusal> {
+    let value = value.unwrap_or_default();
+    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
+    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    match value.parse() {
+        Ok(number @ 1..=1_000_000) if digits => Ok(number),
+        _ => Err(Refusal(format!(
+            "`{flag}` needs a whole number from 1 to 1000000, not `{}`.\n{USAGE}",
+            printable(value)
+        ))),
+    }
+}
+
+fn switch(value: Option<&str>) -> Result<bool, Refusal> {
+    match value {
+        None | Some("true") => Ok(true),
+        Some("false") => Ok(false),
+        Some(other) => Err(Refusal(format!(
+            "`--recovery-mode` takes no value, or `true` or `false`, not `{}`.\n{USAGE}",
+            printable(other)
+        ))),
+    }
+}
+
+/// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
+///
+/// On any refusal nothing is armed and no file of the feature is changed.
+pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
+    if !Settings::read(&project.root).enabled {
+        return Err(Refusal(format!(
+            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
+        )));
+    }
+    let feature = match &request.feature {
+        Some(name) => project.feature(name)?,
+        None => project.current_feature()?.ok_or_else(|| {
+            Refusal(
+                "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one.\nName it: /speckit:implement 001-name".to_owned(),
+            )
+        })?,
+    };
+    let tasks = open_tasks(&feature)?;
+    let loops = Loops::of(&project.root);
+    let unwritable = |error: std::io::Error| {
+        Refusal(format!(
+            "`{}` cannot be written: {error}.\nMake the folder writable, then try again.",
+            loops.folder().display()
+        ))
+    };
+    let _lock = loops.lock().map_err(unwritable)?;
+    let mut notes = take_over(&loops, &feature, armer);
+    let (mut state, kept_aside) = state_to_start_from(&feature)?;
+    notes.extend(kept_aside);
+    fill(&mut state, &feature, &tasks, request);
+    let claim = Claim {
+        session: armer.session.map(str::to_owned),
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: world::now(),
+        ..Claim::default()
+    };
+    state.write(&feature).map_err(|error| {
+        let path = feature.folder.join(STATE);
+        Refusal(format!(
+            "`{}` cannot be written: {error}.\nMake it writable, then try again.",
+            path.display()
+        ))
+    })?;
+    loops.write_claim(&claim).map_err(unwritable)?;
+    if let Some(session) = armer.session {
+        let entry = bind(project, &loops, &claim, session, armer).map_err(unwritable)?;
+        notes.extend(entry);
+    }
+    let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
+    Ok(Armed {
+        open: tasks.open().count(),
+        total: tasks.tasks.len(),
+        next,
+        max_iterations: state.max_global_iterations(),
+        max_task_iterations: state.max_task_iterations(),
+        feature,
+        notes,
+    })
+}
+
+fn open_tasks(feature: &Feature) -> Result<TaskList, Refusal> {
+    let path = feature.folder.join(TASKS);
+    let shown = path.display();
+    let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
+        Refusal(format!(
+            "feature `{}` has no task list to work through: `{shown}`: {problem}.\nMake one with spec-kit's tasks command first.",
+            feature.name
+        ))
+    })?;
+    let tasks = TaskList::parse(&content.bytes);
+    if tasks.tasks.is_empty() {
+        return Err(Refusal(format!(
+            "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`.\nMake the list with spec-kit's tasks command first."
+        )));
+    }
+    if tasks.open().next().is_none() {
+        return Err(Refusal(format!(
+            "nothing is open: all {} tasks in `{shown}` are ticked.\nAdd a task, or pick another feature.",
+            tasks.tasks.len()
+        )));
+    }
+    Ok(tasks)
+}
+
+/// What is said when the feature, or the session, already has a live loop; it is replaced.
+fn take_over(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
+    if let Some(other) = claim.and_then(|claim| claim.session)
+        && Some(other.as_str()) != armer.session
+    {
+        notes.push(format!("It was driven by session {other} before; that one is let go."));
+    }
+    let own = armer.session.and_then(|session| loops.peek(session));
+    if let Some(own) = own.filter(|own| own.ledger.is_live() && own.about != feature.name)
+        && let Some(claim) = loops.claim(&own.about)
+    {
+        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+        if loops.write_claim(&closed).is_ok() {
+            notes.push(format!("The loop of {} in this session ends with this.", own.about));
+        }
+    }
+    notes
+}
+
+/// The state file there is, without its counters; a corrupt one is kept aside.
+fn state_to_start_from(feature: &Feature) -> Result<(State, Option<String>), Refusal> {
+    match State::read(feature) {
+        Ok(state) => Ok((state, None)),
+        Err(NoState::Missing) => Ok((State::default(), None)),
+        Err(NoState::Corrupt { why, .. }) => {
+            let path = feature.folder.join(STATE);
+            let aside = put_aside(&path).map_err(|error| {
+                Refusal(format!(
+                    "`{}` is corrupt ({why}) and cannot be moved aside: {error}.\nMove it away by hand, then try again.",
+                    path.display()
+                ))
+            })?;
+            let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok((State::default(), Some(format!("The corrupt state file was kept as {name}."))))
+        }
+    }
+}
+
+/// Fills in the fields that spec 003's schema names; all others stay.
+fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Request) {
+    let digits = feature.name.bytes().take_while(u8::is_ascii_digit).count();
+    let (id, name) = feature.name.split_at(digits);
+    state.set_default("version", 1);
+    state.set("featureId", id);
+    state.set("name", if id.is_empty() { name } else { name.trim_start_matches('-') });
+    state.set("basePath", feature.relative.as_str());
+    state.set("phase", "execution");
+    state.set("taskIndex", tasks.first_open());
+    state.set("totalTasks", tasks.tasks.len());
+    state.set("taskIteration", 1);
+    state.set_default("maxTaskIterations", 5);
+    state.set("globalIteration", 1);
+    // The schema's default of 100 would end a long list early.
+    let enough = (tasks.open().count() as u64 * 3).max(100);
+    if state.max_global_iterations() == 0 || !state.has("maxGlobalIterations") {
+        state.set("maxGlobalIterations", enough);
+    }
+    state.set("awaitingApproval", false);
+    state.set_default("recoveryMode", false);
+    state.set_default("maxFixTasksPerOriginal", 3);
+    state.set_default("fixTaskMap", Value::Object(Map::new()));
+    if let Some(limit) = request.max_iterations {
+        state.set("maxGlobalIterations", limit);
+    }
+    if let Some(limit) = request.max_task_iterations {
+        state.set("maxTaskIterations", limit);
+    }
+    if request.recovery_mode {
+        state.set("recoveryMode", true);
+    }
+}
+
+/// Writes a session's record for a claim; returns a note when its journal could not be written.
+fn bind(
+    project: &Project,
+    loops: &Loops,
+    claim: &Claim,
+    session: &str,
+    armer: Armer<'_>,
+) -> std::io::Result<Option<String>> {
+    let folder = loops.session(session)?;
+    let mut record = new_record(claim, session, armer.by, armer.transcript);
+    // What the work looks like at the start: the first stop can tell what has changed.
+    if let Ok(feature) = project.feature_at(&claim.folder)
+        && let Some(desk) = Desk::read(&feature)
+    {
+        let fingerprint = Some(desk.work_fingerprint(project));
+        record.ledger = Ledger { fingerprint, ..Ledger::default() };
+    }
+    folder.record()?;
+    folder.save(&record)?;
+    let entry = Entry {
+        at: claim.armed_at,
+        event: "armed".to_owned(),
+        about: claim.about.clone(),
+        words: format!("armed by {}", armer.by),
+        ..Entry::default()
+    };
+    let noted = folder.note(&entry);
+    Ok(noted.err().map(|error| format!("The journal cannot be written: {error}.")))
+}
+
+/// Returns a record for a claim with an empty ledger.
+pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
+    // What a loop that nobody armed has said before its first stop is its own.
+    let length = match by {
+        "claim" => 0,
+        _ => transcript.map_or(0, length_of),
+    };
+    Record {
+        kind: "speckit".to_owned(),
+        session: session.to_owned(),
+        about: claim.about.clone(),
+        folder: claim.folder.clone(),
+        armed_at: claim.armed_at,
+        armed_by: by.to_owned(),
+        transcript_from: length,
+        transcript_read: length,
+        ..Record::default()
+    }
+}
+
+fn length_of(transcript: &Path) -> u64 {
+    read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
+}
+
+impl Armed {
+    /// Returns the path of the state file that was written.
+    pub fn state_path(&self) -> PathBuf {
+        self.feature.folder.join(STATE)
+    }
+
+    /// Returns the lines that say what was armed, for the model and for people.
+    pub fn summary(&self) -> String {
+        let mut text = format!(
+            "ralph-speckit: the loop is armed: feature {}, {} of {} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}",
+            self.feature.name,
+            self.open,
+            self.total,
+            self.next,
+            self.max_iterations,
+            self.max_task_iterations,
+            self.state_path().display(),
+        );
+        for note in &self.notes {
+            text.push('\n');
+            text.push_str(note);
+        }
+        text
+    }
+}

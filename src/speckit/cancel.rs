@@ -1,0 +1,151 @@
+//! Cancelling: disarm first, then remove the state file; progress notes and journal stay (spec 003, US-4).
+
+use std::fs;
+use std::io;
+
+use super::arm::Refusal;
+use super::observe::Desk;
+use super::project::{Feature, Project};
+use super::{PROGRESS, STATE};
+use crate::engine::{Demand, Observation, decide};
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, is_session_id};
+use crate::store::read::Problem;
+use crate::world;
+
+/// A cancelled loop, as it stood before it was cleaned up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancelled {
+    /// What it was: feature, phase, task, iterations.
+    pub summary: String,
+    /// What was removed and what was kept.
+    pub cleanup: String,
+}
+
+/// Returns the feature that a cancel without a name is about: the session's own, else the current one.
+pub fn feature_to_cancel(
+    project: &Project,
+    named: Option<&str>,
+    session: Option<&str>,
+) -> Result<Feature, Refusal> {
+    if let Some(name) = named {
+        return Ok(project.feature(name)?);
+    }
+    let loops = Loops::of(&project.root);
+    let own = session.filter(|session| is_session_id(session));
+    let own = own.and_then(|session| loops.peek(session));
+    if let Some(own) = own.filter(|own| own.ledger.is_live())
+        && let Ok(feature) = project.feature_at(&own.folder)
+    {
+        return Ok(feature);
+    }
+    project.current_feature()?.ok_or_else(|| {
+        Refusal("nothing to cancel: no feature is selected in this project.\n`spool status` lists the loops; name one: /speckit:cancel 001-name".to_owned())
+    })
+}
+
+/// Returns what a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
+pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
+    let desk = Desk::read(feature)?;
+    let place = desk.place();
+    let loops = Loops::of(&project.root);
+    let owner = loops.claim(&feature.name).and_then(|claim| claim.session);
+    let record = owner.and_then(|session| loops.peek(&session));
+    let record = record.filter(|record| record.about == feature.name);
+    let iterations = record.map_or(0, |record| record.ledger.iterations);
+    let iterations = iterations.max(desk.state.global_iteration());
+    let phase = match desk.state.phase() {
+        "" => "unknown",
+        phase => phase,
+    };
+    let mut text = format!(
+        "Feature: {}\nPhase: {}\nTask: {}/{} ({} done)\nIterations: {} of {}",
+        feature.name,
+        super::project::printable(phase),
+        place.task,
+        place.total,
+        place.done,
+        iterations,
+        desk.state.max_global_iterations(),
+    );
+    if let Some(unreadable) = &desk.unreadable {
+        text.push_str("\nState file: corrupt, ");
+        text.push_str(&super::project::printable(&unreadable.why));
+    }
+    Some(text)
+}
+
+/// Ends a feature's loop and removes its state file in one step; returns what it was.
+///
+/// The claim stays as a tombstone, so that no stop under way brings the loop back.
+pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal> {
+    let loops = Loops::of(&project.root);
+    let before = summary(project, feature);
+    let claim = loops.claim(&feature.name);
+    if before.is_none() && claim.as_ref().is_none_or(|claim| claim.closed.is_some()) {
+        return Err(Refusal(format!(
+            "nothing to cancel: feature `{}` has no loop and no state file.\n`spool status` lists the loops of this project.",
+            feature.name
+        )));
+    }
+    disarm(&loops, feature, claim).map_err(|error| {
+        Refusal(format!(
+            "the loop cannot be disarmed: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
+            loops.folder().display()
+        ))
+    })?;
+    let cleanup = match remove_state(feature) {
+        Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
+        Err(Problem::Missing) => format!("There was no {STATE}; kept {PROGRESS} and the journal."),
+        Err(problem) => format!(
+            "The loop is disarmed, but {} was left in place: {problem}. Remove it by hand.",
+            feature.folder.join(STATE).display()
+        ),
+    };
+    let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
+    Ok(Cancelled { summary, cleanup })
+}
+
+fn disarm(loops: &Loops, feature: &Feature, claim: Option<Claim>) -> io::Result<()> {
+    let _lock = loops.lock()?;
+    let now = world::now();
+    let claim = claim.unwrap_or_default();
+    let owner = claim.session.clone();
+    loops.write_claim(&Claim {
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        closed: Some("cancelled".to_owned()),
+        ..claim
+    })?;
+    let Some(owner) = owner.filter(|owner| is_session_id(owner)) else {
+        return Ok(());
+    };
+    let session = loops.session(&owner)?;
+    let Some(mut record) = session.record()?.filter(|record| record.about == feature.name) else {
+        return Ok(());
+    };
+    if !record.ledger.is_live() {
+        return Ok(());
+    }
+    let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
+    let iteration = record.ledger.iterations;
+    // Cancelling is no iteration of the agent's: only the end is taken from the judgement.
+    record.ledger.ended =
+        decide(&crate::engine::Contract::default(), &record.ledger, &cancelled).ledger.ended;
+    "cancelled by a person".clone_into(&mut record.words);
+    session.save(&record)?;
+    session.note(&Entry {
+        at: now,
+        event: "cancelled".to_owned(),
+        about: feature.name.clone(),
+        iteration,
+        verdict: "end".to_owned(),
+        reason: "cancelled".to_owned(),
+        words: record.words.clone(),
+        ..Entry::default()
+    })
+}
+
+fn remove_state(feature: &Feature) -> Result<(), Problem> {
+    Ok(fs::remove_file(feature.folder.join(STATE))?)
+}

@@ -1,0 +1,228 @@
+//! Gathering: one stop of a speckit loop as an observation for the engine.
+
+use std::path::PathBuf;
+
+use super::project::{Feature, Project};
+use super::state::{NoState, State};
+use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
+use crate::claude::input::Event;
+use crate::claude::transcript::{Tail, stands_alone};
+use crate::engine::tasks::TaskList;
+use crate::engine::{
+    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tree, Waiting, Work, hash_of,
+};
+use crate::evidence::{commits, tree};
+use crate::store::loops::Record;
+use crate::store::read::{self, Problem};
+use crate::store::settled::read_settled;
+use crate::world;
+
+/// The files of a feature as they stand now.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    /// The feature.
+    pub feature: Feature,
+    /// Its state, as far as it can be read.
+    pub state: State,
+    /// Its task list, `None` where there is none.
+    pub tasks: Option<TaskList>,
+    /// What cannot be read: the file and why.
+    pub unreadable: Option<Unreadable>,
+    tasks_hash: u64,
+}
+
+/// A file of the feature that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+    /// Tells one broken content from another.
+    pub hash: u64,
+}
+
+/// Where the work stands, in the words of spec 003.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The present task, from 1; one more than `total` never occurs.
+    pub task: u64,
+    /// All tasks.
+    pub total: u64,
+    /// Finished tasks.
+    pub done: u64,
+}
+
+impl Desk {
+    /// Returns the files of a feature, `None` when it has no state file.
+    pub fn read(feature: &Feature) -> Option<Self> {
+        match State::read(feature) {
+            Err(NoState::Missing) => None,
+            found => Some(Self::with(feature, found)),
+        }
+    }
+
+    /// Returns the files of a feature; without a state file its state is empty.
+    pub fn read_even_without_state(feature: &Feature) -> Self {
+        Self::with(feature, State::read(feature))
+    }
+
+    fn with(feature: &Feature, state: Result<State, NoState>) -> Self {
+        let (state, corrupt) = match state {
+            Err(NoState::Missing) => (State::default(), None),
+            Ok(state) => (state, None),
+            Err(NoState::Corrupt { why, bytes }) => {
+                let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
+                let path = feature.folder.join(STATE);
+                (State::default(), Some(Unreadable { path, why, hash }))
+            }
+        };
+        let mut desk = Self {
+            feature: feature.clone(),
+            state,
+            tasks: None,
+            unreadable: corrupt,
+            tasks_hash: 0,
+        };
+        desk.read_tasks();
+        desk
+    }
+
+    fn read_tasks(&mut self) {
+        let folder = &self.feature.folder;
+        let mut found = read::read_in(folder, TASKS, MOST_TASKS);
+        // A list that is being written may end after its ticked tasks: "all done" is believed
+        // only of a list that was left alone for a moment.
+        if found.as_ref().is_ok_and(|content| all_done(&content.bytes)) {
+            found = read_settled(folder, TASKS, MOST_TASKS, |_| true);
+        }
+        match found {
+            Ok(content) => {
+                self.tasks_hash = hash_of(&content.bytes);
+                self.tasks = Some(TaskList::parse(&content.bytes));
+            }
+            Err(Problem::Missing) => {}
+            Err(problem) if self.unreadable.is_none() => {
+                let why = problem.to_string();
+                let hash = hash_of(why.as_bytes());
+                self.unreadable = Some(Unreadable { path: folder.join(TASKS), why, hash });
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Returns whether this feature is in the phase that the loop drives.
+    ///
+    /// A corrupt state has no phase; it is spoken about all the same (spec 003, AC-2.1).
+    pub fn in_execution(&self) -> bool {
+        self.unreadable.is_some() || self.state.phase() == "execution"
+    }
+
+    /// Returns where the work stands: by the task list, otherwise by the state file.
+    pub fn place(&self) -> Place {
+        let (done, total, next) = match &self.tasks {
+            Some(list) if !list.tasks.is_empty() => {
+                (list.done() as u64, list.tasks.len() as u64, list.first_open() as u64)
+            }
+            _ => {
+                let total = self.state.total_tasks();
+                let index = self.state.task_index().min(total);
+                (index, total, index)
+            }
+        };
+        Place { task: (next + 1).min(total.max(1)), total, done }
+    }
+
+    /// Returns the contract of this feature; the limits are those of its state file (spec 003, FR-8).
+    pub fn contract(&self) -> Contract {
+        Contract {
+            token: Some(SIGNAL.to_owned()),
+            guardrails: Guardrails {
+                max_iterations: Some(self.state.max_global_iterations()),
+                ..Guardrails::default()
+            },
+            ..Contract::default()
+        }
+    }
+
+    /// Returns the cheap part of the fingerprint: list, place and commits.
+    pub fn work_fingerprint(&self, project: &Project) -> Fingerprint {
+        let work = Hasher::default()
+            .with_number(self.tasks_hash)
+            .with_number(self.state.task_index())
+            .with_number(commits::head_fingerprint(&project.root))
+            .finish();
+        Fingerprint { work, tree: Tree::NotTaken }
+    }
+
+    fn work(&self) -> Work {
+        if let Some(unreadable) = &self.unreadable {
+            return Work::Unreadable { hash: unreadable.hash };
+        }
+        let (index, total) = (self.state.task_index(), self.state.total_tasks());
+        match &self.tasks {
+            // An empty list beside a state that counts nothing is no work; beside one that counts
+            // tasks it is a list that somebody emptied.
+            Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
+                done: list.done(),
+                open: list.open().map(|task| task.id.clone()).collect(),
+            },
+            _ => Work::Counter { index, total },
+        }
+    }
+
+    fn attempt(&self, place: Place) -> Attempt {
+        let open = self.tasks.as_ref().and_then(|list| list.open().next());
+        Attempt {
+            task: open.map_or_else(|| place.task.to_string(), |task| task.id.clone()),
+            used: self.state.task_iteration(),
+            limit: self.state.max_task_iterations(),
+        }
+    }
+}
+
+/// Returns the observation of one stop, and moves the record's place in the transcript on.
+pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Record) -> Observation {
+    let mut claimed = stands_alone(event.last_message(), SIGNAL);
+    let mut tool_calls = None;
+    if let Some(path) = event.transcript() {
+        if let Some(tail) = Tail::read(&path, record.transcript_read) {
+            tool_calls = Some(tail.tool_calls());
+            record.transcript_read = tail.read_up_to();
+        }
+        // The list decides where there is one; the transcript is asked only where there is none.
+        if !claimed && desk.tasks.is_none() {
+            let tail = Tail::read_for_signal(&path, record.transcript_from);
+            claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
+        }
+    }
+    let mut fingerprint = desk.work_fingerprint(project);
+    let earlier = record.ledger.fingerprint;
+    if earlier.is_some() && !fingerprint.work_changed_since(earlier.as_ref()) {
+        fingerprint.tree = tree::fingerprint(&project.root);
+    }
+    Observation {
+        work: desk.work(),
+        claimed,
+        tool_calls,
+        fingerprint,
+        checks: None,
+        waiting: waiting(desk, event),
+        attempt: Some(desk.attempt(desk.place())),
+        reported_iteration: desk.state.global_iteration(),
+        elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
+        reentered: event.held(),
+        demand: None,
+    }
+}
+
+fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
+    let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
+    let background = event.background().into_iter().map(Waiting::Background);
+    approval.into_iter().chain(background).collect()
+}
+
+fn all_done(text: &[u8]) -> bool {
+    let list = TaskList::parse(text);
+    !list.tasks.is_empty() && list.open().next().is_none()
+}

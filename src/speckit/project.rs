@@ -1,0 +1,198 @@
+//! Finding the project around a folder, and the feature that is worked on.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::store::loops::Loops;
+use crate::store::read::{self, Problem};
+use crate::world;
+
+/// How far up a project's root is looked for.
+const LEVELS: usize = 64;
+/// The most that is read of a file that names the feature, in bytes.
+const MOST: u64 = 1 << 16;
+/// Where features are kept, in the order in which a name is looked up.
+const SHELVES: [&str; 2] = [".specify/specs", "specs"];
+
+/// A spec-kit project; its root is a real path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The folder that holds `.specify`.
+    pub root: PathBuf,
+}
+
+/// A feature of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// The name of its folder, such as `001-user-login`.
+    pub name: String,
+    /// Its folder, a real path inside the project.
+    pub folder: PathBuf,
+    /// The same, relative to the project.
+    pub relative: String,
+}
+
+/// Why a feature cannot be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// A name that no folder may have; control characters are already taken out.
+    BadName(String),
+    /// There is no folder for it.
+    NoFolder(String),
+    /// The file that should name it cannot be read or understood.
+    BadPointer(PathBuf, String),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadName(name) => write!(
+                out,
+                "`{name}` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`"
+            ),
+            Self::NoFolder(name) => {
+                write!(
+                    out,
+                    "there is no folder for feature `{name}` in `.specify/specs` or `specs`"
+                )
+            }
+            Self::BadPointer(path, why) => {
+                write!(out, "`{}` does not name a feature: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl Project {
+    /// Returns the nearest project at or above a folder.
+    pub fn around(start: &Path) -> Option<Self> {
+        let mut folders = start.ancestors().take(LEVELS);
+        folders.find(|folder| folder.join(".specify").is_dir()).and_then(Self::at)
+    }
+
+    /// Returns the project that this session has a loop in, or the nearest one.
+    ///
+    /// The agent's folder drifts with its `cd`, also into a project inside the project; a session
+    /// stays with the loop it has.
+    pub fn around_session(start: &Path, session: &str) -> Option<Self> {
+        let mut nearest = None;
+        for folder in start.ancestors().take(LEVELS) {
+            if Loops::of(folder).knows(session) {
+                return Self::at(folder);
+            }
+            if nearest.is_none() && folder.join(".specify").is_dir() {
+                nearest = Some(folder);
+            }
+        }
+        nearest.and_then(Self::at)
+    }
+
+    fn at(folder: &Path) -> Option<Self> {
+        folder.canonicalize().ok().map(|root| Self { root })
+    }
+
+    /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,
+    /// then `.specify/.current-feature`; `None` when nothing names one.
+    pub fn current_feature(&self) -> Result<Option<Feature>, Lost> {
+        if let Some(folder) = world::variable("SPECIFY_FEATURE_DIRECTORY") {
+            return self.feature_at(&folder).map(Some);
+        }
+        let pointer = self.root.join(".specify");
+        if let Some(text) = self.pointer(&pointer.join("feature.json"))? {
+            let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+                Lost::BadPointer(pointer.join("feature.json"), error.to_string())
+            })?;
+            if let Some(folder) = named.get("feature_directory").and_then(|folder| folder.as_str())
+            {
+                return self.feature_at(folder).map(Some);
+            }
+        }
+        match self.pointer(&pointer.join(".current-feature"))? {
+            Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the feature of this name.
+    pub fn feature(&self, name: &str) -> Result<Feature, Lost> {
+        if !is_feature_name(name) {
+            return Err(Lost::BadName(printable(name)));
+        }
+        let found = SHELVES.iter().find_map(|shelf| {
+            let folder = self.root.join(shelf).join(name);
+            read::folder_inside(&self.root, &folder).ok()
+        });
+        let folder = found.ok_or_else(|| Lost::NoFolder(name.to_owned()))?;
+        Ok(self.feature_in(name, folder))
+    }
+
+    /// Returns the feature in a folder, given as a path relative to the project or inside it.
+    pub fn feature_at(&self, folder: &str) -> Result<Feature, Lost> {
+        let path = self.root.join(folder.trim_end_matches('/'));
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !is_feature_name(name) {
+            return Err(Lost::BadName(printable(folder)));
+        }
+        match read::folder_inside(&self.root, &path) {
+            Ok(real) => Ok(self.feature_in(name, real)),
+            Err(Problem::Outside) => Err(Lost::BadName(printable(folder))),
+            Err(_) => Err(Lost::NoFolder(printable(folder))),
+        }
+    }
+
+    /// Returns all features that have a folder, by name.
+    pub fn features(&self) -> Vec<Feature> {
+        let mut found: Vec<Feature> = Vec::new();
+        for shelf in SHELVES {
+            let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            for name in names.filter(|name| is_feature_name(name)) {
+                let known = found.iter().any(|feature| feature.name == name);
+                if let (false, Ok(feature)) = (known, self.feature(&name)) {
+                    found.push(feature);
+                }
+            }
+        }
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        found
+    }
+
+    fn feature_in(&self, name: &str, folder: PathBuf) -> Feature {
+        let relative = folder.strip_prefix(&self.root).unwrap_or(&folder);
+        let relative = relative.to_string_lossy().into_owned();
+        Feature { name: name.to_owned(), relative, folder }
+    }
+
+    fn pointer(&self, path: &Path) -> Result<Option<String>, Lost> {
+        let folder = path.parent().unwrap_or(&self.root);
+        let bad = |why: String| Lost::BadPointer(path.to_owned(), why);
+        let real = match read::folder_inside(&self.root, folder) {
+            Ok(real) => real,
+            Err(Problem::Missing) => return Ok(None),
+            Err(problem) => return Err(bad(problem.to_string())),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match read::read_in(&real, &name, MOST) {
+            Ok(content) => String::from_utf8(content.bytes)
+                .map(Some)
+                .map_err(|_| bad("it is not UTF-8 text".to_owned())),
+            Err(Problem::Missing) => Ok(None),
+            Err(problem) => Err(bad(problem.to_string())),
+        }
+    }
+}
+
+/// Returns whether a name may be a feature's: no path, no control characters, no leading `-` or `.`.
+pub fn is_feature_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 200
+        && !name.starts_with(['-', '.'])
+        && !name.contains(['/', '\\', '\0'])
+        && !name.contains("..")
+        && !name.chars().any(char::is_control)
+}
+
+/// Returns a text without what would draw on a terminal, and not longer than 200 letters.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(200).collect()
+}

@@ -1,0 +1,61 @@
+//! The journal: one line of JSON for every verdict, only ever appended to.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One line of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// When, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// What happened: `armed`, `claimed`, `stop`, `failure`, `cancelled`.
+    pub event: String,
+    /// The feature or task the loop is about.
+    pub about: String,
+    /// The iteration it belongs to, 0 for none.
+    pub iteration: u32,
+    /// The place in the list, such as `3/50`, empty for none.
+    pub task: String,
+    /// The verdict: `continue`, `wait`, `end`, empty for none.
+    pub verdict: String,
+    /// The name of the terminal reason, empty while the loop goes on.
+    pub reason: String,
+    /// Why, in plain words.
+    pub words: String,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Appends one entry as one line; lines of other writers are never torn.
+pub fn append(path: &Path, entry: &Entry) -> io::Result<()> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    let mut options = File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options.open(path)?.write_all(&line)
+}
+
+/// Returns the entries that can be read, in the order of the file, and how many lines could not.
+pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
+    let mut entries = Vec::new();
+    let mut unread = 0;
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(entry) => entries.push(entry),
+            Err(_) => unread += 1,
+        }
+    }
+    (entries, unread)
+}

@@ -1,0 +1,232 @@
+//! The loops of a project: `<project>/.claude/ralph/`, one folder a session, one claim a feature.
+//!
+//! A *record* is a session's loop with its ledger; a *claim* says which session drives a feature.
+//! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::journal::{self, Entry};
+use super::lock::Lock;
+use super::read::{self, Content, Problem};
+use super::write::{Flush, write_whole};
+use crate::engine::Ledger;
+use crate::world;
+
+/// The version that these files carry.
+pub const VERSION: u32 = 1;
+/// The most that is read of a record or a claim, in bytes.
+const MOST: u64 = 1 << 20;
+/// How long to wait for another process that writes the same file.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// A session's loop: what it is about, where its reading stands, and its ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// Version of this file's form.
+    pub version: u32,
+    /// What kind of loop: `speckit`.
+    pub kind: String,
+    /// The session it is bound to.
+    pub session: String,
+    /// The feature it drives, such as `001-user-login`.
+    pub about: String,
+    /// The feature's folder, relative to the project.
+    pub folder: String,
+    /// When it was armed, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// How it was armed: `command`, `terminal`, or `claim` for a state file that nobody armed.
+    pub armed_by: String,
+    /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
+    pub seen_at: u64,
+    /// Where the transcript stood when the loop was armed, in bytes: what stands before is not its own.
+    pub transcript_from: u64,
+    /// Up to where the transcript was read, in bytes.
+    pub transcript_read: u64,
+    /// The loop's memory.
+    pub ledger: Ledger,
+    /// What the last verdict said, in plain words.
+    pub words: String,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Which session drives a feature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The session, or `None` when it was armed from a terminal: the first one that stops takes it.
+    pub session: Option<String>,
+    /// The feature.
+    pub about: String,
+    /// Its folder, relative to the project.
+    pub folder: String,
+    /// When it was armed, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// Why the loop is over, or `None` while it lives.
+    pub closed: Option<String>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// The folder that holds a project's loops; it need not exist yet.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    folder: PathBuf,
+}
+
+/// The folder of one session, locked against other hooks of the same session.
+#[derive(Debug)]
+pub struct Session {
+    folder: PathBuf,
+    _lock: Lock,
+}
+
+/// Returns whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
+pub fn is_session_id(id: &str) -> bool {
+    let first = id.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && id.len() <= 128
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && !matches!(id, "claims" | "lock")
+}
+
+impl Loops {
+    /// Returns the loops of the project with this real root.
+    pub fn of(root: &Path) -> Self {
+        Self { folder: root.join(".claude").join("ralph") }
+    }
+
+    /// Returns the folder that holds them.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns whether this session ever had a loop here; opens no file.
+    pub fn knows(&self, session: &str) -> bool {
+        self.folder.join(session).join("loop.json").symlink_metadata().is_ok()
+    }
+
+    /// Returns the ids of all sessions that had a loop here.
+    pub fn sessions(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut ids: Vec<_> = names.filter(|name| self.knows(name)).collect();
+        ids.sort();
+        ids
+    }
+
+    /// Returns the record of a session without locking it, `None` when there is none that can be read.
+    pub fn peek(&self, session: &str) -> Option<Record> {
+        load(&self.folder.join(session).join("loop.json")).ok().flatten()
+    }
+
+    /// Returns the journal of a session as it stands, empty when there is none.
+    pub fn journal(&self, session: &str) -> Vec<u8> {
+        let path = self.folder.join(session).join("journal.jsonl");
+        read::read(&path, 256 << 20).map(|content| content.bytes).unwrap_or_default()
+    }
+
+    /// Returns the claim on a feature, `None` when nobody has one that can be read.
+    pub fn claim(&self, feature: &str) -> Option<Claim> {
+        load(&self.claim_path(feature)).ok().flatten()
+    }
+
+    /// Writes the claim on a feature whole.
+    pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
+        save(&self.claim_path(&claim.about), &Claim { version: VERSION, ..claim.clone() })
+    }
+
+    /// Returns the lock under which claims are taken and given up.
+    pub fn lock(&self) -> io::Result<Lock> {
+        self.create()?;
+        Lock::take(&self.folder.join("lock"), PATIENCE)
+    }
+
+    /// Returns the session's folder, made where it is missing, and locked.
+    pub fn session(&self, session: &str) -> io::Result<Session> {
+        if !is_session_id(session) {
+            return Err(io::Error::other("the session id has characters that no folder may have"));
+        }
+        let folder = self.folder.join(session);
+        if !folder.is_dir() {
+            self.create()?;
+            fs::create_dir_all(&folder)?;
+        }
+        let lock = Lock::take(&folder.join("lock"), PATIENCE)?;
+        Ok(Session { folder, _lock: lock })
+    }
+
+    /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
+    fn create(&self) -> io::Result<()> {
+        if self.folder.join(".gitignore").is_file() {
+            return Ok(());
+        }
+        fs::create_dir_all(self.folder.join("claims"))?;
+        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder);
+        read::folder_inside(&root.canonicalize()?, &self.folder)
+            .map_err(|problem| io::Error::other(problem.to_string()))?;
+        write_whole(&self.folder.join(".gitignore"), b"*\n", Flush::ToSystem)
+    }
+
+    fn claim_path(&self, feature: &str) -> PathBuf {
+        self.folder.join("claims").join(format!("{feature}.json"))
+    }
+}
+
+impl Session {
+    /// Returns the session's record; one that cannot be read is put aside and counts as none.
+    pub fn record(&self) -> io::Result<Option<Record>> {
+        let path = self.folder.join("loop.json");
+        match load(&path) {
+            Ok(record) => Ok(record),
+            Err(_) => put_aside(&path).map(|_| None),
+        }
+    }
+
+    /// Writes the record whole.
+    pub fn save(&self, record: &Record) -> io::Result<()> {
+        save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
+    }
+
+    /// Appends to the session's journal.
+    pub fn note(&self, entry: &Entry) -> io::Result<()> {
+        journal::append(&self.folder.join("journal.jsonl"), entry)
+    }
+}
+
+/// Renames a file that cannot be read to `<name>.corrupt-<time>` and returns the new path.
+pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
+    fs::rename(path, &aside)?;
+    Ok(aside)
+}
+
+fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
+    match read::read(path, MOST) {
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => Err(problem.to_string()),
+        Ok(Content { bytes, .. }) => match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(error.to_string()),
+        },
+    }
+}
+
+fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    write_whole(path, &bytes, Flush::ToSystem)
+}

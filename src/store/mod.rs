@@ -1,0 +1,8 @@
+//! Files: read with bounds, written whole, locked where two writers can meet.
+
+pub mod journal;
+pub mod lock;
+pub mod loops;
+pub mod read;
+pub mod settled;
+pub mod write;

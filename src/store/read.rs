@@ -1,0 +1,139 @@
+//! Reading files that somebody else may have put there: regular, bounded, inside the project.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::world;
+
+/// A regular file's content and the time of its last change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// All bytes of the file.
+    pub bytes: Vec<u8>,
+    /// When it was last changed, in milliseconds since the Unix epoch.
+    pub changed_at: u64,
+}
+
+/// Why a file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// There is nothing of that name.
+    Missing,
+    /// It is no regular file; the word says what it is.
+    NotAFile(&'static str),
+    /// It is larger than allowed.
+    TooLarge {
+        /// Its size in bytes.
+        size: u64,
+        /// The most that is read, in bytes.
+        most: u64,
+    },
+    /// A symbolic link leads out of the project.
+    Outside,
+    /// The system refused; its words.
+    Refused(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(out, "it does not exist"),
+            Self::NotAFile(what) => write!(out, "it is {what}, not a file"),
+            Self::TooLarge { size, most } => {
+                write!(out, "it has {size} bytes, and at most {most} are read")
+            }
+            Self::Outside => write!(out, "a symbolic link leads out of the project"),
+            Self::Refused(words) => write!(out, "{words}"),
+        }
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
+            io::ErrorKind::IsADirectory => Self::NotAFile("a folder"),
+            _ => Self::Refused(error.to_string()),
+        }
+    }
+}
+
+/// Returns the content of a regular file of at most `most` bytes; never waits for a writer.
+pub fn read(path: &Path, most: u64) -> Result<Content, Problem> {
+    let (file, meta) = open(path)?;
+    if meta.len() > most {
+        return Err(Problem::TooLarge { size: meta.len(), most });
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize);
+    // The file may grow while it is read; the limit holds all the same.
+    let size = file.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if size > most {
+        return Err(Problem::TooLarge { size, most });
+    }
+    Ok(Content { bytes, changed_at: world::millis(meta.modified()?) })
+}
+
+/// Returns an open regular file and its metadata; a pipe, a folder or a device is refused.
+pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Opening a pipe nobody writes to would wait for ever without this.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(Problem::NotAFile(kind_of(&meta)));
+    }
+    Ok((file, meta))
+}
+
+fn kind_of(meta: &std::fs::Metadata) -> &'static str {
+    if meta.is_dir() {
+        return "a folder";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = meta.file_type();
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    "something else"
+}
+
+/// Returns the real path of a folder when it lies inside `root`, whatever links lead there.
+pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
+    let real = folder.canonicalize()?;
+    if !real.starts_with(root) {
+        return Err(Problem::Outside);
+    }
+    if !real.is_dir() {
+        return Err(Problem::NotAFile("a file"));
+    }
+    Ok(real)
+}
+
+/// Returns the content of a file of the project that is not reached through a link out of it.
+///
+/// `folder` must be a real path inside the project already (see [`folder_inside`]).
+pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<Content, Problem> {
+    let path = folder.join(name);
+    if path.symlink_metadata()?.is_symlink() && !path.canonicalize()?.starts_with(folder) {
+        return Err(Problem::Outside);
+    }
+    read(&path, most)
+}

@@ -1,0 +1,55 @@
+//! Reading a file that its writer may be in the middle of: wait until it is quiet, not for ever.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::read::{Content, Problem, read_in};
+use crate::world::{self, Deadline};
+
+/// How long a file must have been left alone, in milliseconds.
+const QUIET: u64 = 100;
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(25);
+/// When to give up and take what is there (spec 003, FR-5 and NFR-1), in milliseconds.
+const LIMIT: u64 = 2_000;
+
+/// Returns the content once it parses and nobody has changed it for 100 ms; after 2 s, what is there.
+///
+/// A file that was last changed more than 2 s ago is returned at once: nobody is writing it.
+/// `parses` says whether the bytes are a whole document.
+pub fn read_settled(
+    folder: &Path,
+    name: &str,
+    most: u64,
+    parses: impl Fn(&[u8]) -> bool,
+) -> Result<Content, Problem> {
+    let deadline = Deadline::after(Duration::from_millis(LIMIT));
+    let mut quiet_since = Deadline::after(Duration::from_millis(QUIET));
+    let mut before: Option<Result<Content, Problem>> = None;
+    loop {
+        let found = read_in(folder, name, most);
+        let whole = found.as_ref().is_ok_and(|content| parses(&content.bytes));
+        if deadline.is_over() || is_old(&found, whole) {
+            return found;
+        }
+        if before.as_ref() != Some(&found) {
+            quiet_since = Deadline::after(Duration::from_millis(QUIET));
+        } else if whole && quiet_since.is_over() {
+            return found;
+        }
+        before = Some(found);
+        world::pause(PAUSE);
+    }
+}
+
+/// Whether the file was left alone for long enough, by its own date. A date in the future says nothing.
+fn is_old(found: &Result<Content, Problem>, whole: bool) -> bool {
+    match found {
+        Ok(content) => {
+            let needed = if whole { QUIET } else { LIMIT };
+            world::now().checked_sub(content.changed_at).is_some_and(|age| age >= needed)
+        }
+        // A pipe, a folder or nothing at all does not turn into a file by waiting.
+        Err(_) => true,
+    }
+}

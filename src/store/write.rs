@@ -1,0 +1,58 @@
+//! Writing files whole: a temporary file beside the target, flushed, then renamed over it.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// How far a written file has to be on its way to the disk before this returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// On the disk: for the user's own files, which no crash may take.
+    ToDisk,
+    /// With the system: for the loop's own notes, written at every stop. They survive a killed
+    /// program; after a power cut the loop merely lets the agent stop.
+    ToSystem,
+}
+
+/// Writes a file whole; readers see the old content or the new one, never a part.
+///
+/// The permissions of a file that is replaced are kept. A name that is a folder, a pipe or a link
+/// is an error.
+pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+    let before = match path.symlink_metadata() {
+        Ok(meta) if meta.is_file() => Some(meta),
+        Ok(_) => return Err(io::Error::other("something that is not a file has this name")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let (temporary, mut file) = create_beside(path)?;
+    let written = file.write_all(bytes).and_then(|()| {
+        if let Some(meta) = before {
+            file.set_permissions(meta.permissions())?;
+        }
+        if flush == Flush::ToDisk {
+            file.sync_all()?;
+        }
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        // What failed is reported; a leftover that cannot be removed would only hide it.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A new file in the same folder, under a name that nobody else uses.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    for attempt in 0..64_u32 {
+        let temporary =
+            path.with_file_name(format!(".{name}.{}.{attempt}.tmp", std::process::id()));
+        match File::options().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("no free temporary name in the folder"))
+}

@@ -1,0 +1,59 @@
+//! The one door through which clock and environment come in.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Returns the time now, in milliseconds since the Unix epoch, 0 for a clock before it.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn now() -> u64 {
+    millis(SystemTime::now())
+}
+
+/// Returns a time in milliseconds since the Unix epoch, 0 for one before it.
+pub fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns an environment variable, `None` when it is missing, empty or not UTF-8.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns a folder named by an environment variable, `None` when it is not an absolute path.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn folder(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Waits for this long.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn pause(length: Duration) {
+    std::thread::sleep(length);
+}
+
+/// A time limit that was set going; it does not move with the wall clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    end: Instant,
+}
+
+impl Deadline {
+    /// Returns a limit that ends this long from now.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn after(length: Duration) -> Self {
+        Self { end: Instant::now() + length }
+    }
+
+    /// Returns what is left of the limit, zero when it is over.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// Returns whether the limit is over.
+    pub fn is_over(&self) -> bool {
+        self.left().is_zero()
+    }
+}
