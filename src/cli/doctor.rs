@@ -5,15 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::style;
 use super::surroundings::Surroundings;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
+use crate::speckit::project::Project;
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::store::read;
+
+/// The most that is read of a settings file, in bytes.
+const MOST: u64 = 1 << 20;
 
 /// Arguments of `spool doctor`.
 #[derive(Debug, clap::Args)]
@@ -62,11 +68,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
         None => client::find_program("claude", &surroundings.path),
     };
     let client = program.map(|program| {
-        Client::new(
-            &program,
-            surroundings.claude_config.as_deref(),
-            &surroundings.working_folder,
-        )
+        Client::new(&program, surroundings.claude_config.as_deref(), &surroundings.working_folder)
     });
     let checks = examine(&surroundings, client.as_ref());
     if args.json {
@@ -75,11 +77,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
         print_for_people(&checks);
     }
     let fails = checks.iter().any(|check| check.status == Status::Fail);
-    Ok(if fails {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Returns every check, in the order in which a person would put things right.
@@ -105,7 +103,7 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
     }
     checks.extend(check_settings_files(&settings));
     checks.push(check_hooks_allowed(&settings, surroundings));
-    checks.push(check_project_switch(&project));
+    checks.push(check_project_switch(surroundings));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
@@ -137,10 +135,7 @@ fn check_client(client: Option<&Client>) -> Check {
         ),
         Err(error) => Check::fail(
             name,
-            format!(
-                "Claude Code at `{at}` does not work: {}",
-                one_line(&format!("{error:#}"))
-            ),
+            format!("Claude Code at `{at}` does not work: {}", one_line(&format!("{error:#}"))),
             "reinstall Claude Code, or give another path: spool doctor --claude PATH",
         ),
     }
@@ -183,10 +178,7 @@ fn check_plugin(plugins: &[InstalledPlugin]) -> Check {
             "bring both to one version: spool setup",
         );
     }
-    Check::ok(
-        name,
-        format!("`{IDENTIFIER}` {VERSION} is installed and switched on"),
-    )
+    Check::ok(name, format!("`{IDENTIFIER}` {VERSION} is installed and switched on"))
 }
 
 /// Whether the programs run; nothing where there is no plugin, which is said already.
@@ -208,45 +200,46 @@ fn check_programs(plugins: &[InstalledPlugin]) -> Option<Check> {
                 folder.join("bin").display()
             ),
         ),
-        Err(error) => Check::fail(
-            name,
-            one_line(&format!("{error:#}")),
-            "install them again: spool setup",
-        ),
+        Err(error) => {
+            Check::fail(name, one_line(&format!("{error:#}")), "install them again: spool setup")
+        }
     })
 }
 
-/// Starts both programs as Claude Code would, with nothing to do for them.
+/// Starts both programs; the hook is asked, as Claude Code would ask it, for the status of an empty folder.
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
-    let answer = call(
-        Command::new(&spool)
-            .arg("--version")
-            .current_dir(empty.path()),
-    )?;
+    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()), "")?;
     if answer.output.split_whitespace().last() != Some(VERSION) {
         bail!(
-            "`{}` does not answer as version {VERSION}: {}",
+            "`{}` does not answer as version {VERSION}: {}{}",
             spool.display(),
-            one_line(&format!("{}{}", answer.output, answer.errors))
+            answer.output,
+            answer.errors
         );
     }
     let hook = plugin.join("bin").join(programs::HOOK);
-    if programs::check_program(&hook).is_err() {
-        // A launcher that finds `spool` finds the hook beside it; it is not started, because it would note that it was.
-        return hook
-            .metadata()
-            .map(drop)
-            .with_context(|| format!("could not find the program `{}`", hook.display()));
-    }
-    let answer = call(Command::new(&hook).current_dir(empty.path()))?;
-    if !answer.status.success() || !answer.output.is_empty() {
+    let question = serde_json::json!({
+        "hook_event_name": "UserPromptExpansion",
+        "session_id": "00000000-0000-0000-0000-000000000000",
+        "command_name": format!("{NAME}:status"),
+        "command_args": "",
+        "cwd": empty.path(),
+    });
+    let mut command = Command::new(&hook);
+    // A launcher that finds no program notes that it said so; that note belongs with the folder.
+    command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    let answer = call(&mut command, &question.to_string())?;
+    let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
+    if !answer.status.success() || said["decision"] != "block" {
         bail!(
-            "`{}` does not run as it should: {}, {}",
+            "`{}` does not answer as it should: {}, {}{}",
             hook.display(),
             answer.status,
-            one_line(&answer.errors)
+            answer.output,
+            answer.errors
         );
     }
     Ok(())
@@ -284,10 +277,7 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
         }
     }
     // The last file that says anything wins, as in the client.
-    let disabled = settings
-        .iter()
-        .rev()
-        .find(|file| file.content["disableAllHooks"].is_boolean());
+    let disabled = settings.iter().rev().find(|file| file.content["disableAllHooks"].is_boolean());
     if let Some(file) = disabled.filter(|file| file.says("disableAllHooks")) {
         return Check::fail(
             name,
@@ -313,31 +303,32 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
     Check::ok(name, "no setting switches hooks off")
 }
 
-fn check_project_switch(project: &Path) -> Check {
+fn check_project_switch(surroundings: &Surroundings) -> Check {
     let name = "project";
-    let path = project.join(".claude/ralph-speckit.local.md");
-    if !path.is_file() {
-        return Check::ok(name, "the loop is not switched off for this project");
-    }
-    match fs::read_to_string(&path) {
-        Ok(text) if says_disabled(&text) => Check::warn(
+    let start = &surroundings.working_folder;
+    let Some(project) = Project::around(start) else {
+        return Check::ok(
             name,
-            format!(
-                "the loop is switched off for this project, by `enabled: false` in `{}`",
-                path.display()
-            ),
+            "this folder is in no spec-kit project: there is nothing to switch off",
+        );
+    };
+    let path = project.root.join(SETTINGS);
+    let settings = Settings::read(&project.root);
+    if let Some(problem) = settings.problem {
+        return Check::warn(
+            name,
+            format!("`{}` cannot be used: {}", path.display(), one_line(&problem)),
+            "put the file right; until then the loop is switched on",
+        );
+    }
+    if !settings.enabled {
+        return Check::warn(
+            name,
+            format!("the loop is switched off for this project, in `{}`", path.display()),
             "set `enabled: true` there, or remove the file, when you want it back",
-        ),
-        Ok(_) => Check::ok(
-            name,
-            format!("`{}` leaves the loop switched on", path.display()),
-        ),
-        Err(error) => Check::warn(
-            name,
-            format!("could not read `{}`: {error}", path.display()),
-            "put the file right",
-        ),
+        );
     }
+    Check::ok(name, "the loop is not switched off for this project")
 }
 
 fn check_other_loops(plugins: &[InstalledPlugin]) -> Check {
@@ -349,20 +340,15 @@ fn check_other_loops(plugins: &[InstalledPlugin]) -> Check {
     if others.is_empty() {
         return Check::ok(name, "no other loop plugin is switched on");
     }
-    let names: Vec<String> = others
-        .iter()
-        .map(|plugin| format!("`{}`", one_line(&plugin.id)))
-        .collect();
+    let names: Vec<String> =
+        others.iter().map(|plugin| format!("`{}`", one_line(&plugin.id))).collect();
     let commands: Vec<String> = others
         .iter()
         .map(|plugin| format!("claude plugin disable {}", one_line(&plugin.id)))
         .collect();
     Check::warn(
         name,
-        format!(
-            "another loop may hold the same session: {}",
-            names.join(", ")
-        ),
+        format!("another loop may hold the same session: {}", names.join(", ")),
         format!("use one loop at a time: {}", commands.join("; ")),
     )
 }
@@ -419,10 +405,7 @@ fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Ch
         Ok(cap) => Check::ok(name, format!("`{variable}` is {cap} in {place}")),
         Err(_) => Check::warn(
             name,
-            format!(
-                "`{variable}` is `{}` in {place}, which is no number",
-                one_line(value)
-            ),
+            format!("`{variable}` is `{}` in {place}, which is no number", one_line(value)),
             "unset it",
         ),
     }
@@ -433,30 +416,15 @@ const SMALLEST_CAP: i64 = 3;
 
 impl Check {
     fn ok(name: &'static str, found: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Ok,
-            found: found.into(),
-            next: None,
-        }
+        Self { name, status: Status::Ok, found: found.into(), next: None }
     }
 
     fn warn(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Warn,
-            found: found.into(),
-            next: Some(next.into()),
-        }
+        Self { name, status: Status::Warn, found: found.into(), next: Some(next.into()) }
     }
 
     fn fail(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Fail,
-            found: found.into(),
-            next: Some(next.into()),
-        }
+        Self { name, status: Status::Fail, found: found.into(), next: Some(next.into()) }
     }
 }
 
@@ -481,61 +449,35 @@ struct SettingsFile {
 impl SettingsFile {
     /// Every settings file that exists, the weakest first.
     fn all(surroundings: &Surroundings, project: &Path) -> Vec<Self> {
-        let mut places = vec![(
-            Level::User,
-            surroundings.claude_folder().join("settings.json"),
-        )];
+        let mut places = vec![(Level::User, surroundings.claude_folder().join("settings.json"))];
         if project.join(".claude") != surroundings.claude_folder() {
             places.push((Level::Project, project.join(".claude/settings.json")));
             places.push((Level::Local, project.join(".claude/settings.local.json")));
         }
-        places.push((
-            Level::Managed,
-            surroundings.managed_settings.join("managed-settings.json"),
-        ));
+        places.push((Level::Managed, surroundings.managed_settings.join("managed-settings.json")));
         let mut dropped_in: Vec<PathBuf> =
             fs::read_dir(surroundings.managed_settings.join("managed-settings.d"))
                 .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
                 .unwrap_or_default();
-        dropped_in.retain(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        });
+        dropped_in.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         dropped_in.sort();
         places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
         places
             .into_iter()
-            .filter(|(_, path)| path.is_file())
+            .filter(|(_, path)| path.exists())
             .map(|(level, path)| Self::read(level, path))
             .collect()
     }
 
     fn read(level: Level, path: PathBuf) -> Self {
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) => {
-                return Self {
-                    level,
-                    path,
-                    content: Value::Null,
-                    fault: Some(error.to_string()),
-                };
-            }
+        let fault = match read::read(&path, MOST) {
+            Ok(content) => match serde_json::from_slice(&content.bytes) {
+                Ok(content) => return Self { level, path, content, fault: None },
+                Err(error) => error.to_string(),
+            },
+            Err(problem) => problem.to_string(),
         };
-        match serde_json::from_slice(&text) {
-            Ok(content) => Self {
-                level,
-                path,
-                content,
-                fault: None,
-            },
-            Err(error) => Self {
-                level,
-                path,
-                content: Value::Null,
-                fault: Some(error.to_string()),
-            },
-        }
+        Self { level, path, content: Value::Null, fault: Some(fault) }
     }
 
     fn says(&self, key: &str) -> bool {
@@ -551,21 +493,14 @@ fn variables(
     let mut found: BTreeMap<String, (String, String)> = surroundings
         .client_variables
         .iter()
-        .map(|(name, value)| {
-            (
-                (*name).to_owned(),
-                (value.clone(), "the environment".to_owned()),
-            )
-        })
+        .map(|(name, value)| ((*name).to_owned(), (value.clone(), "the environment".to_owned())))
         .collect();
     for file in settings {
         let Some(environment) = file.content["env"].as_object() else {
             continue;
         };
         for (name, value) in environment {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             found.insert(name.clone(), (value, format!("`{}`", file.path.display())));
         }
     }
@@ -573,10 +508,7 @@ fn variables(
 }
 
 fn is_switched_on(value: &str) -> bool {
-    !matches!(
-        value.trim().to_ascii_lowercase().as_str(),
-        "" | "0" | "false" | "no" | "off"
-    )
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
 }
 
 /// Names of plugins that hold a session by a Stop hook of their own, and other plugins with our commands.
@@ -585,14 +517,8 @@ fn is_loop(identifier: &str) -> bool {
     name == NAME || name.starts_with("oh-my-") || LOOP_PLUGINS.contains(&name)
 }
 
-const LOOP_PLUGINS: &[&str] = &[
-    "ralph",
-    "ralph-loop",
-    "ralph-speckit",
-    "ralph-specum",
-    "ralph-wiggum",
-    "smart-ralph",
-];
+const LOOP_PLUGINS: &[&str] =
+    &["ralph", "ralph-loop", "ralph-speckit", "ralph-specum", "ralph-wiggum", "smart-ralph"];
 
 /// What each Stop hook of a `hooks` object runs, shortened for showing.
 fn stop_hooks(hooks: &Value) -> Vec<String> {
@@ -600,9 +526,8 @@ fn stop_hooks(hooks: &Value) -> Vec<String> {
     groups
         .flat_map(|group| group["hooks"].as_array().into_iter().flatten())
         .map(|hook| {
-            let said = ["command", "prompt", "url", "type"]
-                .iter()
-                .find_map(|key| hook[*key].as_str());
+            let said =
+                ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
             shorten(&one_line(said.unwrap_or("unknown")))
         })
         .collect()
@@ -610,40 +535,14 @@ fn stop_hooks(hooks: &Value) -> Vec<String> {
 
 fn has_stop_hook(plugin: &Path) -> bool {
     let read = |path: PathBuf| -> Value {
-        fs::read(path)
-            .ok()
-            .and_then(|text| serde_json::from_slice(&text).ok())
-            .unwrap_or_default()
+        let content = read::read(&path, MOST).ok();
+        content.and_then(|content| serde_json::from_slice(&content.bytes).ok()).unwrap_or_default()
     };
     let listed = read(plugin.join(".claude-plugin/plugin.json"))["hooks"].take();
-    let named = listed
-        .as_str()
-        .map_or(Value::Null, |path| read(plugin.join(path)));
-    [
-        &listed,
-        &named["hooks"],
-        &read(plugin.join("hooks/hooks.json"))["hooks"],
-    ]
-    .iter()
-    .any(|hooks| !stop_hooks(hooks).is_empty())
-}
-
-/// Whether the front matter of a settings file says `enabled: false`.
-fn says_disabled(text: &str) -> bool {
-    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    if lines.next() != Some("---") {
-        return false;
-    }
-    lines
-        .take_while(|line| *line != "---")
-        .filter_map(|line| line.split_once(':'))
-        .any(|(key, value)| {
-            key.trim() == "enabled"
-                && value
-                    .trim()
-                    .trim_matches(['"', '\''])
-                    .eq_ignore_ascii_case("false")
-        })
+    let named = listed.as_str().map_or(Value::Null, |path| read(plugin.join(path)));
+    [&listed, &named["hooks"], &read(plugin.join("hooks/hooks.json"))["hooks"]]
+        .iter()
+        .any(|hooks| !stop_hooks(hooks).is_empty())
 }
 
 /// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
@@ -653,9 +552,7 @@ fn project_folder(surroundings: &Surroundings) -> PathBuf {
         .ancestors()
         .take_while(|folder| *folder != surroundings.home)
         .find(|folder| {
-            [".claude", ".specify", ".git"]
-                .iter()
-                .any(|mark| folder.join(mark).exists())
+            [".claude", ".specify", ".git"].iter().any(|mark| folder.join(mark).exists())
         })
         .unwrap_or(start)
         .to_owned()
@@ -663,14 +560,9 @@ fn project_folder(surroundings: &Surroundings) -> PathBuf {
 
 /// The text in one line, without what could steer a terminal.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|letter: char| letter.is_whitespace() || letter.is_control())
-        .collect();
-    words
-        .into_iter()
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words: Vec<&str> =
+        text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn shorten(text: &str) -> String {
@@ -689,38 +581,24 @@ fn print_json(checks: &[Check]) -> Result<()> {
         checks: &'a [Check],
     }
     let ok = checks.iter().all(|check| check.status != Status::Fail);
-    anstream::println!(
-        "{}",
-        serde_json::to_string_pretty(&Report {
-            version: 1,
-            ok,
-            checks
-        })?
-    );
+    anstream::println!("{}", serde_json::to_string_pretty(&Report { version: 1, ok, checks })?);
     Ok(())
 }
 
 fn print_for_people(checks: &[Check]) {
     for check in checks {
-        let (word, colour) = match check.status {
-            Status::Ok => ("ok  ", AnsiColor::Green),
-            Status::Warn => ("warn", AnsiColor::Yellow),
-            Status::Fail => ("fail", AnsiColor::Red),
+        let (word, style) = match check.status {
+            Status::Ok => ("ok  ", style::GOOD),
+            Status::Warn => ("warn", style::WARN),
+            Status::Fail => ("fail", style::BAD),
         };
-        let style = Style::new().fg_color(Some(colour.into())).bold();
         anstream::println!("{style}{word}{style:#}  {}", check.found);
         if let Some(next) = &check.next {
             anstream::println!("      {next}");
         }
     }
-    let fails = checks
-        .iter()
-        .filter(|check| check.status == Status::Fail)
-        .count();
-    let warnings = checks
-        .iter()
-        .filter(|check| check.status == Status::Warn)
-        .count();
+    let fails = checks.iter().filter(|check| check.status == Status::Fail).count();
+    let warnings = checks.iter().filter(|check| check.status == Status::Warn).count();
     anstream::println!();
     match (fails, warnings) {
         (0, 0) => anstream::println!("everything is in order"),

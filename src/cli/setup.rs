@@ -76,11 +76,7 @@ struct Places {
 pub fn run(args: &SetupArgs) -> Result<ExitCode> {
     let surroundings = Surroundings::of_this_process()?;
     let setup = Setup::new(&surroundings, args.claude.as_deref())?;
-    if args.remove {
-        setup.take_away(args)
-    } else {
-        setup.install(args)
-    }
+    if args.remove { setup.take_away(args) } else { setup.install(args) }
 }
 
 struct Setup<'a> {
@@ -92,22 +88,14 @@ struct Setup<'a> {
 impl<'a> Setup<'a> {
     fn new(surroundings: &'a Surroundings, claude: Option<&Path>) -> Result<Self> {
         let data = surroundings.data_folder();
-        let places = Places {
-            plugin: data.join("plugin"),
-            bin: data.join("bin"),
-            data,
-        };
+        let places = Places { plugin: data.join("plugin"), bin: data.join("bin"), data };
         let claude = match claude {
             Some(named) => Some(named.canonicalize().with_context(|| {
                 format!("could not find the Claude Code `{}`", named.display())
             })?),
             None => client::find_program("claude", &surroundings.path),
         };
-        Ok(Self {
-            surroundings,
-            places,
-            claude,
-        })
+        Ok(Self { surroundings, places, claude })
     }
 
     fn install(&self, args: &SetupArgs) -> Result<ExitCode> {
@@ -128,9 +116,7 @@ impl<'a> Setup<'a> {
 
         receipt.version = 1;
         VERSION.clone_into(&mut receipt.plugin_version);
-        receipt
-            .made_folders
-            .extend(missing_folders(&self.places.data));
+        receipt.made_folders.extend(missing_folders(&self.places.data));
         receipt.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
         fs::create_dir_all(&self.places.data).with_context(|| {
             format!("could not make the folder `{}`", self.places.data.display())
@@ -187,11 +173,7 @@ impl<'a> Setup<'a> {
             );
         }
         let mut steps = Vec::new();
-        match client
-            .marketplaces()?
-            .into_iter()
-            .find(|known| known.name == MARKETPLACE)
-        {
+        match client.marketplaces()?.into_iter().find(|known| known.name == MARKETPLACE) {
             None => steps.push(Step::AddMarketplace),
             Some(known)
                 if known
@@ -200,10 +182,9 @@ impl<'a> Setup<'a> {
                     .is_some_and(|path| is_same_place(path, &self.places.plugin)) => {}
             Some(known) => bail!(
                 "Claude Code already has a marketplace `{MARKETPLACE}`, from {}\nremove it first: `claude plugin marketplace remove {MARKETPLACE}`",
-                known.path.map_or_else(
-                    || "elsewhere".to_owned(),
-                    |path| format!("`{}`", path.display())
-                )
+                known
+                    .path
+                    .map_or_else(|| "elsewhere".to_owned(), |path| format!("`{}`", path.display()))
             ),
         }
         match our_plugin(client)? {
@@ -266,11 +247,7 @@ impl<'a> Setup<'a> {
                 folder.display()
             );
         }
-        Ok(if unreachable.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(if unreachable.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// What must be undone in one configuration; nothing can be said when there is no `claude` to ask.
@@ -299,10 +276,7 @@ impl<'a> Setup<'a> {
             copies.sort();
             copies.dedup();
             steps.extend(
-                copies
-                    .into_iter()
-                    .filter(|copy| is_copy_of_ours(copy))
-                    .map(Step::RemoveCopy),
+                copies.into_iter().filter(|copy| is_copy_of_ours(copy)).map(Step::RemoveCopy),
             );
         }
         steps.push(Step::Forget(registration.clone()));
@@ -328,21 +302,20 @@ impl<'a> Setup<'a> {
             Step::Enable => client.enable(IDENTIFIER),
             _ => Ok(()),
         };
-        told.context("could not tell Claude Code of the plugin")
-            .advise(format_args!(
-                "put that right and run `spool setup` again; until then: claude --plugin-dir '{}'",
-                self.places.plugin.display()
-            ))
+        told.context("could not tell Claude Code of the plugin").advise(format_args!(
+            "put that right and run `spool setup` again; until then: claude --plugin-dir '{}'",
+            self.places.plugin.display()
+        ))
     }
 
     fn undo(&self, step: &Step, receipt: &mut Receipt) -> Result<()> {
         match step {
-            Step::Uninstall(registration) => self
-                .client_of(registration)?
-                .uninstall(IDENTIFIER, PluginData::Discard),
-            Step::RemoveMarketplace(registration) => self
-                .client_of(registration)?
-                .remove_marketplace(MARKETPLACE),
+            Step::Uninstall(registration) => {
+                self.client_of(registration)?.uninstall(IDENTIFIER, PluginData::Discard)
+            }
+            Step::RemoveMarketplace(registration) => {
+                self.client_of(registration)?.remove_marketplace(MARKETPLACE)
+            }
             Step::RemoveCopy(copy) => remove_copy(copy),
             Step::Forget(registration) => {
                 receipt
@@ -420,19 +393,13 @@ impl<'a> Setup<'a> {
 
     fn client(&self, config: Option<&Path>) -> Option<Client> {
         // In a folder of ours, so that the settings of the project at hand are neither read nor changed.
-        let folder = if self.places.data.is_dir() {
-            &self.places.data
-        } else {
-            &self.surroundings.home
-        };
-        self.claude
-            .as_deref()
-            .map(|program| Client::new(program, config, folder))
+        let folder =
+            if self.places.data.is_dir() { &self.places.data } else { &self.surroundings.home };
+        self.claude.as_deref().map(|program| Client::new(program, config, folder))
     }
 
     fn client_of(&self, registration: &Registration) -> Result<Client> {
-        self.client(registration.claude_config.as_deref())
-            .context("no `claude` was found")
+        self.client(registration.claude_config.as_deref()).context("no `claude` was found")
     }
 
     fn tell(&self, steps: &[Step]) {
@@ -457,14 +424,10 @@ impl<'a> Setup<'a> {
     fn describe(&self, step: &Step, tense: Tense) -> String {
         let plugin = self.places.plugin.display();
         let (would, did, what) = match step {
-            Step::WritePlugin { replaced: None } => (
-                "write",
-                "wrote",
-                format!("the plugin {VERSION} to `{plugin}`"),
-            ),
-            Step::WritePlugin {
-                replaced: Some(version),
-            } => (
+            Step::WritePlugin { replaced: None } => {
+                ("write", "wrote", format!("the plugin {VERSION} to `{plugin}`"))
+            }
+            Step::WritePlugin { replaced: Some(version) } => (
                 "write",
                 "wrote",
                 format!("the plugin {VERSION} to `{plugin}`, in place of {version}"),
@@ -472,65 +435,41 @@ impl<'a> Setup<'a> {
             Step::CopyPrograms => (
                 "copy",
                 "copied",
-                format!(
-                    "`spool` and `ralph-hook` to `{}`",
-                    self.places.bin.display()
-                ),
+                format!("`spool` and `ralph-hook` to `{}`", self.places.bin.display()),
             ),
-            Step::AddMarketplace => (
-                "add",
-                "added",
-                format!("the marketplace `{MARKETPLACE}` to Claude Code"),
-            ),
-            Step::Install => (
-                "install",
-                "installed",
-                format!("the plugin `{IDENTIFIER}` in Claude Code"),
-            ),
-            Step::Reinstall => (
-                "renew",
-                "renewed",
-                format!("the plugin `{IDENTIFIER}` in Claude Code"),
-            ),
-            Step::Enable => (
-                "switch on",
-                "switched on",
-                format!("the plugin `{IDENTIFIER}` in Claude Code"),
-            ),
-            Step::Uninstall(_) => (
-                "uninstall",
-                "uninstalled",
-                format!("the plugin `{IDENTIFIER}` from Claude Code"),
-            ),
-            Step::RemoveMarketplace(_) => (
-                "remove",
-                "removed",
-                format!("the marketplace `{MARKETPLACE}` from Claude Code"),
-            ),
-            Step::RemoveCopy(copy) => (
-                "remove",
-                "removed",
-                format!("Claude Code's copy in `{}`", copy.display()),
-            ),
+            Step::AddMarketplace => {
+                ("add", "added", format!("the marketplace `{MARKETPLACE}` to Claude Code"))
+            }
+            Step::Install => {
+                ("install", "installed", format!("the plugin `{IDENTIFIER}` in Claude Code"))
+            }
+            Step::Reinstall => {
+                ("renew", "renewed", format!("the plugin `{IDENTIFIER}` in Claude Code"))
+            }
+            Step::Enable => {
+                ("switch on", "switched on", format!("the plugin `{IDENTIFIER}` in Claude Code"))
+            }
+            Step::Uninstall(_) => {
+                ("uninstall", "uninstalled", format!("the plugin `{IDENTIFIER}` from Claude Code"))
+            }
+            Step::RemoveMarketplace(_) => {
+                ("remove", "removed", format!("the marketplace `{MARKETPLACE}` from Claude Code"))
+            }
+            Step::RemoveCopy(copy) => {
+                ("remove", "removed", format!("Claude Code's copy in `{}`", copy.display()))
+            }
             Step::Forget(registration) => (
                 "forget",
                 "forgot",
-                format!(
-                    "the registration in `{}`",
-                    registration.claude_folder.display()
-                ),
+                format!("the registration in `{}`", registration.claude_folder.display()),
             ),
             Step::RemovePlugin => ("remove", "removed", format!("the plugin from `{plugin}`")),
-            Step::RemovePrograms(_) => (
-                "remove",
-                "removed",
-                format!("the programs from `{}`", self.places.bin.display()),
-            ),
-            Step::RemoveReceipt => (
-                "remove",
-                "removed",
-                format!("`{}`", self.places.data.display()),
-            ),
+            Step::RemovePrograms(_) => {
+                ("remove", "removed", format!("the programs from `{}`", self.places.bin.display()))
+            }
+            Step::RemoveReceipt => {
+                ("remove", "removed", format!("`{}`", self.places.data.display()))
+            }
         };
         match tense {
             Tense::Would => format!("would {would} {what}"),
@@ -548,10 +487,7 @@ fn check_installed(client: &Client) -> Result<InstalledPlugin> {
         format!("Claude Code does not list `{IDENTIFIER}`, although it was installed")
     })?;
     if !installed.errors.is_empty() {
-        bail!(
-            "Claude Code cannot load the plugin: {}",
-            installed.errors.join("; ")
-        );
+        bail!("Claude Code cannot load the plugin: {}", installed.errors.join("; "));
     }
     if !installed.enabled {
         bail!(
@@ -562,10 +498,7 @@ fn check_installed(client: &Client) -> Result<InstalledPlugin> {
 }
 
 fn our_plugin(client: &Client) -> Result<Option<InstalledPlugin>> {
-    Ok(client
-        .plugins()?
-        .into_iter()
-        .find(|plugin| plugin.id == IDENTIFIER))
+    Ok(client.plugins()?.into_iter().find(|plugin| plugin.id == IDENTIFIER))
 }
 
 fn is_same_place(one: &Path, other: &Path) -> bool {
@@ -578,10 +511,7 @@ fn is_same_place(one: &Path, other: &Path) -> bool {
 /// A path out of a file or of another program's answer is believed only where it looks as the client makes it.
 fn is_copy_of_ours(copy: &Path) -> bool {
     let plugin = copy.parent().and_then(Path::file_name);
-    let marketplace = copy
-        .parent()
-        .and_then(Path::parent)
-        .and_then(Path::file_name);
+    let marketplace = copy.parent().and_then(Path::parent).and_then(Path::file_name);
     copy.is_absolute()
         && plugin.is_some_and(|name| name == NAME)
         && marketplace.is_some_and(|name| name == MARKETPLACE)
@@ -617,11 +547,8 @@ fn remove_if_empty(folder: &Path) {
 
 /// The folders of `path` that do not exist yet, the outermost first.
 fn missing_folders(path: &Path) -> Vec<PathBuf> {
-    let mut missing: Vec<PathBuf> = path
-        .ancestors()
-        .take_while(|folder| !folder.exists())
-        .map(Path::to_owned)
-        .collect();
+    let mut missing: Vec<PathBuf> =
+        path.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
     missing.reverse();
     missing
 }

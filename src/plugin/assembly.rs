@@ -53,35 +53,24 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
     match site(&folder)? {
         Site::Missing => {
-            let parent = folder
-                .parent()
-                .context("the root of the file system cannot be a plugin")?;
+            let parent =
+                folder.parent().context("the root of the file system cannot be a plugin")?;
             fs::create_dir_all(parent)
                 .with_context(|| format!("could not make the folder `{}`", parent.display()))?;
             let fresh = write_beside(parent, programs)?;
             put_in_place(fresh, &folder)?;
-            Ok(Assembly {
-                folder,
-                replaced: None,
-            })
+            Ok(Assembly { folder, replaced: None })
         }
         Site::Empty => {
             fill(&folder, programs)?;
-            Ok(Assembly {
-                folder,
-                replaced: None,
-            })
+            Ok(Assembly { folder, replaced: None })
         }
         Site::Assembled(version) => {
-            let parent = folder
-                .parent()
-                .context("the root of the file system cannot be a plugin")?;
+            let parent =
+                folder.parent().context("the root of the file system cannot be a plugin")?;
             let fresh = write_beside(parent, programs)?;
             exchange(fresh, &folder)?;
-            Ok(Assembly {
-                folder,
-                replaced: Some(version),
-            })
+            Ok(Assembly { folder, replaced: Some(version) })
         }
     }
 }
@@ -93,10 +82,9 @@ pub fn site(folder: &Path) -> Result<Site> {
         Err(error) => {
             return Err(error).with_context(|| format!("could not look at `{}`", folder.display()));
         }
-        Ok(described) if !described.is_dir() => bail!(
-            "`{}` is not a folder\nchoose a new or empty one",
-            folder.display()
-        ),
+        Ok(described) if !described.is_dir() => {
+            bail!("`{}` is not a folder\nchoose a new or empty one", folder.display())
+        }
         Ok(_) => {}
     }
     let found = paths_below(folder)?;
@@ -105,9 +93,8 @@ pub fn site(folder: &Path) -> Result<Site> {
     }
     let receipt = read_receipt(folder)?;
     let known: BTreeSet<&str> = receipt.files.iter().map(String::as_str).collect();
-    if let Some(foreign) = found
-        .iter()
-        .find(|path| *path != RECEIPT && !known.contains(path.as_str()))
+    if let Some(foreign) =
+        found.iter().find(|path| *path != RECEIPT && !known.contains(path.as_str()))
     {
         bail!(
             "`{}` holds `{foreign}`, which is no part of the plugin\nmove it away, or choose a new or empty folder",
@@ -165,9 +152,7 @@ fn read_receipt(folder: &Path) -> Result<Receipt> {
             folder.display()
         )
     };
-    let Ok(text) = fs::read(folder.join(RECEIPT)) else {
-        bail!(refused())
-    };
+    let Ok(text) = fs::read(folder.join(RECEIPT)) else { bail!(refused()) };
     match serde_json::from_slice::<Receipt>(&text) {
         Ok(receipt) if receipt.plugin == NAME => Ok(receipt),
         _ => bail!(refused()),
@@ -243,11 +228,7 @@ fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(path)?;
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
         file.write_all(content)?;
         file.sync_all()
     };
@@ -255,12 +236,8 @@ fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<()> {
 }
 
 fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
-    fs::rename(fresh.path(), folder).with_context(|| {
-        format!(
-            "could not put the plugin in place at `{}`",
-            folder.display()
-        )
-    })?;
+    fs::rename(fresh.path(), folder)
+        .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
     // The folder is no longer temporary, and its old name must not be cleaned up.
     let _renamed = fresh.keep();
     Ok(())
@@ -278,25 +255,17 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
     ) {
         Ok(()) => {
             // What the temporary name means now is the old plugin.
-            return fresh
-                .close()
-                .context("could not remove the plugin's earlier files");
+            return fresh.close().context("could not remove the plugin's earlier files");
         }
         // A file system that cannot swap: two steps, with the way back kept open.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {}
         Err(error) => {
             return Err(error).with_context(|| {
-                format!(
-                    "could not put the plugin in place at `{}`",
-                    folder.display()
-                )
+                format!("could not put the plugin in place at `{}`", folder.display())
             });
         }
     }
-    let parent = fresh
-        .path()
-        .parent()
-        .context("the root of the file system cannot be a plugin")?;
+    let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
     let aside = tempfile::Builder::new()
         .prefix(".speckit-replaced-")
         .tempdir_in(parent)
@@ -309,7 +278,5 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
             .with_context(|| format!("could not put `{}` back", folder.display()))?;
         return Err(error);
     }
-    aside
-        .close()
-        .context("could not remove the plugin's earlier files")
+    aside.close().context("could not remove the plugin's earlier files")
 }

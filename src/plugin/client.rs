@@ -44,9 +44,7 @@ pub struct InstalledPlugin {
 impl InstalledPlugin {
     /// Returns the folder that the client reads the plugin from.
     pub fn folder(&self) -> Option<&Path> {
-        self.read_from_folder
-            .as_deref()
-            .or(self.install_path.as_deref())
+        self.read_from_folder.as_deref().or(self.install_path.as_deref())
     }
 }
 
@@ -147,14 +145,9 @@ impl Client {
     /// Returns nothing, after the plugin is no longer installed for this user.
     pub fn uninstall(&self, identifier: &str, data: PluginData) -> Result<()> {
         match data {
-            PluginData::Keep => self.tell(&[
-                "plugin",
-                "uninstall",
-                "--scope",
-                "user",
-                "--keep-data",
-                identifier,
-            ]),
+            PluginData::Keep => {
+                self.tell(&["plugin", "uninstall", "--scope", "user", "--keep-data", identifier])
+            }
             PluginData::Discard => {
                 self.tell(&["plugin", "uninstall", "--scope", "user", identifier])
             }
@@ -165,10 +158,7 @@ impl Client {
         let said = self.ask(arguments)?;
         serde_json::from_str(&said)
             .with_context(|| {
-                format!(
-                    "could not understand what `claude {}` answered",
-                    arguments.join(" ")
-                )
+                format!("could not understand what `claude {}` answered", arguments.join(" "))
             })
             .advise("update it with `claude update`")
     }
@@ -185,7 +175,7 @@ impl Client {
             Some(config) => command.env("CLAUDE_CONFIG_DIR", config),
             None => command.env_remove("CLAUDE_CONFIG_DIR"),
         };
-        let answer = call(&mut command)?;
+        let answer = call(&mut command, "")?;
         if answer.status.success() {
             return Ok(answer.output);
         }
@@ -195,10 +185,8 @@ impl Client {
 }
 
 fn shown(arguments: &[impl AsRef<OsStr>]) -> String {
-    let words: Vec<_> = arguments
-        .iter()
-        .map(|argument| argument.as_ref().to_string_lossy())
-        .collect();
+    let words: Vec<_> =
+        arguments.iter().map(|argument| argument.as_ref().to_string_lossy()).collect();
     words.join(" ")
 }
 
@@ -223,14 +211,12 @@ impl fmt::Display for ClientVersion {
 
 /// Returns the first executable file called `name` in the absolute ones of `folders`.
 pub fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    folders
-        .iter()
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|path| {
+    folders.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(
+        |path| {
             path.metadata()
                 .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -240,14 +226,8 @@ mod tests {
     #[test]
     fn a_version_is_read_from_what_the_client_prints() {
         let version = |text| ClientVersion::parse(text);
-        assert_eq!(
-            version("2.1.330 (Claude Code)\n"),
-            Some(ClientVersion(2, 1, 330))
-        );
-        assert_eq!(
-            version("2.2.0-beta.1 (Claude Code)"),
-            Some(ClientVersion(2, 2, 0))
-        );
+        assert_eq!(version("2.1.330 (Claude Code)\n"), Some(ClientVersion(2, 1, 330)));
+        assert_eq!(version("2.2.0-beta.1 (Claude Code)"), Some(ClientVersion(2, 2, 0)));
         assert_eq!(version("claude 2.1.330"), None);
         assert_eq!(version("2.1"), None);
         assert_eq!(version(""), None);

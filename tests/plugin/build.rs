@@ -18,7 +18,10 @@ fn assert_complete(folder: &Path) {
     }
     for (name, program) in [("spool", SPOOL), ("ralph-hook", HOOK)] {
         let path = folder.join("bin").join(name);
-        assert!(fs::read(&path).unwrap() == fs::read(program).unwrap(), "{name} is another program");
+        assert!(
+            fs::read(&path).unwrap() == fs::read(program).unwrap(),
+            "{name} is another program"
+        );
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o755, "{name}");
     }
     let expected = FILES.len() + 3;
@@ -132,8 +135,7 @@ fn a_link_to_a_plugin_stays_a_link() {
 #[test]
 fn a_spool_without_the_hook_beside_it_says_what_is_missing() {
     let scratch = Scratch::new();
-    let alone = scratch.write("alone/spool", "");
-    fs::copy(SPOOL, &alone).unwrap();
+    let alone = scratch.copy(SPOOL, "alone/spool");
     let outcome = scratch.run(&alone, &["plugin", "build", "plugin"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(outcome.err.contains("ralph-hook"), "{outcome}");
@@ -144,8 +146,7 @@ fn a_spool_without_the_hook_beside_it_says_what_is_missing() {
 #[test]
 fn a_launcher_is_not_taken_for_the_hook() {
     let scratch = Scratch::new();
-    let copy = scratch.write("both/spool", "");
-    fs::copy(SPOOL, &copy).unwrap();
+    let copy = scratch.copy(SPOOL, "both/spool");
     scratch.script("both/ralph-hook", "true");
     let outcome = scratch.run(&copy, &["plugin", "build", "plugin"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");

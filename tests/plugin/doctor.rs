@@ -1,10 +1,11 @@
 //! `spool doctor`: what it finds in the way of a loop, with a scripted `claude`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
-use crate::scratch::{SPOOL, Scratch};
+use crate::scratch::{HOOK, SPOOL, Scratch, checkout};
 
 /// A user with the plugin built, a `claude` that lists it, and a project.
 struct Patient {
@@ -16,8 +17,10 @@ struct Patient {
 impl Patient {
     fn healthy() -> Self {
         let mut scratch = Scratch::new();
-        let built = scratch.run(SPOOL, &["plugin", "build", "plugin"]);
-        assert_eq!(built.code, Some(0), "{built}");
+        let bin = scratch.root().join("plugin/bin");
+        fs::create_dir_all(&bin).unwrap();
+        symlink(SPOOL, bin.join("spool")).unwrap();
+        symlink(HOOK, bin.join("ralph-hook")).unwrap();
         scratch.search_first(&scratch.root().join("client"));
         scratch.write("project/.specify/feature.json", "{}");
         let folder = scratch.root().join("plugin");
@@ -46,7 +49,8 @@ impl Patient {
             .output()
             .unwrap();
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let fails = report["checks"].as_array().unwrap().iter().any(|check| check["status"] == "fail");
+        let fails =
+            report["checks"].as_array().unwrap().iter().any(|check| check["status"] == "fail");
         assert_eq!(report["ok"], !fails);
         assert_eq!(output.status.code(), Some(i32::from(fails)));
         (output.status.code(), report)
@@ -127,10 +131,14 @@ fn programs_that_are_missing_or_not_ours_fail() {
     let bin = patient.scratch.root().join("plugin/bin");
     fs::rename(bin.join("ralph-hook"), bin.join("aside")).unwrap();
     patient.expect("programs", "fail", &["ralph-hook", "spool setup"]);
-    fs::copy("/bin/cat", bin.join("ralph-hook")).unwrap();
-    patient.expect("programs", "ok", &[]);
-    fs::copy("/bin/pwd", bin.join("ralph-hook")).unwrap();
-    patient.expect("programs", "fail", &["does not run as it should"]);
+    for other in ["/bin/cat", "/bin/pwd"] {
+        symlink(other, bin.join("ralph-hook")).unwrap();
+        patient.expect("programs", "fail", &["does not answer as it should", "spool setup"]);
+        fs::remove_file(bin.join("ralph-hook")).unwrap();
+    }
+    patient.scratch.copy(checkout().join("bin/ralph-hook"), "plugin/bin/ralph-hook");
+    patient.expect("programs", "fail", &["cargo install --path ."]);
+    assert!(!patient.scratch.data().exists(), "asking left a note behind");
     fs::rename(bin.join("aside"), bin.join("ralph-hook")).unwrap();
     patient.scratch.script("plugin/bin/spool", "echo spool 0.9.0");
     patient.expect("programs", "fail", &["0.9.0", "version 1.0.0"]);
@@ -138,7 +146,11 @@ fn programs_that_are_missing_or_not_ours_fail() {
 
 #[test]
 fn settings_that_switch_hooks_off_fail_and_the_file_is_named() {
-    for path in ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"] {
+    for path in [
+        "home/.claude/settings.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+    ] {
         let patient = Patient::healthy();
         patient.scratch.write(path, r#"{"disableAllHooks":true}"#);
         let name = path.rsplit('/').next().unwrap();
@@ -182,7 +194,13 @@ fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
 
 #[test]
 fn another_loop_plugin_is_a_warning_with_the_command_that_switches_it_off() {
-    for id in ["ralph-loop@claude-plugins-official", "ralph-wiggum@x", "ralph-speckit@smart-ralph", "oh-my-claudecode@omc", "speckit@other"] {
+    for id in [
+        "ralph-loop@claude-plugins-official",
+        "ralph-wiggum@x",
+        "ralph-speckit@smart-ralph",
+        "oh-my-claudecode@omc",
+        "speckit@other",
+    ] {
         let mut patient = Patient::healthy();
         patient.plugins.push(serde_json::json!({"id": id, "enabled": true}));
         patient.expect("other-loops", "warn", &[&format!("claude plugin disable {id}")]);
@@ -215,12 +233,16 @@ fn other_stop_hooks_are_tolerated_and_named() {
 
 #[test]
 fn a_block_cap_below_ours_is_a_warning() {
-    for (cap, status) in [("2", "warn"), ("3", "warn"), ("4", "ok"), ("0", "ok"), ("-1", "ok"), ("many", "warn")] {
+    for (cap, status) in
+        [("2", "warn"), ("3", "warn"), ("4", "ok"), ("0", "ok"), ("-1", "ok"), ("many", "warn")]
+    {
         let mut patient = Patient::healthy();
         patient.scratch.set("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", cap);
         patient.expect("block-cap", status, &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", cap]);
     }
     let patient = Patient::healthy();
-    patient.scratch.write("home/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"1"}}"#);
+    patient
+        .scratch
+        .write("home/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"1"}}"#);
     patient.expect("block-cap", "warn", &["settings.json"]);
 }

@@ -9,13 +9,9 @@ use serde_json::Value;
 
 use crate::scratch::{HOOK, Scratch, checkout};
 
-/// Copies the launchers to where no build lies beside them.
+/// Copies a launcher to where no build lies beside it.
 fn launcher(scratch: &Scratch, name: &str) -> PathBuf {
-    let folder = scratch.root().join("check out/bin");
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    fs::copy(checkout().join("bin").join(name), &path).unwrap();
-    path
+    scratch.copy(checkout().join("bin").join(name), &format!("check out/bin/{name}"))
 }
 
 /// A program that says which one it is and what it was given.
@@ -75,8 +71,7 @@ fn arguments_input_and_exit_code_go_through_unchanged() {
 fn a_real_hook_is_started() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch, "ralph-hook");
-    let installed = scratch.write("home/.local/share/ralph-speckit/bin/ralph-hook", "");
-    fs::copy(HOOK, &installed).unwrap();
+    scratch.copy(HOOK, "home/.local/share/ralph-speckit/bin/ralph-hook");
     let outcome = scratch.run_with_input(&launcher, &[], "{}");
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), ""), "{outcome}");
 }
@@ -85,10 +80,8 @@ fn a_real_hook_is_started() {
 fn another_launcher_on_path_is_not_taken_for_the_program() {
     let mut scratch = Scratch::new();
     let launcher = launcher(&scratch, "spool");
-    let other = scratch.root().join("other");
-    fs::create_dir(&other).unwrap();
-    fs::copy(checkout().join("bin/spool"), other.join("spool")).unwrap();
-    scratch.search_first(&other);
+    scratch.copy(checkout().join("bin/spool"), "other/spool");
+    scratch.search_first(&scratch.root().join("other"));
     assert_eq!(scratch.run(&launcher, &[]).code, Some(127));
 
     // Behind it, the program is still found.
@@ -166,12 +159,8 @@ fn twenty_hooks_at_once_say_it_once() {
 fn without_a_home_the_hook_still_lets_the_stop_through() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch, "ralph-hook");
-    let output = scratch
-        .command(&launcher, &[])
-        .env_remove("HOME")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output =
+        scratch.command(&launcher, &[]).env_remove("HOME").stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     serde_json::from_slice::<Value>(&output.stdout).unwrap();
 }

@@ -84,8 +84,27 @@ impl Scratch {
 
     /// Writes a shell script that can be started.
     pub fn script(&self, path: &str, text: &str) -> PathBuf {
-        let path = self.write(path, &format!("#!/bin/sh\n{text}\n"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self.executable(path, &format!("#!/bin/sh\n{text}\n"))
+    }
+
+    /// Copies a program.
+    pub fn copy(&self, program: impl AsRef<Path>, path: &str) -> PathBuf {
+        self.executable(path, fs::read(program).unwrap())
+    }
+
+    /// Another process writes what is to be started: a program that this one still holds open for
+    /// writing, in a child that another test just forked, cannot be ("text file busy").
+    fn executable(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut writer = Command::new("/bin/sh")
+            .args(["-c", "rm -f \"$1\" && cat >\"$1\" && chmod 755 \"$1\"", "sh"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writer.stdin.take().unwrap().write_all(content.as_ref()).unwrap();
+        assert!(writer.wait().unwrap().success());
         path
     }
 

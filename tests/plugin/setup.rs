@@ -61,7 +61,8 @@ fn setup_installs_and_remove_leaves_nothing() {
     let scratch = with_claude();
     let outcome = setup(&scratch, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    for said in ["wrote the plugin 1.0.0", "copied `spool` and", "added the mark", "installed the"] {
+    for said in ["wrote the plugin 1.0.0", "copied `spool` and", "added the mark", "installed the"]
+    {
         assert!(outcome.out.contains(said), "{said}: {outcome}");
     }
     assert!(scratch.data().join("plugin/bin/ralph-hook").is_file());
@@ -125,7 +126,8 @@ fn setup_switches_the_plugin_on_again() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let registry = scratch.home().join(".claude/plugin");
-    let off = fs::read_to_string(&registry).unwrap().replace("\"enabled\":true", "\"enabled\":false");
+    let off =
+        fs::read_to_string(&registry).unwrap().replace("\"enabled\":true", "\"enabled\":false");
     fs::write(&registry, off).unwrap();
     changes_asked(&scratch);
     let outcome = setup(&scratch, &[]);
@@ -138,7 +140,11 @@ fn a_dry_run_says_all_and_does_nothing() {
     let scratch = with_claude();
     let outcome = setup(&scratch, &["--dry-run"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert_eq!(outcome.out.lines().filter(|line| line.starts_with("would ")).count(), 4, "{outcome}");
+    assert_eq!(
+        outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
+        4,
+        "{outcome}"
+    );
     assert_eq!(changes_asked(&scratch), Vec::<String>::new());
     assert!(!scratch.home().join(".local").exists());
 
@@ -147,7 +153,11 @@ fn a_dry_run_says_all_and_does_nothing() {
     let before = tree(&scratch.data());
     let outcome = setup(&scratch, &["--remove", "--dry-run"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert_eq!(outcome.out.lines().filter(|line| line.starts_with("would ")).count(), 6, "{outcome}");
+    assert_eq!(
+        outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
+        6,
+        "{outcome}"
+    );
     assert_eq!(changes_asked(&scratch), Vec::<String>::new());
     assert_eq!(tree(&scratch.data()), before);
 }
@@ -160,7 +170,10 @@ fn without_claude_the_plugin_is_ready_and_the_next_step_is_said() {
     let plugin = scratch.data().join("plugin");
     assert!(plugin.join("bin/ralph-hook").is_file());
     assert!(outcome.err.contains("no `claude` was found"), "{outcome}");
-    assert!(outcome.err.contains(&format!("claude --plugin-dir '{}'", plugin.display())), "{outcome}");
+    assert!(
+        outcome.err.contains(&format!("claude --plugin-dir '{}'", plugin.display())),
+        "{outcome}"
+    );
 
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");

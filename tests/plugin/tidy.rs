@@ -21,8 +21,9 @@ fn json(path: &str) -> Value {
 fn front_matter(path: &str) -> (Vec<(String, String)>, String) {
     let text = text(path);
     let rest = text.strip_prefix("---\n").unwrap_or_else(|| panic!("{path} has no front matter"));
-    let (front, body) =
-        rest.split_once("\n---\n").unwrap_or_else(|| panic!("{path}: the front matter does not end"));
+    let (front, body) = rest
+        .split_once("\n---\n")
+        .unwrap_or_else(|| panic!("{path}: the front matter does not end"));
     let pairs = front
         .lines()
         .map(|line| {
@@ -82,7 +83,9 @@ fn hooks_start_a_program_of_the_plugin_without_a_shell() {
     named.sort();
     assert_eq!(named, ["Stop", "StopFailure", "UserPromptExpansion"]);
     for (event, groups) in events {
-        for hook in groups.as_array().unwrap().iter().flat_map(|group| group["hooks"].as_array().unwrap()) {
+        for hook in
+            groups.as_array().unwrap().iter().flat_map(|group| group["hooks"].as_array().unwrap())
+        {
             assert_eq!(hook["type"], "command", "{event}");
             assert_eq!(hook["args"], Value::Array(vec![]), "{event}: exec form has `args`");
             assert_eq!(hook["timeout"], 10, "{event}");
@@ -109,7 +112,8 @@ fn every_command_has_front_matter_that_says_what_it_does() {
     assert_eq!(commands(), ["commands/cancel.md", "commands/implement.md", "commands/status.md"]);
     for path in commands() {
         let (pairs, body) = front_matter(&path);
-        let value = |key: &str| pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+        let value =
+            |key: &str| pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value);
         let description = value("description").unwrap_or_else(|| panic!("{path}: no description"));
         assert!(description.len() > 20, "{path}: {description}");
         assert!(value("allowed-tools").is_some(), "{path}: no allowed-tools");
@@ -184,7 +188,8 @@ fn implement_shows_the_signal_once_and_alone_on_its_line() {
 fn ac_4_2_fr_12_cancel_deletes_the_state_and_keeps_the_notes() {
     let (_, body) = front_matter("commands/cancel.md");
     assert!(body.contains("`.speckit-state.json` is deleted"));
-    let kept = body.lines().skip_while(|line| !line.contains("is deleted")).collect::<Vec<_>>().join(" ");
+    let kept =
+        body.lines().skip_while(|line| !line.contains("is deleted")).collect::<Vec<_>>().join(" ");
     for file in ["`.progress.md`", "journal"] {
         assert!(kept.contains(file), "cancel.md does not say that {file} is kept");
     }
