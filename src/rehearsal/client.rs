@@ -169,7 +169,9 @@ impl Client {
             .env("DISABLE_AUTOUPDATER", "1")
             .env("DISABLE_TELEMETRY", "1")
             // Without it the client refuses to run as root with permissions skipped.
-            .env("IS_SANDBOX", "1");
+            .env("IS_SANDBOX", "1")
+            // A model on this machine answers or is gone: a client whose rehearsal was interrupted ends within seconds.
+            .env("CLAUDE_CODE_MAX_RETRIES", "2");
         for (name, value) in &self.environment {
             command.env(name, value);
         }

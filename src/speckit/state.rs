@@ -105,6 +105,21 @@ impl State {
         self.fields.get("awaitingApproval").is_some_and(|value| *value == Value::Bool(true))
     }
 
+    /// Returns whether a failed task gets a repair task (`recoveryMode`).
+    pub fn recovers(&self) -> bool {
+        self.fields.get("recoveryMode").is_some_and(|value| *value == Value::Bool(true))
+    }
+
+    /// Returns how many repairs one original task may have (default 3).
+    pub fn max_fix_tasks(&self) -> u64 {
+        self.number("maxFixTasksPerOriginal", 3)
+    }
+
+    /// Returns a field that is an object.
+    pub fn object(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.fields.get(name).and_then(Value::as_object)
+    }
+
     /// Sets one field and leaves all others as they are.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.fields.insert(name.to_owned(), value.into());

@@ -58,7 +58,7 @@ fn show(heard: &Heard) {
             say(Speaker::Hook, &why(reason));
         }
         Heard::Notice(text) => say(Speaker::Hook, text),
-        Heard::ToolAnswers(_) | Heard::Ends(_) => {}
+        Heard::ToolAnswers(_) | Heard::Ends(_) | Heard::InSubagent(_) => {}
     }
 }
 
