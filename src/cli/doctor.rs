@@ -5,15 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::style;
 use super::surroundings::Surroundings;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
+use crate::speckit::project::Project;
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::store::read;
+
+/// The most that is read of a settings file, in bytes.
+const MOST: u64 = 1 << 20;
 
 /// Arguments of `spool doctor`.
 #[derive(Debug, clap::Args)]
@@ -97,7 +103,7 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
     }
     checks.extend(check_settings_files(&settings));
     checks.push(check_hooks_allowed(&settings, surroundings));
-    checks.push(check_project_switch(&project));
+    checks.push(check_project_switch(surroundings));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
@@ -200,33 +206,40 @@ fn check_programs(plugins: &[InstalledPlugin]) -> Option<Check> {
     })
 }
 
-/// Starts both programs as Claude Code would, with nothing to do for them.
+/// Starts both programs; the hook is asked, as Claude Code would ask it, for the status of an empty folder.
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
-    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()))?;
+    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()), "")?;
     if answer.output.split_whitespace().last() != Some(VERSION) {
         bail!(
-            "`{}` does not answer as version {VERSION}: {}",
+            "`{}` does not answer as version {VERSION}: {}{}",
             spool.display(),
-            one_line(&format!("{}{}", answer.output, answer.errors))
+            answer.output,
+            answer.errors
         );
     }
     let hook = plugin.join("bin").join(programs::HOOK);
-    if programs::check_program(&hook).is_err() {
-        // A launcher that finds `spool` finds the hook beside it; it is not started, because it would note that it was.
-        return hook
-            .metadata()
-            .map(drop)
-            .with_context(|| format!("could not find the program `{}`", hook.display()));
-    }
-    let answer = call(Command::new(&hook).current_dir(empty.path()))?;
-    if !answer.status.success() || !answer.output.is_empty() {
+    let question = serde_json::json!({
+        "hook_event_name": "UserPromptExpansion",
+        "session_id": "00000000-0000-0000-0000-000000000000",
+        "command_name": format!("{NAME}:status"),
+        "command_args": "",
+        "cwd": empty.path(),
+    });
+    let mut command = Command::new(&hook);
+    // A launcher that finds no program notes that it said so; that note belongs with the folder.
+    command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    let answer = call(&mut command, &question.to_string())?;
+    let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
+    if !answer.status.success() || said["decision"] != "block" {
         bail!(
-            "`{}` does not run as it should: {}, {}",
+            "`{}` does not answer as it should: {}, {}{}",
             hook.display(),
             answer.status,
-            one_line(&answer.errors)
+            answer.output,
+            answer.errors
         );
     }
     Ok(())
@@ -290,28 +303,32 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
     Check::ok(name, "no setting switches hooks off")
 }
 
-fn check_project_switch(project: &Path) -> Check {
+fn check_project_switch(surroundings: &Surroundings) -> Check {
     let name = "project";
-    let path = project.join(".claude/ralph-speckit.local.md");
-    if !path.is_file() {
-        return Check::ok(name, "the loop is not switched off for this project");
-    }
-    match fs::read_to_string(&path) {
-        Ok(text) if says_disabled(&text) => Check::warn(
+    let start = &surroundings.working_folder;
+    let Some(project) = Project::around(start) else {
+        return Check::ok(
             name,
-            format!(
-                "the loop is switched off for this project, by `enabled: false` in `{}`",
-                path.display()
-            ),
+            "this folder is in no spec-kit project: there is nothing to switch off",
+        );
+    };
+    let path = project.root.join(SETTINGS);
+    let settings = Settings::read(&project.root);
+    if let Some(problem) = settings.problem {
+        return Check::warn(
+            name,
+            format!("`{}` cannot be used: {}", path.display(), one_line(&problem)),
+            "put the file right; until then the loop is switched on",
+        );
+    }
+    if !settings.enabled {
+        return Check::warn(
+            name,
+            format!("the loop is switched off for this project, in `{}`", path.display()),
             "set `enabled: true` there, or remove the file, when you want it back",
-        ),
-        Ok(_) => Check::ok(name, format!("`{}` leaves the loop switched on", path.display())),
-        Err(error) => Check::warn(
-            name,
-            format!("could not read `{}`: {error}", path.display()),
-            "put the file right",
-        ),
+        );
     }
+    Check::ok(name, "the loop is not switched off for this project")
 }
 
 fn check_other_loops(plugins: &[InstalledPlugin]) -> Check {
@@ -447,24 +464,20 @@ impl SettingsFile {
         places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
         places
             .into_iter()
-            .filter(|(_, path)| path.is_file())
+            .filter(|(_, path)| path.exists())
             .map(|(level, path)| Self::read(level, path))
             .collect()
     }
 
     fn read(level: Level, path: PathBuf) -> Self {
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) => {
-                return Self { level, path, content: Value::Null, fault: Some(error.to_string()) };
-            }
+        let fault = match read::read(&path, MOST) {
+            Ok(content) => match serde_json::from_slice(&content.bytes) {
+                Ok(content) => return Self { level, path, content, fault: None },
+                Err(error) => error.to_string(),
+            },
+            Err(problem) => problem.to_string(),
         };
-        match serde_json::from_slice(&text) {
-            Ok(content) => Self { level, path, content, fault: None },
-            Err(error) => {
-                Self { level, path, content: Value::Null, fault: Some(error.to_string()) }
-            }
-        }
+        Self { level, path, content: Value::Null, fault: Some(fault) }
     }
 
     fn says(&self, key: &str) -> bool {
@@ -522,27 +535,14 @@ fn stop_hooks(hooks: &Value) -> Vec<String> {
 
 fn has_stop_hook(plugin: &Path) -> bool {
     let read = |path: PathBuf| -> Value {
-        fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        let content = read::read(&path, MOST).ok();
+        content.and_then(|content| serde_json::from_slice(&content.bytes).ok()).unwrap_or_default()
     };
     let listed = read(plugin.join(".claude-plugin/plugin.json"))["hooks"].take();
     let named = listed.as_str().map_or(Value::Null, |path| read(plugin.join(path)));
     [&listed, &named["hooks"], &read(plugin.join("hooks/hooks.json"))["hooks"]]
         .iter()
         .any(|hooks| !stop_hooks(hooks).is_empty())
-}
-
-/// Whether the front matter of a settings file says `enabled: false`.
-fn says_disabled(text: &str) -> bool {
-    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    if lines.next() != Some("---") {
-        return false;
-    }
-    lines.take_while(|line| *line != "---").filter_map(|line| line.split_once(':')).any(
-        |(key, value)| {
-            key.trim() == "enabled"
-                && value.trim().trim_matches(['"', '\'']).eq_ignore_ascii_case("false")
-        },
-    )
 }
 
 /// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
@@ -587,12 +587,11 @@ fn print_json(checks: &[Check]) -> Result<()> {
 
 fn print_for_people(checks: &[Check]) {
     for check in checks {
-        let (word, colour) = match check.status {
-            Status::Ok => ("ok  ", AnsiColor::Green),
-            Status::Warn => ("warn", AnsiColor::Yellow),
-            Status::Fail => ("fail", AnsiColor::Red),
+        let (word, style) = match check.status {
+            Status::Ok => ("ok  ", style::GOOD),
+            Status::Warn => ("warn", style::WARN),
+            Status::Fail => ("fail", style::BAD),
         };
-        let style = Style::new().fg_color(Some(colour.into())).bold();
         anstream::println!("{style}{word}{style:#}  {}", check.found);
         if let Some(next) = &check.next {
             anstream::println!("      {next}");

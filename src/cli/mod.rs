@@ -91,9 +91,9 @@ struct Where {
 impl Where {
     fn project(&self) -> Result<Project> {
         let start = match &self.project {
-            Some(folder) => folder.canonicalize().with_context(|| {
-                format!("cannot open the folder `{}`", folder.display())
-            })?,
+            Some(folder) => folder
+                .canonicalize()
+                .with_context(|| format!("cannot open the folder `{}`", folder.display()))?,
             None => std::env::current_dir().context("the current folder cannot be read")?,
         };
         Project::around(&start).with_context(|| {

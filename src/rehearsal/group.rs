@@ -233,10 +233,7 @@ mod tests {
     /// Waits until a process is gone. One that nobody has reaped yet is gone too.
     fn wait_until_gone(pid: &str) {
         loop {
-            let listing = Command::new("ps")
-                .args(["-o", "stat=", "-p", pid])
-                .output()
-                .expect("ps");
+            let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
             let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
             if state.is_empty() || state.starts_with('Z') {
                 return;
@@ -247,10 +244,8 @@ mod tests {
 
     #[test]
     fn lines_and_errors_and_the_status_arrive() {
-        let (ended, lines) = run_shell(
-            "echo one; echo two; echo three >&2; exit 3",
-            Duration::from_mins(1),
-        );
+        let (ended, lines) =
+            run_shell("echo one; echo two; echo three >&2; exit 3", Duration::from_mins(1));
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(ended.stderr, b"three\n");
         assert_eq!(ended.status.code(), Some(3));
@@ -275,10 +270,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_child_with_a_session_of_its_own_dies_too() {
-        let (ended, lines) = run_shell(
-            "setsid sleep 1000 & echo $!; wait",
-            Duration::from_millis(300),
-        );
+        let (ended, lines) =
+            run_shell("setsid sleep 1000 & echo $!; wait", Duration::from_millis(300));
         assert!(ended.timed_out);
         wait_until_gone(&lines[0]);
         let (ended, lines) = run_shell("setsid sleep 1000 & echo $!", Duration::from_mins(1));
