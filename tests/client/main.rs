@@ -1,4 +1,6 @@
 //! The real Claude Code, driven end to end.
 
+#![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
+
 mod rehearsal;
 mod support;
