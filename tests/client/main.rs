@@ -1,4 +1,5 @@
 //! The real Claude Code, driven end to end.
 
+mod packaging;
 mod rehearsal;
 mod support;
