@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn at_the_limit_the_whole_group_is_ended_also_a_grandchild_that_holds_the_pipe() {
-        let result = check("sh -c 'trap \"\" TERM; echo started; while :; do sleep 1; done' & wait", 1);
+        let result =
+            check("sh -c 'trap \"\" TERM; echo started; while :; do sleep 1; done' & wait", 1);
         assert!(!result.passed);
         assert_eq!(result.outcome, "over its limit of 1 s, ended");
         assert_eq!(result.tail, "started");

@@ -9,6 +9,7 @@ mod setup;
 mod start;
 mod status;
 mod surroundings;
+mod task;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,6 +49,8 @@ enum Command {
     Start(start::StartArgs),
     /// Show the loops of this project
     Status(status::StatusArgs),
+    /// Take the next task, tick it, or say that it failed
+    Task(task::TaskArgs),
     /// End a loop; its notes and journal stay
     Cancel(cancel::CancelArgs),
     /// Show every decision and why it was made
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Setup(args) => setup::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Task(args) => task::run(&args),
         Command::Cancel(args) => cancel::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
@@ -87,9 +91,9 @@ struct Where {
 impl Where {
     fn project(&self) -> Result<Project> {
         let start = match &self.project {
-            Some(folder) => folder.canonicalize().with_context(|| {
-                format!("cannot open the folder `{}`", folder.display())
-            })?,
+            Some(folder) => folder
+                .canonicalize()
+                .with_context(|| format!("cannot open the folder `{}`", folder.display()))?,
             None => std::env::current_dir().context("the current folder cannot be read")?,
         };
         Project::around(&start).with_context(|| {

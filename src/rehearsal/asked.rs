@@ -60,11 +60,7 @@ impl Asked {
 
     /// Returns the reasons of the Stop hooks that this request brings, without the words the client puts before them.
     pub fn hook_feedback(&self) -> Vec<String> {
-        self.fresh_parts()
-            .iter()
-            .filter_map(|part| feedback_in(part))
-            .map(str::to_owned)
-            .collect()
+        self.fresh_parts().iter().filter_map(|part| feedback_in(part)).map(str::to_owned).collect()
     }
 
     /// Returns whether a Stop hook sent the conversation back to work with this request.
@@ -74,10 +70,7 @@ impl Asked {
 
     /// Returns the text of each tool result that this request brings, in order.
     pub fn tool_results(&self) -> Vec<String> {
-        let blocks = self
-            .fresh()
-            .filter_map(|message| message["content"].as_array())
-            .flatten();
+        let blocks = self.fresh().filter_map(|message| message["content"].as_array()).flatten();
         blocks
             .filter(|block| block["type"] == "tool_result")
             .map(|block| {
@@ -90,13 +83,8 @@ impl Asked {
 
     /// Returns the names of the tools that this request offers to the model.
     pub fn tool_names(&self) -> Vec<&str> {
-        let tools = self.body["tools"]
-            .as_array()
-            .map_or(&[] as &[Value], Vec::as_slice);
-        tools
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect()
+        let tools = self.body["tools"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+        tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
     }
 
     /// Returns whether a subagent asks.
@@ -108,9 +96,7 @@ impl Asked {
     ///
     /// Such a request offers tools like any other; only its words tell.
     pub fn is_compaction(&self) -> bool {
-        self.fresh_parts()
-            .iter()
-            .any(|part| part.starts_with(COMPACTION))
+        self.fresh_parts().iter().any(|part| part.starts_with(COMPACTION))
     }
 
     fn fresh_parts(&self) -> Vec<String> {
@@ -128,9 +114,7 @@ impl Asked {
             .iter()
             .rposition(|message| message["role"] == "assistant")
             .map_or(0, |index| index + 1);
-        messages[after_last_answer..]
-            .iter()
-            .filter(|message| is_from_user(message))
+        messages[after_last_answer..].iter().filter(|message| is_from_user(message))
     }
 }
 
@@ -164,11 +148,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(messages: &Value) -> Asked {
-        Asked {
-            number: 1,
-            asker: Asker::Main,
-            body: json!({ "messages": messages }),
-        }
+        Asked { number: 1, asker: Asker::Main, body: json!({ "messages": messages }) }
     }
 
     #[test]
@@ -209,11 +189,7 @@ mod tests {
 
     #[test]
     fn a_body_of_another_shape_is_simply_empty() {
-        let request = Asked {
-            number: 1,
-            asker: Asker::Main,
-            body: json!([1, 2]),
-        };
+        let request = Asked { number: 1, asker: Asker::Main, body: json!([1, 2]) };
         assert_eq!(request.last_text(), "");
         assert!(request.tool_names().is_empty());
     }

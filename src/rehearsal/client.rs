@@ -88,8 +88,7 @@ impl Client {
     /// Adds one variable to the environment, which is otherwise empty but for `PATH` and what the client needs.
     #[must_use]
     pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Client {
-        self.environment
-            .push((name.into(), value.as_ref().to_owned()));
+        self.environment.push((name.into(), value.as_ref().to_owned()));
         self
     }
 
@@ -148,10 +147,7 @@ impl Client {
     /// Also for a caller that runs it under a terminal of its own.
     pub fn command(&self, first: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command
-            .args(first)
-            .arg("--dangerously-skip-permissions")
-            .args(&self.arguments);
+        command.args(first).arg("--dangerously-skip-permissions").args(&self.arguments);
         command.current_dir(&self.project).env_clear();
         // The environment is cleared because a person's own keys, proxies and settings have no place in a rehearsal.
         if let Some(path) = std::env::var_os("PATH") {

@@ -57,11 +57,7 @@ pub(super) fn run(
     }
     let status = group.end()?;
     drain(&events, &mut stderr, on_line);
-    Ok(Ended {
-        status,
-        timed_out,
-        stderr,
-    })
+    Ok(Ended { status, timed_out, stderr })
 }
 
 /// A started program. Whatever becomes of the caller, the group does not outlive this value.
@@ -76,11 +72,8 @@ impl Group {
     fn start(command: &mut Command) -> io::Result<(Group, Receiver<Event>)> {
         let mark = unique_mark();
         command.env(MARK, &mark).process_group(0);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let leader = Pid::from_child(&child);
         let (sender, events) = channel();
         if let Some(stdout) = child.stdout.take() {
@@ -90,15 +83,7 @@ impl Group {
             send_stderr(stderr, sender.clone());
         }
         send_exit(leader, sender);
-        Ok((
-            Group {
-                child,
-                leader,
-                mark,
-                ended: None,
-            },
-            events,
-        ))
+        Ok((Group { child, leader, mark, ended: None }, events))
     }
 
     /// Kills all that is left and reaps the program. The program is reaped last, so its number is its own until then.
@@ -162,12 +147,7 @@ fn send_stderr(mut stderr: impl Read + Send + 'static, sender: Sender<Event>) {
 fn send_exit(pid: Pid, sender: Sender<Event>) {
     thread::spawn(move || {
         // Waits without reaping, so that the group can still be killed by its number.
-        let exited = || {
-            waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-            )
-        };
+        let exited = || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         while exited().is_err_and(|error| error == Errno::INTR) {}
         let _ = sender.send(Event::Exited);
     });
@@ -190,21 +170,13 @@ fn marked_processes(proc: &Path, assignment: &[u8]) -> Vec<Pid> {
         return Vec::new();
     };
     let is_marked = |folder: &Path| {
-        fs::read(folder.join("environ")).is_ok_and(|bytes| {
-            bytes
-                .split(|byte| *byte == 0)
-                .any(|pair| pair == assignment)
-        })
+        fs::read(folder.join("environ"))
+            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == assignment))
     };
     entries
         .flatten()
         .filter_map(|entry| {
-            let pid = entry
-                .file_name()
-                .to_str()?
-                .parse()
-                .ok()
-                .and_then(Pid::from_raw)?;
+            let pid = entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
             is_marked(&entry.path()).then_some(pid)
         })
         .collect()
@@ -212,10 +184,8 @@ fn marked_processes(proc: &Path, assignment: &[u8]) -> Vec<Pid> {
 
 /// Returns the processes that descend from `root`, as far as `ps` can tell.
 fn descendants(root: Pid) -> Vec<Pid> {
-    let Ok(listing) = Command::new("ps")
-        .args(["-A", "-o", "pid=", "-o", "ppid="])
-        .stdin(Stdio::null())
-        .output()
+    let Ok(listing) =
+        Command::new("ps").args(["-A", "-o", "pid=", "-o", "ppid="]).stdin(Stdio::null()).output()
     else {
         return Vec::new();
     };
@@ -230,18 +200,9 @@ fn descendants(root: Pid) -> Vec<Pid> {
     let mut next = 0;
     while let Some(&parent) = family.get(next) {
         next += 1;
-        family.extend(
-            pairs
-                .iter()
-                .filter(|pair| pair.1 == parent)
-                .map(|pair| pair.0),
-        );
+        family.extend(pairs.iter().filter(|pair| pair.1 == parent).map(|pair| pair.0));
     }
-    family
-        .into_iter()
-        .skip(1)
-        .filter_map(Pid::from_raw)
-        .collect()
+    family.into_iter().skip(1).filter_map(Pid::from_raw).collect()
 }
 
 fn kill(pid: Pid) {
@@ -251,15 +212,8 @@ fn kill(pid: Pid) {
 
 fn unique_mark() -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_nanos();
-    format!(
-        "{}-{}-{now}",
-        std::process::id(),
-        RUNS.fetch_add(1, Ordering::Relaxed)
-    )
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{}-{now}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed))
 }
 
 #[cfg(test)]
@@ -279,10 +233,7 @@ mod tests {
     /// Waits until a process is gone. One that nobody has reaped yet is gone too.
     fn wait_until_gone(pid: &str) {
         loop {
-            let listing = Command::new("ps")
-                .args(["-o", "stat=", "-p", pid])
-                .output()
-                .expect("ps");
+            let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
             let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
             if state.is_empty() || state.starts_with('Z') {
                 return;
@@ -293,10 +244,8 @@ mod tests {
 
     #[test]
     fn lines_and_errors_and_the_status_arrive() {
-        let (ended, lines) = run_shell(
-            "echo one; echo two; echo three >&2; exit 3",
-            Duration::from_mins(1),
-        );
+        let (ended, lines) =
+            run_shell("echo one; echo two; echo three >&2; exit 3", Duration::from_mins(1));
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(ended.stderr, b"three\n");
         assert_eq!(ended.status.code(), Some(3));
@@ -321,10 +270,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_child_with_a_session_of_its_own_dies_too() {
-        let (ended, lines) = run_shell(
-            "setsid sleep 1000 & echo $!; wait",
-            Duration::from_millis(300),
-        );
+        let (ended, lines) =
+            run_shell("setsid sleep 1000 & echo $!; wait", Duration::from_millis(300));
         assert!(ended.timed_out);
         wait_until_gone(&lines[0]);
         let (ended, lines) = run_shell("setsid sleep 1000 & echo $!", Duration::from_mins(1));

@@ -35,17 +35,12 @@ pub(super) struct Answer {
 impl Request {
     /// Returns the value of a header, by its name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the path without the query.
     pub(super) fn route(&self) -> &str {
-        self.path
-            .split_once('?')
-            .map_or(self.path.as_str(), |(path, _)| path)
+        self.path.split_once('?').map_or(self.path.as_str(), |(path, _)| path)
     }
 }
 
@@ -82,14 +77,9 @@ pub(super) fn read_request(
         let Some((name, value)) = line.split_once(':') else {
             return Err(refused(400, "a header line has no colon"));
         };
-        request
-            .headers
-            .push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
+        request.headers.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
     }
-    if request
-        .header("expect")
-        .is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
-    {
+    if request.header("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue")) {
         writer.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     request.body = read_body(reader, &request)?;
@@ -130,10 +120,7 @@ fn head_line(head: &mut impl BufRead) -> Result<String, Unreadable> {
         return Err(Unreadable::Gone);
     }
     if line.pop() != Some(b'\n') {
-        return Err(refused(
-            431,
-            "the head of the request is too long or cut off",
-        ));
+        return Err(refused(431, "the head of the request is too long or cut off"));
     }
     if line.last() == Some(&b'\r') {
         line.pop();
@@ -151,9 +138,8 @@ fn read_body(reader: &mut impl BufRead, request: &Request) -> Result<Vec<u8>, Un
     let Some(length) = request.header("content-length") else {
         return Ok(Vec::new());
     };
-    let length: u64 = length
-        .parse()
-        .map_err(|_| refused(400, "the content length is not a number"))?;
+    let length: u64 =
+        length.parse().map_err(|_| refused(400, "the content length is not a number"))?;
     read_exactly(reader, length, 0)
 }
 
@@ -194,10 +180,7 @@ fn read_exactly(
 }
 
 fn refused(status: u16, why: &str) -> Unreadable {
-    Unreadable::Refused {
-        status,
-        why: why.to_owned(),
-    }
+    Unreadable::Refused { status, why: why.to_owned() }
 }
 
 fn phrase(status: u16) -> &'static str {

@@ -64,11 +64,7 @@ impl ScriptedModel {
         let acceptor = thread::Builder::new()
             .name("scripted-model".to_owned())
             .spawn(move || accept(&listener, &served))?;
-        Ok(ScriptedModel {
-            address,
-            shared,
-            acceptor: Some(acceptor),
-        })
+        Ok(ScriptedModel { address, shared, acceptor: Some(acceptor) })
     }
 
     /// Returns a model that plays a fixed list: the conversation gets one reply after the other, the last one again and again.
@@ -110,13 +106,7 @@ impl ScriptedModel {
 
     /// Returns the requests of subagents so far, oldest first.
     pub fn subagent_requests(&self) -> Vec<Arc<Asked>> {
-        self.shared
-            .record()
-            .requests
-            .iter()
-            .filter(|asked| asked.is_subagent())
-            .cloned()
-            .collect()
+        self.shared.record().requests.iter().filter(|asked| asked.is_subagent()).cloned().collect()
     }
 
     /// Returns what went wrong that no script asked for: requests that could not be read, and panics of the script.
@@ -129,12 +119,7 @@ impl ScriptedModel {
     /// Only for a run that goes on in another thread: it waits as long as it takes.
     pub fn wait_for_main_request(&self, number: usize) {
         let missing = |record: &mut Record| {
-            record
-                .requests
-                .iter()
-                .filter(|asked| asked.asker == Asker::Main)
-                .count()
-                < number
+            record.requests.iter().filter(|asked| asked.asker == Asker::Main).count() < number
         };
         drop(
             self.shared
@@ -171,11 +156,7 @@ impl Shared {
 
     /// Files a request under its asker and its number.
     fn note(&self, agent: Option<&str>, body: Value) -> Arc<Asked> {
-        let mut request = Asked {
-            number: 0,
-            asker: Asker::Side,
-            body,
-        };
+        let mut request = Asked { number: 0, asker: Asker::Side, body };
         request.asker = match agent {
             _ if request.tool_names().is_empty() || request.is_compaction() => Asker::Side,
             Some(agent) => Asker::Subagent(agent.to_owned()),
@@ -183,12 +164,9 @@ impl Shared {
         };
         let mut record = self.record();
         let kind = discriminant(&request.asker);
-        request.number = record
-            .requests
-            .iter()
-            .filter(|earlier| discriminant(&earlier.asker) == kind)
-            .count()
-            + 1;
+        request.number =
+            record.requests.iter().filter(|earlier| discriminant(&earlier.asker) == kind).count()
+                + 1;
         let request = Arc::new(request);
         record.requests.push(Arc::clone(&request));
         drop(record);
@@ -204,11 +182,7 @@ impl Shared {
 
     fn ask_script(&self, asked: &Asked) -> Reply {
         if asked.asker == Asker::Side {
-            return Reply::text(if asked.is_compaction() {
-                SUMMARY
-            } else {
-                TITLE
-            });
+            return Reply::text(if asked.is_compaction() { SUMMARY } else { TITLE });
         }
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
         // A script is a closure of a test and may fail an assertion; the client then gets an error that it does not try again.
@@ -223,9 +197,7 @@ impl Shared {
     }
 
     fn wait_until_stopped(&self) {
-        let waiting = self
-            .changed
-            .wait_while(self.record(), |record| !record.stopping);
+        let waiting = self.changed.wait_while(self.record(), |record| !record.stopping);
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -287,10 +259,7 @@ fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
         return Some(json_answer(200, &json!({})));
     }
     if request.route().ends_with("/messages/count_tokens") {
-        return Some(json_answer(
-            200,
-            &json!({"input_tokens": tokens_in(request.body.len())}),
-        ));
+        return Some(json_answer(200, &json!({"input_tokens": tokens_in(request.body.len())})));
     }
     if !request.route().ends_with("/messages") {
         return Some(json_answer(200, &json!({})));
@@ -347,9 +316,7 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
     if let Some(words) = panic.downcast_ref::<String>() {
         return words.clone();
     }
-    panic
-        .downcast_ref::<&str>()
-        .map_or_else(|| "no words".to_owned(), |words| (*words).to_owned())
+    panic.downcast_ref::<&str>().map_or_else(|| "no words".to_owned(), |words| (*words).to_owned())
 }
 
 #[cfg(test)]
@@ -396,11 +363,7 @@ mod tests {
                 && answers[2].contains("msg_rehearsal_000003")
         );
         assert_eq!(
-            model
-                .main_requests()
-                .iter()
-                .map(|asked| asked.number)
-                .collect::<Vec<_>>(),
+            model.main_requests().iter().map(|asked| asked.number).collect::<Vec<_>>(),
             [1, 2, 3]
         );
     }
@@ -409,12 +372,7 @@ mod tests {
     fn a_request_without_a_stream_gets_one_message() {
         let reply = Reply::text("I run.").and_tool("Bash", json!({"command": "ls"}));
         let model = ScriptedModel::playing(vec![reply]).expect("a model");
-        let answer = post(
-            &model,
-            "/v1/messages",
-            "",
-            &QUESTION.replace("true", "false"),
-        );
+        let answer = post(&model, "/v1/messages", "", &QUESTION.replace("true", "false"));
         let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
         let message: Value = serde_json::from_str(body).expect("one message");
         assert_eq!(message["content"][0]["text"], "I run.");
@@ -447,25 +405,13 @@ mod tests {
         });
         let model = model.expect("a model");
         assert!(
-            post(
-                &model,
-                "/v1/messages",
-                "X-Claude-Code-Agent-Id: a1\r\n",
-                QUESTION
-            )
-            .contains("from the subagent")
+            post(&model, "/v1/messages", "X-Claude-Code-Agent-Id: a1\r\n", QUESTION)
+                .contains("from the subagent")
         );
         assert!(ask(&model).contains("from the main"));
         assert!(post(&model, "/v1/messages", "", r#"{"messages":[],"tools":[]}"#).contains(TITLE));
-        let askers: Vec<Asker> = model
-            .requests()
-            .iter()
-            .map(|asked| asked.asker.clone())
-            .collect();
-        assert_eq!(
-            askers,
-            [Asker::Subagent("a1".to_owned()), Asker::Main, Asker::Side]
-        );
+        let askers: Vec<Asker> = model.requests().iter().map(|asked| asked.asker.clone()).collect();
+        assert_eq!(askers, [Asker::Subagent("a1".to_owned()), Asker::Main, Asker::Side]);
         assert!(model.requests().iter().all(|asked| asked.number == 1));
     }
 
@@ -474,10 +420,7 @@ mod tests {
         let reply = Reply::error(429, "rate_limit_error", "slow down").retry_after(7);
         let model = ScriptedModel::playing(vec![reply]).expect("a model");
         let answer = ask(&model);
-        assert!(
-            answer.starts_with("HTTP/1.1 429 Too Many Requests\r\n"),
-            "{answer}"
-        );
+        assert!(answer.starts_with("HTTP/1.1 429 Too Many Requests\r\n"), "{answer}");
         assert!(answer.contains("Retry-After: 7\r\n"), "{answer}");
         assert!(
             answer.contains(r#"{"type":"rate_limit_error","message":"slow down"}"#),
@@ -503,32 +446,14 @@ mod tests {
             ("hello\r\n\r\n", "400"),
             ("GET / HTTP/1.1\r\nno colon\r\n\r\n", "400"),
             (too_long.as_str(), "431"),
-            (
-                "POST /v1/messages HTTP/1.1\r\nContent-Length: many\r\n\r\n",
-                "400",
-            ),
-            (
-                "POST /v1/messages HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
-                "413",
-            ),
-            (
-                "POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                "400",
-            ),
-            (
-                "POST /v1/messages HTTP/1.1\r\nContent-Length: 3\r\n\r\n{[}",
-                "400",
-            ),
-            (
-                "POST /v1/messages HTTP/1.1\r\nContent-Length: 4\r\n\r\n\"\u{e9}\"",
-                "200",
-            ),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: many\r\n\r\n", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "413"),
+            ("POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 3\r\n\r\n{[}", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 4\r\n\r\n\"\u{e9}\"", "200"),
         ] {
             let answer = send(&model, bytes);
-            assert!(
-                answer.starts_with(&format!("HTTP/1.1 {status} ")),
-                "{bytes:?}: {answer}"
-            );
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{bytes:?}: {answer}");
         }
         assert!(ask(&model).contains("still here"));
         assert_eq!(model.complaints().len(), 7, "{:?}", model.complaints());

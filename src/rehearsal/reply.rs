@@ -55,10 +55,7 @@ impl Reply {
 
     /// Returns a reply that calls one tool.
     pub fn tool(name: &str, input: Value) -> Reply {
-        Reply::message(Block::ToolCall {
-            name: name.to_owned(),
-            input,
-        })
+        Reply::message(Block::ToolCall { name: name.to_owned(), input })
     }
 
     /// Returns a reply that fails with an HTTP status, the type of error in the words of the Messages API, and a message.
@@ -75,9 +72,7 @@ impl Reply {
 
     /// Returns a reply that never comes: the connection stays open and silent until the model stops.
     pub fn silence() -> Reply {
-        Reply {
-            kind: Kind::Silence,
-        }
+        Reply { kind: Kind::Silence }
     }
 
     /// Adds text to a message, after what it already holds; an error or silence stays as it is.
@@ -90,10 +85,7 @@ impl Reply {
     #[must_use]
     pub fn and_tool(self, name: &str, input: Value) -> Reply {
         self.with_message(|message| {
-            message.blocks.push(Block::ToolCall {
-                name: name.to_owned(),
-                input,
-            });
+            message.blocks.push(Block::ToolCall { name: name.to_owned(), input });
         })
     }
 
@@ -119,12 +111,7 @@ impl Reply {
     }
 
     fn message(block: Block) -> Reply {
-        Reply {
-            kind: Kind::Message(Message {
-                blocks: vec![block],
-                ..Message::default()
-            }),
-        }
+        Reply { kind: Kind::Message(Message { blocks: vec![block], ..Message::default() }) }
     }
 
     fn with_message(mut self, change: impl FnOnce(&mut Message)) -> Reply {
@@ -166,10 +153,7 @@ impl Message {
     /// Returns the message as the server-sent events of the Messages API.
     pub(super) fn as_events(&self, envelope: &Envelope<'_>) -> String {
         let mut stream = String::new();
-        event(
-            &mut stream,
-            &json!({"type": "message_start", "message": self.frame(envelope)}),
-        );
+        event(&mut stream, &json!({"type": "message_start", "message": self.frame(envelope)}));
         for (index, block) in self.blocks.iter().enumerate() {
             let start = block.opening(envelope.serial, index);
             event(
@@ -180,17 +164,11 @@ impl Message {
                 &mut stream,
                 &json!({"type": "content_block_delta", "index": index, "delta": block.delta()}),
             );
-            event(
-                &mut stream,
-                &json!({"type": "content_block_stop", "index": index}),
-            );
+            event(&mut stream, &json!({"type": "content_block_stop", "index": index}));
         }
         let delta = json!({"stop_reason": self.reason_to_stop(), "stop_sequence": null});
         let usage = json!({"output_tokens": self.output_tokens()});
-        event(
-            &mut stream,
-            &json!({"type": "message_delta", "delta": delta, "usage": usage}),
-        );
+        event(&mut stream, &json!({"type": "message_delta", "delta": delta, "usage": usage}));
         event(&mut stream, &json!({"type": "message_stop"}));
         stream
     }
@@ -217,18 +195,12 @@ impl Message {
         if let Some(reason) = &self.stop_reason {
             return reason;
         }
-        let calls_a_tool = self
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::ToolCall { .. }));
+        let calls_a_tool = self.blocks.iter().any(|block| matches!(block, Block::ToolCall { .. }));
         if calls_a_tool { "tool_use" } else { "end_turn" }
     }
 
     fn output_tokens(&self) -> u64 {
-        self.blocks
-            .iter()
-            .map(|block| tokens_in(block.length()))
-            .sum()
+        self.blocks.iter().map(|block| tokens_in(block.length())).sum()
     }
 }
 

@@ -57,9 +57,7 @@ const BLOCK_CAP_WORDS: &str = "A hook blocked the turn from ending";
 impl ClientRun {
     /// Returns the identifier of the session, from the first line that names one.
     pub fn session_id(&self) -> Option<&str> {
-        self.lines
-            .iter()
-            .find_map(|line| line["session_id"].as_str())
+        self.lines.iter().find_map(|line| line["session_id"].as_str())
     }
 
     /// Returns the last `result` line. A turn that a background task starts again has more than one.
@@ -69,18 +67,14 @@ impl ClientRun {
 
     /// Returns the final text of the run; empty where there is none.
     pub fn final_text(&self) -> &str {
-        self.result()
-            .and_then(|result| result["result"].as_str())
-            .unwrap_or_default()
+        self.result().and_then(|result| result["result"].as_str()).unwrap_or_default()
     }
 
     /// Returns whether the run ended well: exit code 0, in time, with a result that is no error.
     pub fn is_success(&self) -> bool {
         self.exit_code == Some(0)
             && !self.timed_out
-            && self
-                .result()
-                .is_some_and(|result| result["is_error"] == false)
+            && self.result().is_some_and(|result| result["is_error"] == false)
     }
 
     /// Returns everything the output told, in order.
@@ -92,24 +86,14 @@ impl ClientRun {
     pub fn texts(&self) -> Vec<String> {
         self.heard()
             .into_iter()
-            .filter_map(|heard| {
-                if let Heard::Says(text) = heard {
-                    Some(text)
-                } else {
-                    None
-                }
-            })
+            .filter_map(|heard| if let Heard::Says(text) = heard { Some(text) } else { None })
             .collect()
     }
 
     /// Returns the name and input of every tool call, in order.
     pub fn tool_calls(&self) -> Vec<(String, Value)> {
         let call = |heard| {
-            if let Heard::Calls { name, input } = heard {
-                Some((name, input))
-            } else {
-                None
-            }
+            if let Heard::Calls { name, input } = heard { Some((name, input)) } else { None }
         };
         self.heard().into_iter().filter_map(call).collect()
     }
@@ -117,11 +101,7 @@ impl ClientRun {
     /// Returns the reasons with which Stop hooks sent the agent back to work, in order.
     pub fn hook_feedbacks(&self) -> Vec<String> {
         let reason = |heard| {
-            if let Heard::Feedback(reason) = heard {
-                Some(reason)
-            } else {
-                None
-            }
+            if let Heard::Feedback(reason) = heard { Some(reason) } else { None }
         };
         self.heard().into_iter().filter_map(reason).collect()
     }
@@ -167,19 +147,11 @@ impl ClientRun {
             .iter()
             .find(|line| line["key"] == BLOCK_CAP_KEY)
             .and_then(|line| line["text"].as_str());
-        let shown = self
-            .lines
-            .iter()
-            .chain(&self.transcript)
-            .filter_map(notice_in)
-            .find(says_so);
+        let shown = self.lines.iter().chain(&self.transcript).filter_map(notice_in).find(says_so);
         if let Some(words) = notified.or(shown) {
             return Some(words.to_owned());
         }
-        if self
-            .result()
-            .is_none_or(|result| result["subtype"] != "success")
-        {
+        if self.result().is_none_or(|result| result["subtype"] != "success") {
             return None;
         }
         let mut last_reason = None;
@@ -200,18 +172,13 @@ impl ClientRun {
 
     /// Returns the tool calls that the client's permission rules refused, in the client's own form.
     pub fn permission_denials(&self) -> &[Value] {
-        let denials = self
-            .result()
-            .and_then(|result| result["permission_denials"].as_array());
+        let denials = self.result().and_then(|result| result["permission_denials"].as_array());
         denials.map_or(&[], Vec::as_slice)
     }
 
     /// Returns all the facts of the run as text, for the message of a failed test.
     pub fn describe(&self) -> String {
-        let mut text = format!(
-            "exit code {:?}, timed out: {}\n",
-            self.exit_code, self.timed_out
-        );
+        let mut text = format!("exit code {:?}, timed out: {}\n", self.exit_code, self.timed_out);
         for line in &self.lines {
             if line["subtype"] != "init" {
                 let _ = writeln!(text, "  {line}");
@@ -220,12 +187,7 @@ impl ClientRun {
         for line in &self.stray_lines {
             let _ = writeln!(text, "  not JSON: {line}");
         }
-        let _ = write!(
-            text,
-            "notices: {:?}\nstderr:\n{}",
-            self.notices(),
-            self.stderr
-        );
+        let _ = write!(text, "notices: {:?}\nstderr:\n{}", self.notices(), self.stderr);
         text
     }
 
@@ -247,10 +209,7 @@ impl ClientRun {
 pub fn heard(line: &Value) -> Vec<Heard> {
     let told = heard_from_anyone(line);
     if line["parent_tool_use_id"].is_string() {
-        return told
-            .into_iter()
-            .map(|heard| Heard::InSubagent(Box::new(heard)))
-            .collect();
+        return told.into_iter().map(|heard| Heard::InSubagent(Box::new(heard))).collect();
     }
     told
 }
@@ -259,13 +218,10 @@ fn heard_from_anyone(line: &Value) -> Vec<Heard> {
     match line["type"].as_str() {
         Some("assistant") => blocks(line).filter_map(heard_from_agent).collect(),
         Some("user") => heard_by_agent(line),
-        Some("result") => vec![Heard::Ends(
-            line["result"].as_str().unwrap_or_default().to_owned(),
-        )],
-        Some("system") => notice_in(line)
-            .map(|text| Heard::Notice(text.to_owned()))
-            .into_iter()
-            .collect(),
+        Some("result") => vec![Heard::Ends(line["result"].as_str().unwrap_or_default().to_owned())],
+        Some("system") => {
+            notice_in(line).map(|text| Heard::Notice(text.to_owned())).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -308,19 +264,12 @@ fn notice_in(line: &Value) -> Option<&str> {
 }
 
 fn blocks(line: &Value) -> impl Iterator<Item = &Value> {
-    line["message"]["content"]
-        .as_array()
-        .map_or(&[] as &[Value], Vec::as_slice)
-        .iter()
+    line["message"]["content"].as_array().map_or(&[] as &[Value], Vec::as_slice).iter()
 }
 
 /// Returns the length in bytes of every transcript under a configuration folder, so that a later run's part can be told apart.
 pub(super) fn transcript_lengths(config: &Path) -> HashMap<PathBuf, u64> {
-    let length = |path: PathBuf| {
-        fs::metadata(&path)
-            .map(|metadata| (path, metadata.len()))
-            .ok()
-    };
+    let length = |path: PathBuf| fs::metadata(&path).map(|metadata| (path, metadata.len())).ok();
     transcripts(config).into_iter().filter_map(length).collect()
 }
 
@@ -337,23 +286,16 @@ pub(super) fn read_transcripts(config: &Path, before: &HashMap<PathBuf, u64>) ->
             continue;
         }
         lines.extend(
-            bytes
-                .split(|byte| *byte == b'\n')
-                .filter_map(|line| serde_json::from_slice(line).ok()),
+            bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()),
         );
     }
     lines
 }
 
 fn transcripts(config: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = children(&config.join("projects"))
-        .iter()
-        .flat_map(|project| children(project))
-        .collect();
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "jsonl")
-    });
+    let mut paths: Vec<PathBuf> =
+        children(&config.join("projects")).iter().flat_map(|project| children(project)).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     paths.sort();
     paths
 }
@@ -370,11 +312,7 @@ mod tests {
     use serde_json::json;
 
     fn run_of(lines: Vec<Value>) -> ClientRun {
-        ClientRun {
-            exit_code: Some(0),
-            lines,
-            ..ClientRun::default()
-        }
+        ClientRun { exit_code: Some(0), lines, ..ClientRun::default() }
     }
 
     fn says(text: &str) -> Value {
@@ -392,12 +330,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_is_answered_is_no_override() {
-        let run = run_of(vec![
-            says("one"),
-            feedback("more"),
-            says("two"),
-            ends("two"),
-        ]);
+        let run = run_of(vec![says("one"), feedback("more"), says("two"), ends("two")]);
         assert!(run.is_success());
         assert_eq!(run.hook_feedbacks(), ["more"]);
         assert_eq!(run.block_cap(), None);
@@ -405,13 +338,7 @@ mod tests {
 
     #[test]
     fn a_reason_without_an_answer_is_an_override_even_after_a_turn_that_ended_well() {
-        let run = run_of(vec![
-            says("one"),
-            ends("one"),
-            says("two"),
-            feedback("more"),
-            ends(""),
-        ]);
+        let run = run_of(vec![says("one"), ends("one"), says("two"), feedback("more"), ends("")]);
         assert_eq!(
             run.block_cap().expect("an override"),
             "the turn ended right after a hook said: more"
@@ -433,9 +360,7 @@ mod tests {
         line["parent_tool_use_id"] = json!("toolu_1");
         assert_eq!(
             heard(&line),
-            [Heard::InSubagent(Box::new(Heard::Says(
-                "from below".to_owned()
-            )))]
+            [Heard::InSubagent(Box::new(Heard::Says("from below".to_owned())))]
         );
         assert!(run_of(vec![line]).texts().is_empty());
     }

@@ -11,9 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::arm::Refusal;
 use super::ending::{Telling, end_loop};
-use super::observe::Desk;
 use super::project::{Feature, Project, printable};
-use super::state::{NoState, State};
+use super::state::State;
 use super::{MOST_TASKS, PROGRESS, TASKS};
 use crate::engine::edit::{insert_after, new_id, repair_id, tick};
 use crate::engine::tasks::{Task, TaskList};
@@ -100,20 +99,10 @@ impl<'a> Books<'a> {
                 loops.folder().display()
             ))
         })?;
-        let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
-            let path = feature.folder.join(TASKS);
-            NotKept(format!(
-                "`{}` cannot be read: {problem}\nmake the task list first, or repair it",
-                path.display()
-            ))
-        })?;
-        let state = match State::read(feature) {
-            Ok(state) => Some(state),
-            // Nothing unreadable is overwritten: the stop hook speaks about it.
-            Err(NoState::Missing | NoState::Corrupt { .. }) => None,
-        };
-        let list = TaskList::parse(&content.bytes);
-        Ok(Self { project, feature, session, _lock: lock, text: content.bytes, list, state })
+        let (list, text) = read_list(feature)?;
+        // Nothing unreadable is overwritten: the stop hook speaks about it.
+        let state = State::read_at_once(feature).ok();
+        Ok(Self { project, feature, session, _lock: lock, text, list, state })
     }
 
     /// Returns a task by its id; an error that lists the open ones when there is none of that id.
@@ -126,11 +115,6 @@ impl<'a> Books<'a> {
                 open.join(", ")
             ))
         })
-    }
-
-    /// Returns the bytes of the task list.
-    pub fn text(&self) -> &[u8] {
-        &self.text
     }
 
     /// Returns how often a task has failed, and how many attempts it has.
@@ -171,7 +155,8 @@ impl<'a> Books<'a> {
             return Ok(Failed::Again { used, limit });
         }
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
-        let seen = Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
+        let seen =
+            Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
         let ended = self.end(&seen)?;
         Ok(Failed::Ended(ended.unwrap_or(TerminalReason::TaskFailed {
             task: task.id,
@@ -307,9 +292,7 @@ impl<'a> Books<'a> {
             words,
             ..Entry::default()
         };
-        loops
-            .note(&owner, &entry)
-            .map_err(|error| unwritable(loops.folder(), &error))
+        loops.note(&owner, &entry).map_err(|error| unwritable(loops.folder(), &error))
     }
 }
 
@@ -318,13 +301,23 @@ pub fn over(project: &Project, feature: &Feature) -> Option<String> {
     Loops::of(&project.root).claim(&feature.name)?.closed
 }
 
-/// Returns the desk of a feature for reading, also without a state file.
-pub fn look(feature: &Feature) -> Desk {
-    Desk::read_even_without_state(feature)
+/// Returns the task list of a feature and its bytes.
+pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), NotKept> {
+    let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
+        let path = feature.folder.join(TASKS);
+        NotKept(format!(
+            "`{}` cannot be read: {problem}\nmake the task list first, or repair it",
+            path.display()
+        ))
+    })?;
+    Ok((TaskList::parse(&content.bytes), content.bytes))
 }
 
 fn unwritable(path: &std::path::Path, error: &io::Error) -> NotKept {
-    NotKept(format!("`{}` cannot be written: {error}\nmake it writable, then try again", path.display()))
+    NotKept(format!(
+        "`{}` cannot be written: {error}\nmake it writable, then try again",
+        path.display()
+    ))
 }
 
 /// A text as one line without control characters; an empty one is refused.
@@ -367,7 +360,8 @@ impl State {
         let mut map = self.object("fixTaskMap").cloned().unwrap_or_else(Map::new);
         let entry = map.entry(original.to_owned()).or_insert_with(|| json!({}));
         let count = entry.get("attempts").and_then(Value::as_u64).unwrap_or(0);
-        let mut ids = entry.get("fixTaskIds").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut ids =
+            entry.get("fixTaskIds").and_then(Value::as_array).cloned().unwrap_or_default();
         ids.push(id.into());
         *entry = json!({
             "attempts": count + 1,

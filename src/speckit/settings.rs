@@ -94,7 +94,8 @@ impl Settings {
 fn scalar(value: &str) -> String {
     let value = value.trim();
     for quote in ['"', '\''] {
-        if let Some((quoted, _)) = value.strip_prefix(quote).and_then(|rest| rest.rsplit_once(quote))
+        if let Some((quoted, _)) =
+            value.strip_prefix(quote).and_then(|rest| rest.rsplit_once(quote))
         {
             return match quote {
                 '"' => quoted.replace("\\\"", "\"").replace("\\\\", "\\"),

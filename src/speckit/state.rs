@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::project::Feature;
 use super::{MOST_STATE, STATE};
-use crate::store::read::Problem;
+use crate::store::read::{Problem, read_in};
 use crate::store::settled::read_settled;
 use crate::store::write::{Flush, write_whole};
 
@@ -39,6 +39,16 @@ impl State {
                 .map_err(|why| NoState::Corrupt { why, bytes: content.bytes }),
             Err(Problem::Missing) => Err(NoState::Missing),
             Err(problem) => Err(NoState::Corrupt { why: problem.to_string(), bytes: Vec::new() }),
+        }
+    }
+
+    /// Returns the state as it stands, for a reader that keeps others from writing; waits only for a
+    /// file that is no whole document yet.
+    pub fn read_at_once(feature: &Feature) -> Result<Self, NoState> {
+        let found = read_in(&feature.folder, STATE, MOST_STATE).ok();
+        match found.and_then(|content| Self::parse(&content.bytes).ok()) {
+            Some(state) => Ok(state),
+            None => Self::read(feature),
         }
     }
 

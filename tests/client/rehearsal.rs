@@ -24,9 +24,7 @@ on_every_client! {
 fn an_answer_without_tools_ends_the_turn(version: &str) {
     let project = Project::new();
     let model = ScriptedModel::playing(vec![Reply::text("All is said.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .run("hello")
-        .expect("a run");
+    let run = client(version, &project, &model).run("hello").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.final_text(), "All is said.");
     assert_eq!(run.texts(), ["All is said."]);
@@ -44,19 +42,12 @@ fn a_tool_call_really_writes_a_file(version: &str) {
     let write = Reply::text("I write.")
         .and_tool("Write", json!({"file_path": file, "content": "written\n"}));
     let model = ScriptedModel::playing(vec![write, Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .run("write a note")
-        .expect("a run");
+    let run = client(version, &project, &model).run("write a note").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(project.read("note.txt"), "written\n");
     assert_eq!(run.tool_calls().len(), 1);
     assert_eq!(model.main_requests().len(), 2);
-    assert_eq!(
-        model.main_requests()[1].tool_results().len(),
-        1,
-        "{}",
-        run.describe()
-    );
+    assert_eq!(model.main_requests()[1].tool_results().len(), 1, "{}", run.describe());
 }
 
 fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
@@ -67,17 +58,10 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
 [ -e blocked ] || { : > blocked; printf '%s' '{"decision":"block","reason":"One task\nis open","systemMessage":"going on"}'; }"#,
     );
     let model = ScriptedModel::start(|asked| {
-        Reply::text(if asked.is_hook_feedback() {
-            "Now done."
-        } else {
-            "Done."
-        })
+        Reply::text(if asked.is_hook_feedback() { "Now done." } else { "Done." })
     });
     let model = model.expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.hook_feedbacks(), ["One task\nis open"]);
     assert_eq!(run.system_messages("Stop"), ["going on"]);
@@ -92,15 +76,10 @@ fn a_blocking_stop_hook_sends_the_agent_back_once(version: &str) {
 
 fn an_always_blocking_hook_is_overridden_by_the_client_itself(version: &str) {
     let project = Project::new();
-    let settings = project.hook(
-        "Stop",
-        r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#,
-    );
+    let settings = project
+        .hook("Stop", r#"cat > /dev/null; echo '{"decision":"block","reason":"never enough"}'"#);
     let model = ScriptedModel::playing(vec![Reply::text("Done.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     // Eight blocks hold; the ninth is overridden.
     assert_eq!(model.main_requests().len(), 9, "{}", run.describe());
@@ -125,10 +104,7 @@ fn a_tool_call_in_every_turn_keeps_the_client_from_overriding(version: &str) {
         Reply::text("Done.")
     });
     let model = model.expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 12);
     assert_eq!(project.read("work").lines().count(), 13);
@@ -153,11 +129,7 @@ fn a_command_blocked_by_a_plugin_costs_no_request_and_says_why(version: &str) {
     assert!(model.requests().is_empty(), "{}", run.describe());
     let notices = run.notices();
     assert_eq!(notices.len(), 1, "{}", run.describe());
-    assert!(
-        notices[0].contains("No feature here\nmake one first"),
-        "{}",
-        run.describe()
-    );
+    assert!(notices[0].contains("No feature here\nmake one first"), "{}", run.describe());
     let input: Value = serde_json::from_str(&project.read("input")).expect("the hook's input");
     assert_eq!(input["command_name"], "demo:start");
     assert_eq!(input["command_args"], "--now\nplease");
@@ -170,30 +142,14 @@ fn a_plugin_hook_tells_the_model_and_the_person(version: &str) {
         "hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "ARMED: two tasks"},
     });
     let script = format!("cat > /dev/null; printf '%s' '{answer}'");
-    let plugin = project.plugin(
-        "demo",
-        "start",
-        "UserPromptExpansion",
-        "demo:start",
-        &script,
-    );
+    let plugin = project.plugin("demo", "start", "UserPromptExpansion", "demo:start", &script);
     let model = ScriptedModel::playing(vec![Reply::text("I see.")]).expect("a model");
-    let run = client(version, &project, &model)
-        .plugin(&plugin)
-        .run("/demo:start")
-        .expect("a run");
+    let run = client(version, &project, &model).plugin(&plugin).run("/demo:start").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    assert_eq!(
-        run.system_messages("UserPromptExpansion"),
-        ["The loop is armed"]
-    );
+    assert_eq!(run.system_messages("UserPromptExpansion"), ["The loop is armed"]);
     let requests = model.main_requests();
     assert_eq!(requests.len(), 1);
-    assert!(
-        requests[0].body["messages"]
-            .to_string()
-            .contains("ARMED: two tasks")
-    );
+    assert!(requests[0].body["messages"].to_string().contains("ARMED: two tasks"));
     assert!(requests[0].last_text().contains("The body of start"));
 }
 
@@ -202,27 +158,18 @@ fn an_error_of_the_service_ends_the_turn_without_a_stop(version: &str) {
     let settings = project.hook("Stop", "cat > stopped");
     let failure = Reply::error(403, "permission_error", "not for you");
     let model = ScriptedModel::playing(vec![failure]).expect("a model");
-    let run = client(version, &project, &model)
-        .settings(&settings)
-        .run("work")
-        .expect("a run");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
     assert!(!run.is_success());
     assert_eq!(run.exit_code, Some(1), "{}", run.describe());
     assert_eq!(run.result().expect("a result")["api_error_status"], 403);
-    assert!(
-        run.final_text().contains("not for you"),
-        "{}",
-        run.describe()
-    );
+    assert!(run.final_text().contains("not for you"), "{}", run.describe());
     assert_eq!(project.read("stopped"), "");
 }
 
 fn a_resumed_session_keeps_its_identifier_and_its_transcript(version: &str) {
     let project = Project::new();
-    let settings = project.hook(
-        "Stop",
-        r#"cat > /dev/null; printf '%s' '{"systemMessage":"one turn is over"}'"#,
-    );
+    let settings = project
+        .hook("Stop", r#"cat > /dev/null; printf '%s' '{"systemMessage":"one turn is over"}'"#);
     let model = ScriptedModel::playing(vec![Reply::text("First."), Reply::text("Second.")])
         .expect("a model");
     let session = "11111111-2222-4333-8444-555555555555";
@@ -235,11 +182,7 @@ fn a_resumed_session_keeps_its_identifier_and_its_transcript(version: &str) {
     // Each run tells only of itself, although both write to one transcript.
     assert_eq!(first.system_messages("Stop").len(), 1);
     assert_eq!(second.system_messages("Stop").len(), 1);
-    assert!(
-        model.main_requests()[1].body["messages"]
-            .to_string()
-            .contains("First.")
-    );
+    assert!(model.main_requests()[1].body["messages"].to_string().contains("First."));
 }
 
 fn a_subagent_asks_under_its_own_name(version: &str) {
@@ -257,9 +200,7 @@ fn a_subagent_asks_under_its_own_name(version: &str) {
         Reply::tool("Task", input)
     });
     let model = model.expect("a model");
-    let run = client(version, &project, &model)
-        .run("delegate")
-        .expect("a run");
+    let run = client(version, &project, &model).run("delegate").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
     let subagent = model.subagent_requests();
     assert_eq!(subagent.len(), 1, "{}", run.describe());
@@ -270,11 +211,7 @@ fn a_subagent_asks_under_its_own_name(version: &str) {
         run.describe()
     );
     // What a subagent says is never taken for the agent's own words.
-    assert!(
-        !run.texts().contains(&"The subagent has spoken.".to_owned()),
-        "{}",
-        run.describe()
-    );
+    assert!(!run.texts().contains(&"The subagent has spoken.".to_owned()), "{}", run.describe());
 }
 
 fn a_compaction_is_answered_and_the_session_hook_speaks_again(version: &str) {
@@ -286,11 +223,8 @@ printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext
         if asked.number > 3 {
             return Reply::text("Done.");
         }
-        Reply::tool(
-            "Bash",
-            json!({"command": "echo work", "description": "work"}),
-        )
-        .input_tokens(950_000)
+        Reply::tool("Bash", json!({"command": "echo work", "description": "work"}))
+            .input_tokens(950_000)
     });
     let model = model.expect("a model");
     let run = client(version, &project, &model)
@@ -299,23 +233,15 @@ printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext
         .run("work");
     let run = run.expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    assert!(
-        model.requests().iter().any(|asked| asked.is_compaction()),
-        "{}",
-        run.describe()
-    );
+    assert!(model.requests().iter().any(|asked| asked.is_compaction()), "{}", run.describe());
     let last = model.main_requests().pop().expect("a request");
     assert!(
-        last.body["messages"]
-            .to_string()
-            .contains("REMEMBER after compact"),
+        last.body["messages"].to_string().contains("REMEMBER after compact"),
         "{}",
         run.describe()
     );
     assert!(
-        !last.body["messages"]
-            .to_string()
-            .contains("REMEMBER after startup"),
+        !last.body["messages"].to_string().contains("REMEMBER after startup"),
         "{}",
         run.describe()
     );

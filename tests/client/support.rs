@@ -25,9 +25,7 @@ pub struct Project {
 
 impl Project {
     pub fn new() -> Project {
-        Project {
-            folder: TempDir::with_prefix("project-").expect("a temporary project"),
-        }
+        Project { folder: TempDir::with_prefix("project-").expect("a temporary project") }
     }
 
     pub fn path(&self) -> &Path {
@@ -68,10 +66,7 @@ impl Project {
         let root = format!("plugins/{name}");
         self.program(&format!("{root}/bin/hook"), script);
         let manifest = json!({"name": name, "version": "1.0.0", "description": "a plugin of a test", "author": {"name": "a test"}});
-        self.write(
-            &format!("{root}/.claude-plugin/plugin.json"),
-            &manifest.to_string(),
-        );
+        self.write(&format!("{root}/.claude-plugin/plugin.json"), &manifest.to_string());
         let body = format!(
             "---\ndescription: a command of a test\n---\nThe body of {command}: $ARGUMENTS\n"
         );
@@ -127,10 +122,7 @@ pub fn program(version: &str) -> PathBuf {
 /// Waits until a process is gone. One that nobody has reaped yet is gone too.
 pub fn wait_until_gone(pid: &str) {
     loop {
-        let listing = Command::new("ps")
-            .args(["-o", "stat=", "-p", pid])
-            .output()
-            .expect("ps");
+        let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
         let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
         if state.is_empty() || state.starts_with('Z') {
             return;
@@ -141,7 +133,5 @@ pub fn wait_until_gone(pid: &str) {
 
 /// Returns the JSON objects in a file that holds one a line.
 pub fn json_lines(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
