@@ -2,5 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
 
+mod packaging;
 mod rehearsal;
 mod support;
