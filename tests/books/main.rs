@@ -1,4 +1,8 @@
 //! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
 
+mod by_hand;
 mod cycle;
+mod failing;
+mod proof;
+mod state;
 mod support;
