@@ -2,6 +2,8 @@
 
 mod by_hand;
 mod checks;
+mod crash;
+mod crowd;
 mod cycle;
 mod failing;
 mod proof;
