@@ -14,10 +14,12 @@ use crate::speckit::settings::{SETTINGS, Settings};
 use crate::speckit::words;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
-use crate::world;
+use crate::world::{self, Deadline};
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
-pub fn answer(event: &Event) -> Answer {
+///
+/// Until the deadline it waits for those who are writing the feature's files.
+pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     let Some(project) = project(event) else {
         return Answer::silent();
     };
@@ -25,7 +27,7 @@ pub fn answer(event: &Event) -> Answer {
     if !settings.enabled {
         return Answer::silent();
     }
-    let mut answer = match judge(&project, event) {
+    let mut answer = match judge(&project, event, deadline) {
         Ok(answer) => answer,
         Err(error) => Answer::tell(&format!(
             "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
@@ -52,52 +54,85 @@ fn project(event: &Event) -> Option<Project> {
     found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
 }
 
-fn judge(project: &Project, event: &Event) -> io::Result<Answer> {
+fn judge(project: &Project, event: &Event, deadline: Deadline) -> io::Result<Answer> {
     let session = event.session();
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    if let Some(answer) = own_loop(project, &loops, event)? {
+    if let Some(answer) = own_loop(project, &loops, event, deadline)? {
         return Ok(answer);
     }
-    unowned(project, &loops, event)
+    unowned(project, &loops, event, deadline)
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
-fn own_loop(project: &Project, loops: &Loops, event: &Event) -> io::Result<Option<Answer>> {
+fn own_loop(
+    project: &Project,
+    loops: &Loops,
+    event: &Event,
+    deadline: Deadline,
+) -> io::Result<Option<Answer>> {
     let session = event.session();
     if !loops.knows(session) {
         return Ok(None);
     }
+    let Some(record) = loops.peek(session) else {
+        // It cannot be read: looked at under the lock, it is put aside.
+        loops.session(session)?.record()?;
+        return Ok(None);
+    };
+    if !record.ledger.is_live() {
+        return Ok(None);
+    }
+    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    let feature = project.feature_at(&record.folder).ok();
+    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, deadline));
+    own_turn(project, loops, event, desk)
+}
+
+/// One stop of the session's loop, with the session's folder locked.
+fn own_turn(
+    project: &Project,
+    loops: &Loops,
+    event: &Event,
+    desk: Option<Desk>,
+) -> io::Result<Option<Answer>> {
+    let session = event.session();
     let folder = loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
     let mut seat = Seat { project, loops, folder, record };
-    let claim = loops.claim(&seat.record.about);
-    let taken = claim.and_then(|claim| claim.session).filter(|owner| owner != session);
-    if let Some(owner) = taken {
+    let claim = loops.claim(&seat.record.about).unwrap_or_default();
+    if let Some(owner) = claim.session.filter(|owner| owner != session) {
         let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
         seat.close(&Demand::Stopped, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
     }
-    let desk = project.feature_at(&seat.record.folder).ok().and_then(|it| Desk::read(&it));
-    let Some(desk) = desk else {
-        let line =
-            format!("The state file of feature {} is gone: the loop is over", seat.record.about);
+    if let Some(reason) = claim.closed {
+        let line = format!("The loop of feature {} is over ({reason})", seat.record.about);
         seat.close(&Demand::Cancelled, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
+    }
+    let Some(desk) = desk else {
+        return seat.without_state(event).map(Some);
     };
-    if !desk.in_execution() {
+    // Another phase, or armed for another feature since the files were read.
+    if !desk.in_execution() || desk.feature.relative != seat.record.folder {
         return Ok(Some(Answer::silent()));
     }
     seat.judge(&desk, event).map(Some)
 }
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
-fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer> {
+fn unowned(
+    project: &Project,
+    loops: &Loops,
+    event: &Event,
+    deadline: Deadline,
+) -> io::Result<Answer> {
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
@@ -107,11 +142,12 @@ fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer
     if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
         return Ok(answer);
     }
-    let Some(desk) = Desk::read(&feature).filter(Desk::in_execution) else {
+    let Some(desk) = Desk::read_by(&feature, deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(&feature, claim.as_ref(), event);
+    let earlier = loops.peek(event.session());
+    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial);
     if let Verdict::Wait(waiting) = decide(&desk.contract(), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
@@ -124,7 +160,7 @@ fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
     }
-    own_loop(project, loops, event).map(|answer| answer.unwrap_or_else(Answer::silent))
+    own_turn(project, loops, event, Some(desk)).map(|answer| answer.unwrap_or_else(Answer::silent))
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
@@ -152,13 +188,11 @@ fn claim_feature(
     event: &Event,
 ) -> io::Result<()> {
     let folder = loops.session(event.session())?;
-    let live = folder
-        .record()?
-        .is_some_and(|record| record.ledger.is_live() && record.about == feature.name);
-    if live {
+    let earlier = folder.record()?;
+    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
-    let record = fresh_record(feature, claim, event);
+    let record = fresh_record(feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
         about: feature.name.clone(),
@@ -179,7 +213,13 @@ fn claim_feature(
     })
 }
 
-fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Record {
+/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+fn fresh_record(
+    feature: &Feature,
+    claim: Option<&Claim>,
+    earlier: Option<&Record>,
+    event: &Event,
+) -> Record {
     let by = match claim {
         Some(claim) if claim.session.is_none() => "terminal",
         _ => "claim",
@@ -190,7 +230,14 @@ fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Reco
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
         ..Claim::default()
     };
-    new_record(&claim, event.session(), by, None)
+    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // loop before: then only what it says now is new.
+    let said_before = earlier.and_then(|_| event.transcript());
+    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    if let Some(earlier) = earlier {
+        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
+    }
+    record
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -223,6 +270,27 @@ impl Seat<'_> {
                 Ok(self.end_answer(desk, &seen, &reason))
             }
         }
+    }
+
+    /// The state file is gone, and no cancel of ours took it away: older prompts have the agent remove
+    /// it when all is done. Otherwise a person is told, for nobody else will say so.
+    fn without_state(&mut self, event: &Event) -> io::Result<Answer> {
+        let about = self.record.about.clone();
+        let desk = self.project.feature_at(&self.record.folder).ok();
+        let desk = desk.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let all_done = place.total > 0 && place.done == place.total;
+        // In execution: somebody has just written it.
+        if let Some(desk) = desk.filter(|desk| all_done || desk.in_execution()) {
+            return self.judge(&desk, event);
+        }
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let message = format!(
+            "Ralph-speckit ended the loop of {about} (cancelled): its state file is gone. {} of {} tasks done, iteration {}. Go on with /speckit:implement.",
+            place.done, place.total, self.record.ledger.iterations
+        );
+        Ok(Answer::tell(&message).log(&line))
     }
 
     /// Ends the loop for a reason that lies outside the work.
@@ -313,10 +381,13 @@ impl Seat<'_> {
 }
 
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+///
+/// A state file that the agent has removed is not written anew.
 fn bring_up_to_date(desk: &Desk) -> io::Result<()> {
     let total = desk.place().total;
     let state = &desk.state;
-    if state.task_index() >= total && state.total_tasks() == total {
+    let right = state.task_index() >= total && state.total_tasks() == total;
+    if right || state.phase() != "execution" {
         return Ok(());
     }
     let mut state = state.clone();
@@ -362,7 +433,7 @@ fn spoken(desk: &Desk, verdict: &Verdict) -> String {
                     )
                 }
                 Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
-                Shortfall::EmptyList => "the task list is empty".to_owned(),
+                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
                 Shortfall::Unreadable => "the state cannot be read".to_owned(),
                 Shortfall::CheckFailed(result) => format!("check failed: {}", result.run),
                 other => format!("{other:?}"),

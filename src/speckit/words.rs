@@ -169,13 +169,13 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
             "You wrote {SIGNAL}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
         ),
         Shortfall::EmptyList => format!(
-            "{TASKS} holds no task any more, although the state file counts some. Restore the list; an empty one is not done."
+            "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
         ),
         Shortfall::CheckFailed(result) => format!(
             "Check failed: `{}` ({}). The end of its output:\n{}",
             printable(&result.run),
             result.outcome,
-            result.tail
+            quoted(&result.tail)
         ),
         Shortfall::NoWork { calls, needed } => {
             format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
@@ -186,6 +186,11 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
         Shortfall::OpenTasks | Shortfall::NoToken | Shortfall::Unreadable => return None,
     })
+}
+
+/// Somebody else's lines, none of which can be taken for the signal.
+fn quoted(text: &str) -> String {
+    text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
 fn what_next(reason: &TerminalReason) -> &'static str {
