@@ -29,11 +29,12 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     }
     let mut answer = match judge(&project, event, deadline) {
         Ok(answer) => answer,
-        Err(error) => Answer::tell(&format!(
-            "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
-            Loops::of(&project.root).folder().display()
-        ))
-        .log(&format!("The loop's notes cannot be written: {error}")),
+        Err(error) => {
+            let message = format!(
+                "Ralph-speckit lets the agent stop, for it cannot write its notes: {error}. Put that right, then run /speckit:implement."
+            );
+            Answer::tell(&message).log(&message)
+        }
     };
     if let Some(problem) = settings.problem {
         answer = answer.log(&format!("{SETTINGS} is left out: {problem}"));
@@ -104,26 +105,30 @@ fn own_turn(
     let Some(record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
-    let mut seat = Seat { project, loops, folder, record };
-    let claim = loops.claim(&seat.record.about).unwrap_or_default();
-    if let Some(owner) = claim.session.filter(|owner| owner != session) {
-        let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
-        seat.close(&Demand::Stopped, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
+    let mut seat = Seat { project, folder, record };
+    let answer = seat.turn(loops, event, desk)?;
+    let record = seat.leave();
+    if let Some(reason) = &record.ledger.ended
+        && let Err(error) = close_claim(loops, &record, reason.name())
+    {
+        return Ok(Some(answer.log(&format!("The claim cannot be closed: {error}"))));
     }
-    if let Some(reason) = claim.closed {
-        let line = format!("The loop of feature {} is over ({reason})", seat.record.about);
-        seat.close(&Demand::Cancelled, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
+    Ok(Some(answer))
+}
+
+/// Gives the feature up, unless somebody else has taken it by now.
+fn close_claim(loops: &Loops, record: &Record, reason: &str) -> io::Result<()> {
+    let _lock = loops.lock()?;
+    match loops.claim(&record.about) {
+        Some(claim)
+            if claim.session.as_deref() == Some(&record.session)
+                && claim.armed_at == record.armed_at
+                && claim.closed.is_none() =>
+        {
+            loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
+        }
+        _ => Ok(()),
     }
-    let Some(desk) = desk else {
-        return seat.without_state(event).map(Some);
-    };
-    // Another phase, or armed for another feature since the files were read.
-    if !desk.in_execution() || desk.feature.relative != seat.record.folder {
-        return Ok(Some(Answer::silent()));
-    }
-    seat.judge(&desk, event).map(Some)
 }
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
@@ -139,14 +144,15 @@ fn unowned(
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
     let claim = loops.claim(&feature.name);
-    if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+    let earlier = loops.peek(event.session());
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    if let Some(answer) = claim.as_ref().and_then(over) {
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let earlier = loops.peek(event.session());
     let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial);
     if let Verdict::Wait(waiting) = decide(&desk.contract(), &trial.ledger, &seen).verdict {
@@ -155,7 +161,7 @@ fn unowned(
     {
         let _lock = loops.lock()?;
         let claim = loops.claim(&feature.name);
-        if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+        if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
@@ -164,8 +170,13 @@ fn unowned(
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
-fn let_go(claim: &Claim, session: &str) -> Option<Answer> {
-    if let Some(reason) = &claim.closed {
+///
+/// `earlier` is this session's last loop: a claim of the same arming is over with it.
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+    let ended = earlier
+        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
+    if let Some(reason) = claim.closed.as_deref().or(ended) {
         let line = format!(
             "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
             claim.about
@@ -243,12 +254,40 @@ fn fresh_record(
 /// A session at its loop: where the verdict is asked for, kept and spoken.
 struct Seat<'a> {
     project: &'a Project,
-    loops: &'a Loops,
     folder: Session,
     record: Record,
 }
 
 impl Seat<'_> {
+    /// What becomes of this stop.
+    fn turn(&mut self, loops: &Loops, event: &Event, desk: Option<Desk>) -> io::Result<Answer> {
+        let about = self.record.about.clone();
+        let claim = loops.claim(&about).unwrap_or_default();
+        if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
+            let line = format!("Feature {about} is driven by session {owner} now");
+            self.close(&Demand::Stopped, &line)?;
+            return Ok(Answer::silent().log(&line));
+        }
+        if let Some(reason) = claim.closed {
+            let line = format!("The loop of feature {about} is over ({reason})");
+            self.close(&Demand::Cancelled, &line)?;
+            return Ok(Answer::silent().log(&line));
+        }
+        let Some(desk) = desk else {
+            return self.without_state(event);
+        };
+        // Another phase, or armed for another feature since the files were read.
+        if !desk.in_execution() || desk.feature.relative != self.record.folder {
+            return Ok(Answer::silent());
+        }
+        self.judge(&desk, event)
+    }
+
+    /// Gives the session's folder back and returns the record.
+    fn leave(self) -> Record {
+        self.record
+    }
+
     fn judge(&mut self, desk: &Desk, event: &Event) -> io::Result<Answer> {
         let read_before = self.record.transcript_read;
         let seen = observe(self.project, desk, event, &mut self.record);
@@ -265,10 +304,7 @@ impl Seat<'_> {
         match judgement.verdict {
             Verdict::Wait(waiting) => Ok(waiting_answer(&waiting)),
             Verdict::Continue(missing) => Ok(self.continue_answer(desk, &missing)),
-            Verdict::End(reason) => {
-                self.close_claim(reason.name())?;
-                Ok(self.end_answer(desk, &seen, &reason))
-            }
+            Verdict::End(reason) => Ok(self.end_answer(desk, &seen, &reason)),
         }
     }
 
@@ -286,11 +322,7 @@ impl Seat<'_> {
         }
         let line = format!("The state file of feature {about} is gone: the loop is over");
         self.close(&Demand::Cancelled, &line)?;
-        let message = format!(
-            "Ralph-speckit ended the loop of {about} (cancelled): its state file is gone. {} of {} tasks done, iteration {}. Go on with /speckit:implement.",
-            place.done, place.total, self.record.ledger.iterations
-        );
-        Ok(Answer::tell(&message).log(&line))
+        Ok(Answer::tell(&words::gone_message(&about, place, &self.record.ledger)).log(&line))
     }
 
     /// Ends the loop for a reason that lies outside the work.
@@ -310,21 +342,7 @@ impl Seat<'_> {
             reason: reason.to_owned(),
             words: words.to_owned(),
             ..Entry::default()
-        })?;
-        match demand {
-            // Taken over: the claim is the other session's.
-            Demand::Stopped => Ok(()),
-            _ => self.close_claim(reason),
-        }
-    }
-
-    fn close_claim(&self, reason: &str) -> io::Result<()> {
-        match self.loops.claim(&self.record.about) {
-            Some(claim) if claim.session.as_deref() == Some(&self.record.session) => {
-                self.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
-            }
-            _ => Ok(()),
-        }
+        })
     }
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {

@@ -88,10 +88,9 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
             feature.name
         )));
     }
-    disarm(&loops, feature, claim).map_err(|error| {
+    disarm(&loops, feature).map_err(|error| {
         Refusal(format!(
-            "the loop cannot be disarmed: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
-            loops.folder().display()
+            "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
     })?;
     let cleanup = match remove_state(feature) {
@@ -106,10 +105,10 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     Ok(Cancelled { summary, cleanup })
 }
 
-fn disarm(loops: &Loops, feature: &Feature, claim: Option<Claim>) -> io::Result<()> {
+fn disarm(loops: &Loops, feature: &Feature) -> io::Result<()> {
     let _lock = loops.lock()?;
     let now = world::now();
-    let claim = claim.unwrap_or_default();
+    let claim = loops.claim(&feature.name).unwrap_or_default();
     let owner = claim.session.clone();
     loops.write_claim(&Claim {
         about: feature.name.clone(),

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::write::open_or_create;
+
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -36,15 +38,7 @@ pub struct Entry {
 pub fn append(path: &Path, entry: &Entry) -> io::Result<()> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
-    let mut options = File::options();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    options.open(path)?.write_all(&line)
+    open_or_create(path, File::options().append(true))?.write_all(&line)
 }
 
 /// Returns the entries that can be read, in the order of the file, and how many lines could not.

@@ -1,6 +1,6 @@
 //! Writing files whole: a temporary file beside the target, flushed, then renamed over it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub enum Flush {
 pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
-        Ok(_) => return Err(io::Error::other("something that is not a file has this name")),
+        Ok(_) => return Err(not_a_file()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
@@ -40,6 +40,31 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Returns a file opened with these options, made where it is missing; what is not a file, or a link
+/// to one, is an error and is never waited for.
+pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        // Each system has words of its own for opening a link or a socket.
+        Err(_) if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) => {
+            return Err(not_a_file());
+        }
+        Err(error) => return Err(error),
+    };
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::other("something that is not a file has this name")
 }
 
 /// A new file in the same folder, under a name that nobody else uses.
