@@ -2,3 +2,5 @@
 
 mod rehearsal;
 mod support;
+mod the_loop;
+mod workshop;
