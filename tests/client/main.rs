@@ -5,3 +5,5 @@
 mod packaging;
 mod rehearsal;
 mod support;
+mod the_loop;
+mod workshop;
