@@ -2,6 +2,7 @@
 //!
 //! `ARCHITECTURE.md` has the floor plan and the invariants.
 
+pub mod checks;
 pub mod claude;
 pub mod engine;
 pub mod evidence;
@@ -9,3 +10,10 @@ pub mod hook;
 pub mod speckit;
 pub mod store;
 pub mod world;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod plugin;
+#[cfg(feature = "cli")]
+pub mod rehearsal;

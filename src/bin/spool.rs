@@ -1,2 +1,7 @@
 //! The command line for people and agents.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ralph_speckit::cli::main()
+}

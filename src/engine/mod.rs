@@ -3,8 +3,10 @@
 //! A driver gathers an [`Observation`], [`decide()`] judges it against a [`Contract`] and a
 //! [`Ledger`], and the driver speaks the [`Verdict`].
 
+mod choice;
 mod contract;
 mod decide;
+pub mod edit;
 mod fingerprint;
 mod ledger;
 mod observation;

@@ -5,6 +5,7 @@ use crate::claude::input::Event;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
 use crate::speckit::project::Project;
+use crate::speckit::status::Report;
 use crate::store::loops::is_session_id;
 use crate::world;
 
@@ -13,6 +14,7 @@ pub fn answer(event: &Event) -> Answer {
     let answered = match event.command() {
         "speckit:implement" => implement(event),
         "speckit:cancel" => cancelled(event),
+        "speckit:status" => status(event),
         _ => return Answer::silent(),
     };
     answered.unwrap_or_else(|refusal| Answer::stop_command(&format!("Ralph-speckit: {refusal}")))
@@ -40,6 +42,10 @@ fn cancelled(event: &Event) -> Result<Answer, Refusal> {
     let cancelled = cancel(&project, &feature)?;
     let text = format!("Loop cancelled.\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
     Ok(Answer::stop_command(&text).log(&format!("Cancelled feature {}", feature.name)))
+}
+
+fn status(event: &Event) -> Result<Answer, Refusal> {
+    Ok(Answer::stop_command(&Report::of(&project(event)?).text()))
 }
 
 /// The project around the agent's folder, or the one that the session was started in.

@@ -359,7 +359,7 @@ impl Armed {
     /// Returns the lines that say what was armed, for the model and for people.
     pub fn summary(&self) -> String {
         let mut text = format!(
-            "The loop is armed: feature {}, {} of {} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}",
+            "ralph-speckit: the loop is armed: feature {}, {} of {} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}",
             self.feature.name,
             self.open,
             self.total,

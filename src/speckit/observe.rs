@@ -56,8 +56,20 @@ pub struct Place {
 impl Desk {
     /// Returns the files of a feature, `None` when it has no state file.
     pub fn read(feature: &Feature) -> Option<Self> {
-        let (state, corrupt) = match State::read(feature) {
-            Err(NoState::Missing) => return None,
+        match State::read(feature) {
+            Err(NoState::Missing) => None,
+            found => Some(Self::with(feature, found)),
+        }
+    }
+
+    /// Returns the files of a feature; without a state file its state is empty.
+    pub fn read_even_without_state(feature: &Feature) -> Self {
+        Self::with(feature, State::read(feature))
+    }
+
+    fn with(feature: &Feature, state: Result<State, NoState>) -> Self {
+        let (state, corrupt) = match state {
+            Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
             Err(NoState::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
@@ -73,7 +85,7 @@ impl Desk {
             tasks_hash: 0,
         };
         desk.read_tasks();
-        Some(desk)
+        desk
     }
 
     fn read_tasks(&mut self) {

@@ -3,6 +3,7 @@
 //! A *record* is a session's loop with its ledger; a *claim* says which session drives a feature.
 //! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,13 @@ pub struct Record {
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
     pub words: String,
+    /// Whether the loop ended outside of a stop and the person has not been told yet.
+    pub untold: bool,
+    /// The open tasks as they were last seen, by id, with a hash of their text: what is taken out of
+    /// the list is noticed.
+    pub open_tasks: BTreeMap<String, u64>,
+    /// Hash of the task list that `open_tasks` was taken from, 0 for none.
+    pub tasks_hash: u64,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -152,6 +160,19 @@ impl Loops {
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         Lock::take(&self.folder.join("lock"), PATIENCE)
+    }
+
+    /// Returns the lock under which a feature's task list and state file are changed.
+    pub fn feature_lock(&self, feature: &str, patience: Duration) -> io::Result<Lock> {
+        self.create()?;
+        Lock::take(&self.folder.join("claims").join(format!("{feature}.lock")), patience)
+    }
+
+    /// Appends to a session's journal without locking it: one line is one write.
+    pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
+        self.create()?;
+        fs::create_dir_all(self.folder.join(session))?;
+        journal::append(&self.folder.join(session).join("journal.jsonl"), entry)
     }
 
     /// Returns the session's folder, made where it is missing, and locked.

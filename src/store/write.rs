@@ -42,6 +42,23 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     written
 }
 
+/// Appends one line in one write, so that lines of other writers are never torn.
+///
+/// A name that is a pipe or a link is an error.
+pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
+    let mut options = File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let mut bytes = line.to_vec();
+    bytes.push(b'\n');
+    options.open(path)?.write_all(&bytes)
+}
+
 /// A new file in the same folder, under a name that nobody else uses.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();

@@ -1,1 +1,4 @@
 //! The real Claude Code, driven end to end.
+
+mod rehearsal;
+mod support;

@@ -1,0 +1,53 @@
+//! `spool plugin build DIR`: a complete plugin in a folder of your choice.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::surroundings::Surroundings;
+use crate::plugin::{self, Programs};
+
+/// Arguments of `spool plugin`.
+#[derive(Debug, clap::Args)]
+pub struct PluginArgs {
+    #[command(subcommand)]
+    command: PluginCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum PluginCommand {
+    /// Write a complete plugin, with its programs, into a folder
+    ///
+    /// The folder must be missing, empty, or one that this command wrote before; nothing else is touched. Load it for
+    /// one session with `claude --plugin-dir DIR`, or check it with `claude plugin validate DIR`. To install the plugin
+    /// for all your sessions use `spool setup` instead.
+    Build {
+        /// The folder to write
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// Returns success after the command was carried out.
+pub fn run(args: &PluginArgs) -> Result<ExitCode> {
+    match &args.command {
+        PluginCommand::Build { folder } => {
+            let surroundings = Surroundings::of_this_process()?;
+            let programs = Programs::beside(&surroundings.program)?;
+            let assembly = plugin::assemble(folder, &programs)?;
+            let folder = assembly.folder.display();
+            match assembly.replaced {
+                Some(version) => {
+                    anstream::println!(
+                        "wrote the plugin {} to `{folder}`, in place of {version}",
+                        plugin::VERSION
+                    );
+                }
+                None => anstream::println!("wrote the plugin {} to `{folder}`", plugin::VERSION),
+            }
+            anstream::println!("to try it for one session: claude --plugin-dir '{folder}'");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

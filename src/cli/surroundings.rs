@@ -1,0 +1,74 @@
+//! What the process was started with, taken in at one door.
+
+use std::env;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::world;
+
+/// The environment, the working folder and the running program, as plain values.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// `HOME`, when it is an absolute path.
+    pub home: PathBuf,
+    /// `XDG_DATA_HOME`, or `~/.local/share`.
+    pub data_home: PathBuf,
+    /// `CLAUDE_CONFIG_DIR` as it was given; without it the client uses `~/.claude`.
+    pub claude_config: Option<PathBuf>,
+    /// The folders of `PATH`.
+    pub path: Vec<PathBuf>,
+    /// The folder in which the program was started.
+    pub working_folder: PathBuf,
+    /// The running program.
+    pub program: PathBuf,
+    /// Where the settings of an organisation lie on this system.
+    pub managed_settings: PathBuf,
+    /// The variables of Claude Code that change what its hooks do, with their values.
+    pub client_variables: Vec<(&'static str, String)>,
+}
+
+/// The variables of Claude Code that `doctor` looks at.
+pub const CLIENT_VARIABLES: &[&str] =
+    &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
+
+impl Surroundings {
+    /// Returns the surroundings of this process; an error when it has no home or no working folder.
+    pub fn of_this_process() -> Result<Self> {
+        let home = world::folder("HOME").context(
+            "the environment variable `HOME` names no folder\nset it to your home folder",
+        )?;
+        let working_folder = env::current_dir().context("could not find the working folder")?;
+        let managed = if cfg!(target_os = "macos") {
+            "/Library/Application Support/ClaudeCode"
+        } else {
+            "/etc/claude-code"
+        };
+        Ok(Self {
+            data_home: world::folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
+            claude_config: world::variable("CLAUDE_CONFIG_DIR")
+                .map(|value| working_folder.join(value)),
+            path: world::variable("PATH")
+                .map(|value| env::split_paths(&value).collect())
+                .unwrap_or_default(),
+            working_folder,
+            program: env::current_exe().context("could not find the running program")?,
+            managed_settings: PathBuf::from(managed),
+            client_variables: CLIENT_VARIABLES
+                .iter()
+                .filter_map(|name| Some((*name, world::variable(name)?)))
+                .collect(),
+            home,
+        })
+    }
+
+    /// Returns the folder that is ours in the user's data folder.
+    pub fn data_folder(&self) -> PathBuf {
+        self.data_home.join("ralph-speckit")
+    }
+
+    /// Returns the folder in which Claude Code keeps its settings.
+    pub fn claude_folder(&self) -> PathBuf {
+        self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+}

@@ -1,0 +1,282 @@
+//! A complete plugin in a folder: written beside it, then put in its place in one step.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::files::FILES;
+use super::programs::Programs;
+use super::{NAME, VERSION};
+
+/// The file by which an assembled plugin is known again, and which says what belongs to it.
+pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
+
+/// What [`assemble`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembly {
+    /// The plugin's folder, absolute and without symbolic links.
+    pub folder: PathBuf,
+    /// The version that was there before.
+    pub replaced: Option<String>,
+}
+
+/// What stands where a plugin is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Site {
+    /// Nothing.
+    Missing,
+    /// A folder without content.
+    Empty,
+    /// A plugin assembled earlier, of this version, and nothing else.
+    Assembled(String),
+}
+
+/// The receipt, as it stands in the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Receipt {
+    version: u32,
+    plugin: String,
+    plugin_version: String,
+    files: Vec<String>,
+}
+
+/// Returns what was done, after a whole plugin with `programs` stands in `folder`.
+///
+/// The folder must be missing, empty or an earlier assembly: anything else is refused and left as it is.
+pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
+    let folder = absolute(folder)?;
+    match site(&folder)? {
+        Site::Missing => {
+            let parent =
+                folder.parent().context("the root of the file system cannot be a plugin")?;
+            fs::create_dir_all(parent)
+                .with_context(|| format!("could not make the folder `{}`", parent.display()))?;
+            let fresh = write_beside(parent, programs)?;
+            put_in_place(fresh, &folder)?;
+            Ok(Assembly { folder, replaced: None })
+        }
+        Site::Empty => {
+            fill(&folder, programs)?;
+            Ok(Assembly { folder, replaced: None })
+        }
+        Site::Assembled(version) => {
+            let parent =
+                folder.parent().context("the root of the file system cannot be a plugin")?;
+            let fresh = write_beside(parent, programs)?;
+            exchange(fresh, &folder)?;
+            Ok(Assembly { folder, replaced: Some(version) })
+        }
+    }
+}
+
+/// Returns what stands at `folder`; an error when it is neither free nor an assembled plugin and nothing but that.
+pub fn site(folder: &Path) -> Result<Site> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Site::Missing),
+        Err(error) => {
+            return Err(error).with_context(|| format!("could not look at `{}`", folder.display()));
+        }
+        Ok(described) if !described.is_dir() => {
+            bail!("`{}` is not a folder\nchoose a new or empty one", folder.display())
+        }
+        Ok(_) => {}
+    }
+    let found = paths_below(folder)?;
+    if found.is_empty() {
+        return Ok(Site::Empty);
+    }
+    let receipt = read_receipt(folder)?;
+    let known: BTreeSet<&str> = receipt.files.iter().map(String::as_str).collect();
+    if let Some(foreign) =
+        found.iter().find(|path| *path != RECEIPT && !known.contains(path.as_str()))
+    {
+        bail!(
+            "`{}` holds `{foreign}`, which is no part of the plugin\nmove it away, or choose a new or empty folder",
+            folder.display()
+        );
+    }
+    Ok(Site::Assembled(receipt.plugin_version))
+}
+
+/// Returns whether there was an assembled plugin at `folder`, after it was removed; a foreign folder is refused.
+pub fn remove(folder: &Path) -> Result<bool> {
+    match site(folder)? {
+        Site::Missing => Ok(false),
+        Site::Empty | Site::Assembled(_) => {
+            fs::remove_dir_all(folder)
+                .with_context(|| format!("could not remove the folder `{}`", folder.display()))?;
+            Ok(true)
+        }
+    }
+}
+
+/// Returns whether the plugin in `folder` has byte for byte the files of this version and these programs.
+pub fn is_same(folder: &Path, programs: &Programs) -> bool {
+    let same_files = FILES
+        .iter()
+        .all(|file| fs::read(folder.join(file.path)).is_ok_and(|content| content == file.content));
+    let same_programs = programs.named().iter().all(|(name, source)| {
+        match (fs::read(folder.join("bin").join(name)), fs::read(source)) {
+            (Ok(there), Ok(here)) => there == here,
+            _ => false,
+        }
+    });
+    same_files && same_programs
+}
+
+fn absolute(folder: &Path) -> Result<PathBuf> {
+    // A link is followed first: renaming over it would leave its target behind, of another version.
+    if let Ok(real) = folder.canonicalize() {
+        return Ok(real);
+    }
+    if folder.is_symlink() {
+        bail!(
+            "`{}` is a symbolic link that leads nowhere\nchoose a new or empty folder",
+            folder.display()
+        );
+    }
+    std::path::absolute(folder)
+        .with_context(|| format!("`{}` is not a usable path", folder.display()))
+}
+
+fn read_receipt(folder: &Path) -> Result<Receipt> {
+    let refused = || {
+        format!(
+            "`{}` is not empty and not a plugin that `spool` assembled\nchoose a new or empty folder",
+            folder.display()
+        )
+    };
+    let Ok(text) = fs::read(folder.join(RECEIPT)) else { bail!(refused()) };
+    match serde_json::from_slice::<Receipt>(&text) {
+        Ok(receipt) if receipt.plugin == NAME => Ok(receipt),
+        _ => bail!(refused()),
+    }
+}
+
+/// The paths of all that is no folder below `root`, relative to it; folders without content are left out unless foreign.
+fn paths_below(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(relative) = waiting.pop() {
+        let folder = root.join(&relative);
+        let entries = fs::read_dir(&folder)
+            .with_context(|| format!("could not read the folder `{}`", folder.display()))?;
+        for entry in entries {
+            let entry = entry
+                .with_context(|| format!("could not read the folder `{}`", folder.display()))?;
+            let path = relative.join(entry.file_name());
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && PLUGIN_FOLDERS.iter().any(|known| Path::new(known) == path) {
+                waiting.push(path);
+            } else {
+                found.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The folders that a plugin has; any other folder is foreign and is not entered.
+const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands", "hooks"];
+
+fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
+    let fresh = tempfile::Builder::new()
+        .prefix(".speckit-assembling-")
+        .tempdir_in(parent)
+        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    fill(fresh.path(), programs)?;
+    // A temporary folder is closed to others; a plugin need not be.
+    fs::set_permissions(fresh.path(), fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("could not open `{}` for reading", fresh.path().display()))?;
+    Ok(fresh)
+}
+
+/// Writes the receipt first, so that a plugin that was broken off halfway is known as ours and can be written again.
+fn fill(folder: &Path, programs: &Programs) -> Result<()> {
+    let mut paths: Vec<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
+    paths.extend(programs.named().map(|(name, _)| format!("bin/{name}")));
+    paths.sort();
+    let receipt = Receipt {
+        version: 1,
+        plugin: NAME.to_owned(),
+        plugin_version: VERSION.to_owned(),
+        files: paths,
+    };
+    let mut receipt = serde_json::to_vec_pretty(&receipt)?;
+    receipt.push(b'\n');
+    write_file(&folder.join(RECEIPT), &receipt, 0o644)?;
+    for file in FILES {
+        write_file(&folder.join(file.path), file.content, 0o644)?;
+    }
+    for (name, source) in programs.named() {
+        let program = fs::read(source)
+            .with_context(|| format!("could not read the program `{}`", source.display()))?;
+        write_file(&folder.join("bin").join(name), &program, 0o755)?;
+    }
+    Ok(())
+}
+
+fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<()> {
+    let write = || {
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+        file.write_all(content)?;
+        file.sync_all()
+    };
+    write().with_context(|| format!("could not write `{}`", path.display()))
+}
+
+fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
+    fs::rename(fresh.path(), folder)
+        .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
+    // The folder is no longer temporary, and its old name must not be cleaned up.
+    let _renamed = fresh.keep();
+    Ok(())
+}
+
+/// Swaps the two folders in one step, so that a hook that starts at this moment finds one whole plugin or the other.
+fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
+    let here = rustix::fs::CWD;
+    match rustix::fs::renameat_with(
+        here,
+        fresh.path(),
+        here,
+        folder,
+        rustix::fs::RenameFlags::EXCHANGE,
+    ) {
+        Ok(()) => {
+            // What the temporary name means now is the old plugin.
+            return fresh.close().context("could not remove the plugin's earlier files");
+        }
+        // A file system that cannot swap: two steps, with the way back kept open.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {}
+        Err(error) => {
+            return Err(error).with_context(|| {
+                format!("could not put the plugin in place at `{}`", folder.display())
+            });
+        }
+    }
+    let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
+    let aside = tempfile::Builder::new()
+        .prefix(".speckit-replaced-")
+        .tempdir_in(parent)
+        .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
+    let old = aside.path().join("plugin");
+    fs::rename(folder, &old)
+        .with_context(|| format!("could not move `{}` aside", folder.display()))?;
+    if let Err(error) = put_in_place(fresh, folder) {
+        fs::rename(&old, folder)
+            .with_context(|| format!("could not put `{}` back", folder.display()))?;
+        return Err(error);
+    }
+    aside.close().context("could not remove the plugin's earlier files")
+}

@@ -1,0 +1,243 @@
+//! The `claude` program: where it is, how old it is, and which plugins it knows.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use super::call::{Advise, call};
+
+/// The oldest Claude Code that reads our `hooks.json` whole and bounds a stop hook as we expect.
+pub const OLDEST: ClientVersion = ClientVersion(2, 1, 143);
+
+/// A version of Claude Code, as in `2.1.330`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClientVersion(pub u32, pub u32, pub u32);
+
+/// One plugin of `claude plugin list --json`; unknown fields are ignored.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstalledPlugin {
+    /// `name@marketplace`.
+    pub id: String,
+    /// The version, where the client knows one.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// Whether it is switched on, for the folder in which the client was asked.
+    #[serde(default)]
+    pub enabled: bool,
+    /// The copy in the client's cache.
+    #[serde(default)]
+    pub install_path: Option<PathBuf>,
+    /// The folder that is really read, where a newer client names one.
+    #[serde(default)]
+    pub read_from_folder: Option<PathBuf>,
+    /// What the client could not load, in its own words.
+    #[serde(default)]
+    pub errors: Vec<String>,
+}
+
+impl InstalledPlugin {
+    /// Returns the folder that the client reads the plugin from.
+    pub fn folder(&self) -> Option<&Path> {
+        self.read_from_folder.as_deref().or(self.install_path.as_deref())
+    }
+}
+
+/// One marketplace of `claude plugin marketplace list --json`; unknown fields are ignored.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Marketplace {
+    /// The name.
+    pub name: String,
+    /// What kind of place it is, such as `directory` or `github`.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The folder, for a marketplace that is one.
+    #[serde(default)]
+    pub path: Option<PathBuf>,
+}
+
+/// What is kept of a plugin that is taken out of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PluginData {
+    /// The plugin's own data folder stays, because the plugin comes back at once.
+    Keep,
+    /// The plugin's own data folder goes.
+    Discard,
+}
+
+/// An installed Claude Code and the configuration folder that it is to use.
+#[derive(Debug, Clone)]
+pub struct Client {
+    program: PathBuf,
+    config: Option<PathBuf>,
+    folder: PathBuf,
+}
+
+impl Client {
+    /// Returns the client at `program`, run in `folder`, with `config` as `CLAUDE_CONFIG_DIR` where there is one.
+    pub fn new(program: &Path, config: Option<&Path>, folder: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            config: config.map(Path::to_owned),
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// Returns the path of the program.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Returns the version that the program reports.
+    pub fn version(&self) -> Result<ClientVersion> {
+        let said = self.ask(&["--version"])?;
+        ClientVersion::parse(&said).with_context(|| {
+            format!(
+                "`{}` does not say which version it is: {}",
+                self.program.display(),
+                said.trim()
+            )
+        })
+    }
+
+    /// Returns the installed plugins, switched on or off.
+    pub fn plugins(&self) -> Result<Vec<InstalledPlugin>> {
+        self.ask_json(&["plugin", "list", "--json"])
+    }
+
+    /// Returns the known marketplaces.
+    pub fn marketplaces(&self) -> Result<Vec<Marketplace>> {
+        self.ask_json(&["plugin", "marketplace", "list", "--json"])
+    }
+
+    /// Returns nothing, after the folder is known as a marketplace for this user.
+    pub fn add_marketplace(&self, folder: &Path) -> Result<()> {
+        self.tell(&[
+            OsStr::new("plugin"),
+            OsStr::new("marketplace"),
+            OsStr::new("add"),
+            OsStr::new("--scope"),
+            OsStr::new("user"),
+            folder.as_os_str(),
+        ])
+    }
+
+    /// Returns nothing, after the marketplace is forgotten.
+    pub fn remove_marketplace(&self, name: &str) -> Result<()> {
+        self.tell(&["plugin", "marketplace", "remove", name])
+    }
+
+    /// Returns nothing, after the plugin is installed for this user.
+    pub fn install(&self, identifier: &str) -> Result<()> {
+        self.tell(&["plugin", "install", "--scope", "user", identifier])
+    }
+
+    /// Returns nothing, after the plugin is switched on for this user.
+    pub fn enable(&self, identifier: &str) -> Result<()> {
+        self.tell(&["plugin", "enable", "--scope", "user", identifier])
+    }
+
+    /// Returns nothing, after the plugin is no longer installed for this user.
+    pub fn uninstall(&self, identifier: &str, data: PluginData) -> Result<()> {
+        match data {
+            PluginData::Keep => {
+                self.tell(&["plugin", "uninstall", "--scope", "user", "--keep-data", identifier])
+            }
+            PluginData::Discard => {
+                self.tell(&["plugin", "uninstall", "--scope", "user", identifier])
+            }
+        }
+    }
+
+    fn ask_json<T: for<'de> Deserialize<'de>>(&self, arguments: &[&str]) -> Result<T> {
+        let said = self.ask(arguments)?;
+        serde_json::from_str(&said)
+            .with_context(|| {
+                format!("could not understand what `claude {}` answered", arguments.join(" "))
+            })
+            .advise("update it with `claude update`")
+    }
+
+    fn tell(&self, arguments: &[impl AsRef<OsStr>]) -> Result<()> {
+        self.ask(arguments).map(drop)
+    }
+
+    /// What the program prints; an error with its own words when it fails or takes too long.
+    fn ask(&self, arguments: &[impl AsRef<OsStr>]) -> Result<String> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.folder);
+        match &self.config {
+            Some(config) => command.env("CLAUDE_CONFIG_DIR", config),
+            None => command.env_remove("CLAUDE_CONFIG_DIR"),
+        };
+        let answer = call(&mut command, "")?;
+        if answer.status.success() {
+            return Ok(answer.output);
+        }
+        let said = format!("{}\n{}", answer.errors.trim(), answer.output.trim());
+        bail!("`claude {}` failed: {}", shown(arguments), said.trim());
+    }
+}
+
+fn shown(arguments: &[impl AsRef<OsStr>]) -> String {
+    let words: Vec<_> =
+        arguments.iter().map(|argument| argument.as_ref().to_string_lossy()).collect();
+    words.join(" ")
+}
+
+impl ClientVersion {
+    /// Returns the version at the start of `text`, such as `2.1.330 (Claude Code)`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let word = text.split_whitespace().next()?;
+        // A suffix, as in `2.2.0-beta.1`, does not make it older.
+        let mut parts = word.split(['.', '-', '+']).map(str::parse::<u32>);
+        match (parts.next()?, parts.next()?, parts.next()?) {
+            (Ok(major), Ok(minor), Ok(patch)) => Some(Self(major, minor, patch)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ClientVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// Returns the first executable file called `name` in the absolute ones of `folders`.
+pub fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(
+        |path| {
+            path.metadata()
+                .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_from_what_the_client_prints() {
+        let version = |text| ClientVersion::parse(text);
+        assert_eq!(version("2.1.330 (Claude Code)\n"), Some(ClientVersion(2, 1, 330)));
+        assert_eq!(version("2.2.0-beta.1 (Claude Code)"), Some(ClientVersion(2, 2, 0)));
+        assert_eq!(version("claude 2.1.330"), None);
+        assert_eq!(version("2.1"), None);
+        assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(ClientVersion(2, 1, 99) < OLDEST);
+        assert!(ClientVersion(2, 1, 143) >= OLDEST);
+        assert!(ClientVersion(2, 2, 0) > OLDEST);
+        assert!(ClientVersion(10, 0, 0) > OLDEST);
+    }
+}

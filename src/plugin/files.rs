@@ -1,0 +1,29 @@
+//! The plugin's files, carried inside of `spool`, so that files and programs are never of two versions.
+
+/// One file of the plugin.
+#[derive(Debug, Clone, Copy)]
+pub struct PluginFile {
+    /// The path below the plugin's root, with `/` between its parts.
+    pub path: &'static str,
+    /// The whole content.
+    pub content: &'static [u8],
+}
+
+macro_rules! plugin_files {
+    ($($path:literal),* $(,)?) => {
+        &[$(PluginFile { path: $path, content: include_bytes!(concat!("../../", $path)) }),*]
+    };
+}
+
+/// All files of the plugin but its programs, sorted by path.
+pub const FILES: &[PluginFile] = plugin_files![
+    ".claude-plugin/icon.png",
+    ".claude-plugin/marketplace.json",
+    ".claude-plugin/plugin.json",
+    "LICENSE",
+    "README.md",
+    "commands/cancel.md",
+    "commands/implement.md",
+    "commands/status.md",
+    "hooks/hooks.json",
+];

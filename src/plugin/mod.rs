@@ -1,0 +1,23 @@
+//! The plugin: its files, its folder, its programs, and how Claude Code comes to know it.
+
+pub mod assembly;
+pub mod call;
+pub mod client;
+pub mod files;
+pub mod programs;
+pub mod receipt;
+
+pub use assembly::{Assembly, assemble};
+pub use programs::Programs;
+
+/// The plugin's name, and the first half of its commands: `/speckit:implement`.
+pub const NAME: &str = "speckit";
+
+/// The name under which Claude Code lists the folder that offers the plugin.
+pub const MARKETPLACE: &str = "ralph-speckit";
+
+/// The plugin's full name in Claude Code's registry.
+pub const IDENTIFIER: &str = "speckit@ralph-speckit";
+
+/// The version of the plugin, which is the version of the programs that carry it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,68 @@
+//! The two compiled programs that a complete plugin holds.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::call::Advise;
+
+/// The name of the program that Claude Code starts.
+pub const HOOK: &str = "ralph-hook";
+
+/// The name of the program that people and agents start.
+pub const SPOOL: &str = "spool";
+
+/// Where the two programs of one build lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Programs {
+    /// The command line program.
+    pub spool: PathBuf,
+    /// The hook program.
+    pub ralph_hook: PathBuf,
+}
+
+impl Programs {
+    /// Returns `running`, a `spool`, and the `ralph-hook` in the same folder; an error when one of them is no program.
+    pub fn beside(running: &Path) -> Result<Self> {
+        let spool = running.canonicalize().with_context(|| {
+            format!("could not find the running program `{}`", running.display())
+        })?;
+        let ralph_hook = spool.with_file_name(HOOK);
+        for program in [&spool, &ralph_hook] {
+            check_program(program).advise(
+                "build both programs, with `cargo build --release`, and start that `spool`",
+            )?;
+        }
+        Ok(Self { spool, ralph_hook })
+    }
+
+    /// Returns each program with the name that it has in a plugin's `bin` folder.
+    pub fn named(&self) -> [(&'static str, &Path); 2] {
+        [(HOOK, &self.ralph_hook), (SPOOL, &self.spool)]
+    }
+}
+
+/// Returns nothing when `path` is an executable program and not one of the launchers of a plain checkout.
+pub fn check_program(path: &Path) -> Result<()> {
+    let described = path
+        .metadata()
+        .with_context(|| format!("could not find the program `{}`", path.display()))?;
+    if !described.is_file() || described.permissions().mode() & 0o111 == 0 {
+        bail!("`{}` is not an executable program", path.display());
+    }
+    if is_script(path)? {
+        bail!("`{}` is a launcher, not a compiled program", path.display());
+    }
+    Ok(())
+}
+
+fn is_script(path: &Path) -> Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(2).read_to_end(&mut start))
+        .with_context(|| format!("could not read the program `{}`", path.display()))?;
+    Ok(start == b"#!")
+}

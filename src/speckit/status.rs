@@ -1,0 +1,194 @@
+//! The loops of a project as they stand, as data and as text.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::observe::Desk;
+use super::project::{Feature, Project, printable};
+use super::settings::Settings;
+use crate::store::loops::{Loops, Record};
+use crate::world;
+
+/// Everything that `spool status` tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this form.
+    pub version: u32,
+    /// The project's root.
+    pub project: String,
+    /// Whether loops are switched on here.
+    pub enabled: bool,
+    /// The features that have a state file or a loop, and the current one.
+    pub features: Vec<FeatureReport>,
+}
+
+/// One feature and its loop.
+#[derive(Clone, Debug, Serialize)]
+pub struct FeatureReport {
+    /// The feature's name.
+    pub name: String,
+    /// Its folder, relative to the project.
+    pub folder: String,
+    /// Whether it is the one that is worked on.
+    pub current: bool,
+    /// The phase in the state file, `none` without one, `corrupt` when it cannot be read.
+    pub phase: String,
+    /// The present task, from 1.
+    pub task: u64,
+    /// Finished tasks.
+    pub done: u64,
+    /// All tasks.
+    pub total: u64,
+    /// The ids of the open tasks.
+    pub open: Vec<String>,
+    /// The attempt that the present task is at.
+    pub attempt: u32,
+    /// The attempts that a task has.
+    pub max_attempts: u32,
+    /// The iteration limit.
+    pub max_iterations: u32,
+    /// Its loop: `none`, `unbound`, `live` or `ended`.
+    pub loop_status: String,
+    /// Why the loop ended, empty while it lives.
+    pub reason: String,
+    /// The session's notes, `None` before a session has taken the loop.
+    pub record: Option<Record>,
+}
+
+impl Report {
+    /// Returns the report on a project; files that cannot be read are told of, not fatal.
+    pub fn of(project: &Project) -> Self {
+        let current = project.current_feature().ok().flatten();
+        let loops = Loops::of(&project.root);
+        let mut features: Vec<FeatureReport> = project
+            .features()
+            .iter()
+            .map(|feature| {
+                let is_current = current.as_ref() == Some(feature);
+                FeatureReport::of(feature, &loops, is_current)
+            })
+            .filter(|report| {
+                report.current || report.phase != "none" || report.loop_status != "none"
+            })
+            .collect();
+        features.sort_by_key(|report| (!report.current, report.name.clone()));
+        Self {
+            version: 1,
+            project: project.root.display().to_string(),
+            enabled: Settings::read(&project.root).enabled,
+            features,
+        }
+    }
+
+    /// Returns the report as text for a person, with line breaks and no colour.
+    pub fn text(&self) -> String {
+        let mut text = format!("Project: {}\n", printable(&self.project));
+        if !self.enabled {
+            text.push_str("Loops are switched off by .claude/ralph-speckit.local.md\n");
+        }
+        if self.features.is_empty() {
+            text.push_str("No feature has a loop. Start one with /speckit:implement in Claude Code, or `spool start`.\n");
+        }
+        for feature in &self.features {
+            feature.write(&mut text);
+        }
+        text
+    }
+}
+
+impl FeatureReport {
+    fn of(feature: &Feature, loops: &Loops, current: bool) -> Self {
+        let claim = loops.claim(&feature.name);
+        let owner = claim.as_ref().and_then(|claim| claim.session.clone());
+        let record = owner.and_then(|session| loops.peek(&session));
+        let record = record.filter(|record| record.about == feature.name);
+        let ended = record.as_ref().and_then(|record| record.ledger.ended.clone());
+        let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
+        let reason = ended.map(|reason| reason.name().to_owned()).or(closed).unwrap_or_default();
+        let loop_status = match (&claim, &record) {
+            (None, _) => "none",
+            _ if !reason.is_empty() => "ended",
+            (Some(_), None) => "unbound",
+            (Some(_), Some(_)) => "live",
+        };
+        let desk = Desk::read_even_without_state(feature);
+        let place = desk.place();
+        Self {
+            name: feature.name.clone(),
+            folder: feature.relative.clone(),
+            current,
+            phase: match (&desk.unreadable, desk.state.phase()) {
+                (Some(_), _) => "corrupt".to_owned(),
+                (None, "") => "none".to_owned(),
+                (None, phase) => printable(phase),
+            },
+            task: place.task,
+            done: place.done,
+            total: place.total,
+            open: desk
+                .tasks
+                .iter()
+                .flat_map(|list| list.open().map(|task| printable(&task.id)))
+                .collect(),
+            attempt: desk.state.task_iteration(),
+            max_attempts: desk.state.max_task_iterations(),
+            max_iterations: desk.state.max_global_iterations(),
+            loop_status: loop_status.to_owned(),
+            reason,
+            record,
+        }
+    }
+
+    fn write(&self, text: &mut String) {
+        let current = if self.current { " (current)" } else { "" };
+        let _ = writeln!(text, "\nFeature: {}{current}", self.name);
+        let iterations = self.record.as_ref().map_or(0, |record| record.ledger.iterations);
+        match self.loop_status.as_str() {
+            "none" => text.push_str("  Loop: none\n"),
+            "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
+            "live" => text.push_str("  Loop: live\n"),
+            _ => {
+                let _ = writeln!(text, "  Loop: ended ({})", self.reason);
+            }
+        }
+        let _ = writeln!(text, "  Phase: {}", self.phase);
+        let _ = writeln!(text, "  Tasks: {} of {} done", self.done, self.total);
+        if let Some(next) = self.open.first() {
+            let more = self.open.len() - 1;
+            let _ = writeln!(text, "  Open: next {next}, then {more} more");
+        }
+        if self.loop_status == "none" {
+            return;
+        }
+        let _ = writeln!(text, "  Iterations: {iterations} of {}", self.max_iterations);
+        if let Some(record) = &self.record {
+            let ledger = &record.ledger;
+            let _ = writeln!(text, "  Session: {}", record.session);
+            let _ = writeln!(
+                text,
+                "  Sent back: {} times; tool calls seen: {}; refused claims: {}",
+                ledger.continued, ledger.tool_calls, ledger.refused_claims
+            );
+            if record.seen_at > 0 {
+                let _ = writeln!(
+                    text,
+                    "  Last stop: {} ago: {}",
+                    age(world::now().saturating_sub(record.seen_at)),
+                    printable(&record.words)
+                );
+            }
+        }
+    }
+}
+
+/// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.
+pub fn age(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}

@@ -1,0 +1,4 @@
+//! The real `ralph-hook` program, asked as Claude Code asks it.
+
+mod spec_003;
+mod support;

@@ -1,0 +1,526 @@
+//! A scratch project, a transcript in Claude Code's format, and the real hook: what the hook tests share.
+
+use ralph_speckit::store::loops::{Loops, Record};
+use ralph_speckit::world::{self, Deadline};
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// The contract of every path through the hook (spec 003, NFR-1).
+const LIMIT: Duration = Duration::from_secs(3);
+/// The program that Claude Code starts.
+pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
+/// The feature that most tests work on.
+pub const FEATURE: &str = "001-login";
+/// Three tasks, the first one done.
+pub const THREE_TASKS: &str =
+    "# Tasks\n\n- [x] T001 Create it\n- [ ] T002 Fill it\n- [ ] T003 [VERIFY] Try it\n";
+/// The same with every box ticked.
+pub const ALL_DONE: &str =
+    "# Tasks\n\n- [x] T001 Create it\n- [x] T002 Fill it\n- [x] T003 [VERIFY] Try it\n";
+
+/// Returns a state file as older tools write it: in execution, nobody has armed it.
+pub fn executing(index: u64, total: u64) -> Value {
+    json!({"phase": "execution", "taskIndex": index, "totalTasks": total, "taskIteration": 1,
+        "maxTaskIterations": 5, "globalIteration": 1, "maxGlobalIterations": 100})
+}
+
+/// A throw-away spec-kit project, its transcripts beside it.
+pub struct Bench {
+    scratch: TempDir,
+    root: PathBuf,
+    feature: String,
+}
+
+impl Bench {
+    /// A project with nothing but an empty `.specify`.
+    pub fn project() -> Self {
+        let bench = Self::folder();
+        fs::create_dir_all(bench.root.join(".specify")).unwrap();
+        bench
+    }
+
+    /// A folder that is no project.
+    pub fn folder() -> Self {
+        let scratch = TempDir::with_prefix("ralph-").unwrap();
+        let root = scratch.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir_all(root.join("../transcripts")).unwrap();
+        Self { scratch, root, feature: FEATURE.to_owned() }
+    }
+
+    /// A project in the middle of its list: three tasks, one of them done, armed by nobody.
+    pub fn in_execution() -> Self {
+        Self::project().current_feature(FEATURE).tasks(THREE_TASKS).state(&executing(1, 3))
+    }
+
+    /// A feature with a list and no loop yet.
+    pub fn ready() -> Self {
+        Self::project().current_feature(FEATURE).tasks(THREE_TASKS)
+    }
+
+    /// Makes a feature the current one; what follows is about it.
+    pub fn current_feature(self, name: &str) -> Self {
+        self.file(".specify/.current-feature", &format!("{name}\n")).feature(name)
+    }
+
+    /// Makes a feature's folder; what follows is about it.
+    pub fn feature(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.feature);
+        fs::create_dir_all(self.feature_path("")).unwrap();
+        self
+    }
+
+    pub fn tasks(self, text: &str) -> Self {
+        self.write_tasks(text);
+        self
+    }
+
+    pub fn state(self, state: &Value) -> Self {
+        self.raw_state(state.to_string())
+    }
+
+    /// A state file with any bytes, old enough to be nobody's work in progress.
+    pub fn raw_state(self, bytes: impl AsRef<[u8]>) -> Self {
+        self.write_state(bytes);
+        self
+    }
+
+    pub fn settings(self, text: &str) -> Self {
+        self.file(".claude/ralph-speckit.local.md", text)
+    }
+
+    pub fn file(self, name: &str, text: &str) -> Self {
+        self.write(name, text);
+        self
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A folder beside the project, outside of it.
+    pub fn outside(&self) -> PathBuf {
+        let path = self.scratch.path().canonicalize().unwrap().join("outside");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn feature_path(&self, name: &str) -> PathBuf {
+        self.root.join(".specify/specs").join(&self.feature).join(name)
+    }
+
+    pub fn state_path(&self) -> PathBuf {
+        self.feature_path(".speckit-state.json")
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn write_tasks(&self, text: &str) {
+        fs::write(self.feature_path("tasks.md"), text).unwrap();
+        self.leave_alone(&self.feature_path("tasks.md"));
+    }
+
+    pub fn write_state(&self, bytes: impl AsRef<[u8]>) {
+        fs::write(self.state_path(), bytes).unwrap();
+        self.leave_alone(&self.state_path());
+    }
+
+    /// Changes one field of the state file, as a coordinator does.
+    pub fn set_state(&self, field: &str, value: impl Into<Value>) {
+        let mut state = self.read_state();
+        state[field] = value.into();
+        self.write_state(state.to_string());
+    }
+
+    pub fn read_state(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.state_path()).unwrap()).unwrap()
+    }
+
+    /// Ticks the box of one task, as an agent does.
+    pub fn tick(&self, id: &str) {
+        let text = fs::read_to_string(self.feature_path("tasks.md")).unwrap();
+        let (open, done) = (format!("[ ] {id} "), format!("[x] {id} "));
+        assert!(text.contains(&open), "{id} is not open in:\n{text}");
+        self.write_tasks(&text.replace(&open, &done));
+    }
+
+    /// Dates a file ten seconds back.
+    pub fn leave_alone(&self, path: &Path) {
+        self.date(path, -10);
+    }
+
+    /// Dates a file some seconds from now.
+    pub fn date(&self, path: &Path, seconds: i64) {
+        let length = Duration::from_secs(seconds.unsigned_abs());
+        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+        let time = if seconds < 0 { time - length } else { time + length };
+        filetime::set_file_mtime(path, time.into()).unwrap();
+    }
+
+    pub fn transcript(&self, session: &str) -> Transcript {
+        Transcript { path: self.root.join(format!("../transcripts/{session}.jsonl")) }
+    }
+
+    /// The agent of this session wants to end its turn.
+    pub fn stop(&self, session: &str) -> Call<'_> {
+        // Field for field what Claude Code 2.1.330 sends.
+        self.event("Stop", session)
+            .with("permission_mode", "bypassPermissions")
+            .with("effort", json!({"level": "high"}))
+            .with("prompt_id", "0d5bd1c5-86d8-4f1e-9a8c-6c8f3cf1b0aa")
+            .with("stop_hook_active", false)
+            .with("last_assistant_message", "I am done for now.")
+            .with("background_tasks", json!([]))
+            .with("session_crons", json!([]))
+    }
+
+    /// A person types a slash command.
+    pub fn command(&self, session: &str, name: &str, arguments: &str) -> Call<'_> {
+        self.event("UserPromptExpansion", session)
+            .with("expansion_type", "slash_command")
+            .with("command_name", name)
+            .with("command_args", arguments)
+            .with("command_source", "plugin")
+            .with("prompt", format!("/{name} {arguments}").trim_end())
+    }
+
+    pub fn implement(&self, session: &str, arguments: &str) -> Outcome {
+        self.command(session, "speckit:implement", arguments).run()
+    }
+
+    pub fn cancel(&self, session: &str, arguments: &str) -> Outcome {
+        self.command(session, "speckit:cancel", arguments).run()
+    }
+
+    /// Any event, with the fields that all of them have.
+    pub fn event(&self, name: &str, session: &str) -> Call<'_> {
+        let mut fields = Map::new();
+        fields.insert("session_id".to_owned(), session.into());
+        let path = self.transcript(session).path;
+        fields.insert("transcript_path".to_owned(), path.to_str().into());
+        fields.insert("cwd".to_owned(), self.root.to_str().into());
+        fields.insert("hook_event_name".to_owned(), name.into());
+        Call { bench: self, fields, raw: None, kept_open: false, environment: Vec::new() }
+    }
+
+    /// Hands these bytes to the hook.
+    pub fn raw(&self, bytes: impl Into<Vec<u8>>) -> Outcome {
+        let call = self.event("Stop", "raw");
+        Call { raw: Some(bytes.into()), ..call }.run()
+    }
+
+    pub fn loops(&self) -> Loops {
+        Loops::of(&self.root)
+    }
+
+    /// The session's record; the test fails when there is none.
+    pub fn record(&self, session: &str) -> Record {
+        self.loops().peek(session).unwrap_or_else(|| panic!("no record of {session}"))
+    }
+
+    /// The journal of a session, one object a line.
+    pub fn journal(&self, session: &str) -> Vec<Value> {
+        let bytes = self.loops().journal(session);
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    /// What the journal says of each stop: the verdict, and the reason of an end.
+    pub fn verdicts(&self, session: &str) -> Vec<String> {
+        let stops = self.journal(session).into_iter().filter(|entry| entry["event"] == "stop");
+        let words = stops.map(|entry| {
+            format!("{} {}", entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap())
+        });
+        words.map(|words| words.trim_end().to_owned()).collect()
+    }
+
+    /// All files below the project with their content, to see that nothing was changed.
+    pub fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                match entry.file_type().unwrap() {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() => {
+                        found.push((entry.path(), fs::read(entry.path()).unwrap()));
+                    }
+                    _ => found.push((entry.path(), Vec::new())),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// A session's transcript; each call appends one line.
+pub struct Transcript {
+    pub path: PathBuf,
+}
+
+impl Transcript {
+    pub fn assistant(self, text: &str) -> Self {
+        self.line("assistant", &json!([{"type": "text", "text": text}]), &json!({}))
+    }
+
+    pub fn tool(self, name: &str) -> Self {
+        let block = json!([{"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}]);
+        self.line("assistant", &block, &json!({}))
+    }
+
+    pub fn tool_result(self, text: &str) -> Self {
+        let block = json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": text}]);
+        self.line("user", &block, &json!({}))
+    }
+
+    pub fn user(self, text: &str) -> Self {
+        self.line("user", &text.into(), &json!({}))
+    }
+
+    pub fn sidechain(self, text: &str) -> Self {
+        let blocks = json!([{"type": "text", "text": text},
+            {"type": "tool_use", "id": "toolu_2", "name": "Edit", "input": {}}]);
+        self.line("assistant", &blocks, &json!({"isSidechain": true}))
+    }
+
+    pub fn meta(self, text: &str) -> Self {
+        self.line("assistant", &json!([{"type": "text", "text": text}]), &json!({"isMeta": true}))
+    }
+
+    /// Lines of other kinds, such as a client writes all the time.
+    pub fn others(self, count: usize) -> Self {
+        (0..count).fold(self, |transcript, _| transcript.raw(r#"{"type":"attachment"}"#))
+    }
+
+    pub fn raw(self, line: impl AsRef<[u8]>) -> Self {
+        let mut file = File::options().create(true).append(true).open(&self.path).unwrap();
+        file.write_all(line.as_ref()).unwrap();
+        file.write_all(b"\n").unwrap();
+        self
+    }
+
+    fn line(self, role: &str, content: &Value, more: &Value) -> Self {
+        let mut line = json!({"parentUuid": null, "isSidechain": false, "userType": "external",
+            "type": role, "message": {"id": "msg_1", "role": role, "content": content},
+            "uuid": "b1", "timestamp": "2026-02-14T10:00:00.000Z"});
+        for (name, value) in more.as_object().unwrap() {
+            line[name] = value.clone();
+        }
+        self.raw(line.to_string())
+    }
+}
+
+/// One call of the hook.
+pub struct Call<'a> {
+    bench: &'a Bench,
+    fields: Map<String, Value>,
+    raw: Option<Vec<u8>>,
+    kept_open: bool,
+    environment: Vec<(String, String)>,
+}
+
+impl Call<'_> {
+    /// The agent's last words.
+    pub fn saying(self, text: &str) -> Self {
+        self.with("last_assistant_message", text)
+    }
+
+    /// A Stop hook has held this turn before.
+    pub fn held(self) -> Self {
+        self.with("stop_hook_active", true)
+    }
+
+    /// The agent stands in another folder.
+    pub fn standing_in(self, folder: &Path) -> Self {
+        self.with("cwd", folder.to_str().unwrap())
+    }
+
+    pub fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(field.to_owned(), value.into());
+        self
+    }
+
+    pub fn without(mut self, field: &str) -> Self {
+        self.fields.remove(field);
+        self
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The caller never closes its end.
+    pub fn left_open(mut self) -> Self {
+        self.kept_open = true;
+        self
+    }
+
+    pub fn run(self) -> Outcome {
+        self.start().finish()
+    }
+
+    /// Starts the hook and hands over the event; the answer is fetched later.
+    pub fn start(self) -> Running {
+        self.start_program(Command::new(HOOK))
+    }
+
+    /// The same with a command of the test's own making.
+    pub fn start_program(self, mut command: Command) -> Running {
+        let deadline = Deadline::after(LIMIT);
+        let mut child = command
+            .env_clear()
+            .envs(self.environment)
+            .current_dir(self.bench.scratch.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
+        let mut stdin = child.stdin.take().unwrap();
+        // A hook that has read enough closes its end; that is its right.
+        let handed_over = std::thread::spawn(move || {
+            let _ = stdin.write_all(&input);
+            stdin
+        });
+        let kept_open = if self.kept_open { handed_over.join().ok() } else { None };
+        let outputs =
+            [gathered(child.stdout.take().unwrap()), gathered(child.stderr.take().unwrap())];
+        Running { child, outputs, deadline, _kept_open: kept_open }
+    }
+}
+
+fn gathered(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// A hook at work, under a watchdog.
+pub struct Running {
+    child: Child,
+    outputs: [mpsc::Receiver<Vec<u8>>; 2],
+    deadline: Deadline,
+    _kept_open: Option<std::process::ChildStdin>,
+}
+
+impl Running {
+    /// Returns the answer; a hook that is not over after 3 s is killed and fails the test.
+    pub fn finish(mut self) -> Outcome {
+        let [stdout, stderr] = self.outputs.map(|pipe| pipe.recv_timeout(self.deadline.left()));
+        let (Ok(stdout), Ok(stderr)) = (stdout, stderr) else {
+            self.child.kill().unwrap();
+            self.child.wait().unwrap();
+            panic!("the hook was still running after {LIMIT:?}");
+        };
+        let status = self.child.wait().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+        assert_eq!(status.code(), Some(0), "stdout: {stdout}\nstderr: {stderr}");
+        let answer = (!stdout.is_empty()).then(|| {
+            assert!(stdout.ends_with('\n') && stdout.lines().count() == 1, "{stdout}");
+            serde_json::from_str::<Value>(&stdout).expect("one JSON object")
+        });
+        assert!(answer.as_ref().is_none_or(Value::is_object), "{stdout}");
+        let log: Vec<String> = stderr.lines().map(str::to_owned).collect();
+        let ours = log.iter().all(|line| line.starts_with("[ralph-speckit] "));
+        assert!(ours, "a line that is not ours: {stderr}");
+        Outcome { answer, log }
+    }
+}
+
+/// What the hook said; its exit code was 0.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The one JSON object on standard output, or nothing.
+    pub answer: Option<Value>,
+    /// The lines on standard error.
+    pub log: Vec<String>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.answer {
+            None => writeln!(out, "(nothing on standard output)")?,
+            Some(answer) => writeln!(out, "{answer:#}")?,
+        }
+        self.log.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+impl Outcome {
+    fn text(&self, field: &str) -> &str {
+        let answer = self.answer.as_ref().and_then(|answer| answer.get(field));
+        answer.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether the agent was sent back.
+    pub fn is_block(&self) -> bool {
+        self.text("decision") == "block"
+    }
+
+    /// The text for the model; the test fails unless the agent was sent back.
+    #[track_caller]
+    pub fn reason(&self) -> &str {
+        assert!(self.is_block(), "not sent back:\n{self}");
+        self.text("reason")
+    }
+
+    /// The line that a person sees.
+    pub fn message(&self) -> &str {
+        self.text("systemMessage")
+    }
+
+    /// The line that says why the loop ended; the test fails when the agent was sent back or nothing was said.
+    #[track_caller]
+    pub fn told(&self) -> &str {
+        let answer = self.answer.as_ref().unwrap_or_else(|| panic!("nothing was said:\n{self}"));
+        let keys: Vec<_> = answer.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["systemMessage"], "more than a line for the person:\n{self}");
+        self.message()
+    }
+
+    /// The context for the model behind a command that was let through.
+    #[track_caller]
+    pub fn context(&self) -> &str {
+        let output = self.answer.as_ref().and_then(|answer| answer.get("hookSpecificOutput"));
+        let output = output.unwrap_or_else(|| panic!("no context:\n{self}"));
+        assert_eq!(output["hookEventName"], "UserPromptExpansion");
+        output["additionalContext"].as_str().unwrap()
+    }
+
+    /// Fails unless standard output is empty.
+    #[track_caller]
+    pub fn silent(&self) -> &Self {
+        assert!(self.answer.is_none(), "not silent:\n{self}");
+        self
+    }
+
+    /// Fails unless a line of the log has these words.
+    #[track_caller]
+    pub fn logged(&self, words: &str) -> &Self {
+        assert!(self.log.iter().any(|line| line.contains(words)), "`{words}` not in:\n{self}");
+        self
+    }
+}
