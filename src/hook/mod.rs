@@ -2,6 +2,7 @@
 
 mod failure;
 mod prompt;
+mod session;
 mod stop;
 
 use std::io::{self, Read, Write};
@@ -39,6 +40,7 @@ pub fn answer(input: &[u8]) -> Answer {
     match event.name() {
         "Stop" => stop::answer(&event),
         "UserPromptExpansion" => prompt::answer(&event),
+        "SessionStart" => session::answer(&event),
         "StopFailure" => failure::answer(&event),
         _ => Answer::silent(),
     }

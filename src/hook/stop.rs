@@ -1,20 +1,28 @@
 //! `Stop`: the agent wants to end its turn. The guards stand in the order in which they are tried.
 
 use std::io;
+use std::time::Duration;
 
+use crate::checks::run_all;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Waiting, decide,
+    Check, CheckResult, Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, Waiting,
+    decide, wants_checks,
 };
 use crate::speckit::arm::new_record;
+use crate::speckit::ending::{Telling, close_record};
 use crate::speckit::observe::{Desk, observe};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
 use crate::world;
+
+/// How long all checks together may take; `hooks.json` gives the hook a little more.
+const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 pub fn answer(event: &Event) -> Answer {
@@ -25,7 +33,7 @@ pub fn answer(event: &Event) -> Answer {
     if !settings.enabled {
         return Answer::silent();
     }
-    let mut answer = match judge(&project, event) {
+    let mut answer = match judge(&project, &settings, event) {
         Ok(answer) => answer,
         Err(error) => Answer::tell(&format!(
             "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
@@ -52,52 +60,75 @@ fn project(event: &Event) -> Option<Project> {
     found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
 }
 
-fn judge(project: &Project, event: &Event) -> io::Result<Answer> {
+fn judge(project: &Project, settings: &Settings, event: &Event) -> io::Result<Answer> {
     let session = event.session();
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    if let Some(answer) = own_loop(project, &loops, event)? {
+    let scene = Scene { project, settings, loops: &loops, event };
+    if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
-    unowned(project, &loops, event)
+    unowned(&scene)
+}
+
+/// Where a stop happens.
+struct Scene<'a> {
+    project: &'a Project,
+    settings: &'a Settings,
+    loops: &'a Loops,
+    event: &'a Event,
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
-fn own_loop(project: &Project, loops: &Loops, event: &Event) -> io::Result<Option<Answer>> {
-    let session = event.session();
-    if !loops.knows(session) {
+fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<Option<Answer>> {
+    let session = scene.event.session();
+    if !scene.loops.knows(session) {
         return Ok(None);
     }
-    let folder = loops.session(session)?;
-    let Some(record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
+    let folder = scene.loops.session(session)?;
+    let Some(record) = folder.record()? else {
         return Ok(None);
     };
-    let mut seat = Seat { project, loops, folder, record };
-    let claim = loops.claim(&seat.record.about);
+    let mut seat = Seat { scene, folder, record };
+    let feature = scene.project.feature_at(&seat.record.folder).ok();
+    if let Some(reason) = seat.record.ledger.ended.clone() {
+        let desk =
+            feature.filter(|_| seat.record.untold).map(|it| Desk::read_even_without_state(&it));
+        return desk.map(|desk| seat.tell_end(&desk, &reason)).transpose();
+    }
+    let claim = scene.loops.claim(&seat.record.about);
     let taken = claim.and_then(|claim| claim.session).filter(|owner| owner != session);
     if let Some(owner) = taken {
         let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
         seat.close(&Demand::Stopped, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
     }
-    let desk = project.feature_at(&seat.record.folder).ok().and_then(|it| Desk::read(&it));
-    let Some(desk) = desk else {
-        let line =
-            format!("The state file of feature {} is gone: the loop is over", seat.record.about);
+    let Some(desk) = feature.and_then(|feature| Desk::read(&feature)) else {
+        let about = &seat.record.about;
+        let line = format!("The state file of feature {about} is gone: the loop is over");
         seat.close(&Demand::Cancelled, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
     };
     if !desk.in_execution() {
         return Ok(Some(Answer::silent()));
     }
-    seat.judge(&desk, event).map(Some)
+    match seat.judge(&desk, checks)? {
+        Judged::Answer(answer) => Ok(Some(answer)),
+        Judged::RunChecks(checks) => {
+            // Nobody waits for the checks: a cancel in the meantime counts.
+            drop(seat);
+            let results = run_all(&checks, &scene.project.root, CHECKS_LIMIT);
+            own_loop(scene, Some(results))
+        }
+    }
 }
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
-fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer> {
+fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
+    let Scene { project, settings, loops, event } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
@@ -112,8 +143,8 @@ fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer
     };
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(&feature, claim.as_ref(), event);
-    let seen = observe(project, &desk, event, &mut trial);
-    if let Verdict::Wait(waiting) = decide(&desk.contract(), &trial.ledger, &seen).verdict {
+    let seen = observe(project, &desk, event, &mut trial, None);
+    if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
     }
     {
@@ -124,7 +155,7 @@ fn unowned(project: &Project, loops: &Loops, event: &Event) -> io::Result<Answer
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
     }
-    own_loop(project, loops, event).map(|answer| answer.unwrap_or_else(Answer::silent))
+    own_loop(scene, None).map(Option::unwrap_or_default)
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
@@ -195,65 +226,81 @@ fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Reco
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
 struct Seat<'a> {
-    project: &'a Project,
-    loops: &'a Loops,
+    scene: &'a Scene<'a>,
     folder: Session,
     record: Record,
 }
 
+/// A stop is answered, or checks have to be run first.
+enum Judged {
+    Answer(Answer),
+    RunChecks(Vec<Check>),
+}
+
 impl Seat<'_> {
-    fn judge(&mut self, desk: &Desk, event: &Event) -> io::Result<Answer> {
+    fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let Scene { project, settings, event, .. } = self.scene;
         let read_before = self.record.transcript_read;
-        let seen = observe(self.project, desk, event, &mut self.record);
-        let judgement = decide(&desk.contract(), &self.record.ledger, &seen);
+        let mut seen = observe(project, desk, event, &mut self.record, checks);
+        let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
+        if list_changed && self.record.tasks_hash != 0 {
+            seen.tampered = desk.tampered_since(&self.folder.open_tasks());
+        }
+        let contract = desk.contract(settings);
+        if wants_checks(&contract, &self.record.ledger, &seen) {
+            return Ok(Judged::RunChecks(contract.checks));
+        }
+        let judgement = decide(&contract, &self.record.ledger, &seen);
         self.record.seen_at = world::now();
         self.record.ledger = judgement.ledger;
         if matches!(judgement.verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.transcript_read = read_before;
+        } else if list_changed {
+            self.folder.save_open_tasks(&desk.open_tasks())?;
+            self.record.tasks_hash = desk.tasks_hash();
         }
         self.record.words = spoken(desk, &judgement.verdict);
         self.folder.save(&self.record)?;
         self.note(desk, &judgement.verdict)?;
-        match judgement.verdict {
-            Verdict::Wait(waiting) => Ok(waiting_answer(&waiting)),
-            Verdict::Continue(missing) => Ok(self.continue_answer(desk, &missing)),
+        let answer = match judgement.verdict {
+            Verdict::Wait(waiting) => waiting_answer(&waiting),
+            Verdict::Continue(missing) => self.continue_answer(desk, &missing),
             Verdict::End(reason) => {
                 self.close_claim(reason.name())?;
-                Ok(self.end_answer(desk, &seen, &reason))
+                self.end_answer(desk, &seen, &reason)
             }
-        }
+        };
+        Ok(Judged::Answer(answer))
     }
 
     /// Ends the loop for a reason that lies outside the work.
     fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        let judged = decide(&crate::engine::Contract::default(), &self.record.ledger, &seen);
-        self.record.ledger = Ledger { ended: judged.ledger.ended, ..self.record.ledger.clone() };
-        words.clone_into(&mut self.record.words);
-        self.folder.save(&self.record)?;
-        let reason = self.record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
-        self.folder.note(&Entry {
-            at: world::now(),
-            event: "stop".to_owned(),
-            about: self.record.about.clone(),
-            iteration: self.record.ledger.iterations,
-            verdict: "end".to_owned(),
-            reason: reason.to_owned(),
-            words: words.to_owned(),
-            ..Entry::default()
-        })?;
+        let judged = decide(&Contract::default(), &self.record.ledger, &seen);
+        let Some(reason) = judged.ledger.ended else {
+            return Ok(());
+        };
+        close_record(&self.folder, &mut self.record, &reason, words, Telling::Done)?;
         match demand {
             // Taken over: the claim is the other session's.
             Demand::Stopped => Ok(()),
-            _ => self.close_claim(reason),
+            _ => self.close_claim(reason.name()),
         }
     }
 
+    /// Tells the person once why the loop ended between two stops.
+    fn tell_end(&mut self, desk: &Desk, reason: &TerminalReason) -> io::Result<Answer> {
+        self.record.untold = false;
+        self.folder.save(&self.record)?;
+        let message = words::end_message(desk, &self.record.ledger, reason);
+        Ok(Answer::tell(&message).log(&words::end_line(desk, reason)))
+    }
+
     fn close_claim(&self, reason: &str) -> io::Result<()> {
-        match self.loops.claim(&self.record.about) {
+        match self.scene.loops.claim(&self.record.about) {
             Some(claim) if claim.session.as_deref() == Some(&self.record.session) => {
-                self.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
+                self.scene.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
             }
             _ => Ok(()),
         }
@@ -303,7 +350,7 @@ impl Seat<'_> {
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
         }
-        match bring_up_to_date(desk) {
+        match bring_up_to_date(self.scene.loops, desk) {
             Ok(()) => answer,
             Err(error) => {
                 answer.log(&format!("The state file could not be brought up to date: {error}"))
@@ -313,13 +360,14 @@ impl Seat<'_> {
 }
 
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
-fn bring_up_to_date(desk: &Desk) -> io::Result<()> {
+fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     let total = desk.place().total;
     let state = &desk.state;
     if state.task_index() >= total && state.total_tasks() == total {
         return Ok(());
     }
-    let mut state = state.clone();
+    let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
+    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
     state.set("taskIndex", total);
     state.set("totalTasks", total);
     state.write(&desk.feature)
@@ -364,7 +412,13 @@ fn spoken(desk: &Desk, verdict: &Verdict) -> String {
                 Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
                 Shortfall::EmptyList => "the task list is empty".to_owned(),
                 Shortfall::Unreadable => "the state cannot be read".to_owned(),
-                Shortfall::CheckFailed(result) => format!("check failed: {}", result.run),
+                Shortfall::CheckFailed(result) => {
+                    format!("check failed: `{}` ({})", result.run, result.outcome)
+                }
+                Shortfall::Tampered(tampered) => {
+                    let (removed, reworded) = (&tampered.removed, &tampered.reworded);
+                    format!("taken out of the list: {removed:?}, reworded: {reworded:?}")
+                }
                 other => format!("{other:?}"),
             })
             .collect::<Vec<_>>()

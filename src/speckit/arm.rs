@@ -13,7 +13,7 @@ use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, put_aside};
+use crate::store::loops::{Claim, Loops, Record, TERMINAL, put_aside};
 use crate::store::read;
 use crate::world;
 
@@ -182,10 +182,11 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         ))
     })?;
     loops.write_claim(&claim).map_err(unwritable)?;
-    if let Some(session) = armer.session {
-        let entry = bind(project, &loops, &claim, session, armer).map_err(unwritable)?;
-        notes.extend(entry);
-    }
+    let unnoted = match armer.session {
+        Some(session) => bind(project, &loops, &claim, session, armer),
+        None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
+    };
+    unnoted.map_err(unwritable)?;
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),
@@ -274,6 +275,8 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     state.set("taskIndex", tasks.first_open());
     state.set("totalTasks", tasks.tasks.len());
     state.set("taskIteration", 1);
+    // A person armed anew: every task has its attempts again.
+    state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);
     // The schema's default of 100 would end a long list early.
@@ -296,14 +299,14 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     }
 }
 
-/// Writes a session's record for a claim; returns a note when its journal could not be written.
+/// Writes a session's record for a claim and notes it in the session's journal.
 fn bind(
     project: &Project,
     loops: &Loops,
     claim: &Claim,
     session: &str,
     armer: Armer<'_>,
-) -> std::io::Result<Option<String>> {
+) -> std::io::Result<()> {
     let folder = loops.session(session)?;
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     // What the work looks like at the start: the first stop can tell what has changed.
@@ -312,18 +315,23 @@ fn bind(
     {
         let fingerprint = Some(desk.work_fingerprint(project));
         record.ledger = Ledger { fingerprint, ..Ledger::default() };
+        record.tasks_hash = desk.tasks_hash();
+        folder.save_open_tasks(&desk.open_tasks())?;
     }
+    // A record that cannot be read is put aside before it is replaced.
     folder.record()?;
     folder.save(&record)?;
-    let entry = Entry {
+    folder.note(&armed_entry(claim, armer))
+}
+
+fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
+    Entry {
         at: claim.armed_at,
         event: "armed".to_owned(),
         about: claim.about.clone(),
         words: format!("armed by {}", armer.by),
         ..Entry::default()
-    };
-    let noted = folder.note(&entry);
-    Ok(noted.err().map(|error| format!("The journal cannot be written: {error}.")))
+    }
 }
 
 /// Returns a record for a claim with an empty ledger.

@@ -20,6 +20,8 @@ use super::write::{Flush, write_whole};
 use crate::engine::Ledger;
 use crate::world;
 
+/// Where the journal of loops stands that no session has taken yet.
+pub const TERMINAL: &str = "terminal";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
@@ -57,15 +59,15 @@ pub struct Record {
     pub words: String,
     /// Whether the loop ended outside of a stop and the person has not been told yet.
     pub untold: bool,
-    /// The open tasks as they were last seen, by id, with a hash of their text: what is taken out of
-    /// the list is noticed.
-    pub open_tasks: BTreeMap<String, u64>,
-    /// Hash of the task list that `open_tasks` was taken from, 0 for none.
+    /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
+
+/// The open tasks of a list, by id, with a hash of their text.
+pub type OpenTasks = BTreeMap<String, u64>;
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,8 +83,10 @@ pub struct Claim {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
-    /// Why the loop is over, or `None` while it lives.
+    /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<String>,
+    /// Why it is over, in plain words.
+    pub words: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -130,7 +134,9 @@ impl Loops {
     pub fn sessions(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut ids: Vec<_> = names.filter(|name| self.knows(name)).collect();
+        let has_journal =
+            |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
+        let mut ids: Vec<_> = names.filter(|name| self.knows(name) || has_journal(name)).collect();
         ids.sort();
         ids
     }
@@ -219,6 +225,16 @@ impl Session {
     /// Writes the record whole.
     pub fn save(&self, record: &Record) -> io::Result<()> {
         save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
+    }
+
+    /// Returns the open tasks as they were last noted, none when that cannot be read.
+    pub fn open_tasks(&self) -> OpenTasks {
+        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes the open tasks, so that one that is taken out of the list is noticed.
+    pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
+        save(&self.folder.join("open-tasks.json"), tasks)
     }
 
     /// Appends to the session's journal.

@@ -1,4 +1,7 @@
 //! The real Claude Code, driven end to end.
 
+#![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
+
+mod packaging;
 mod rehearsal;
 mod support;
