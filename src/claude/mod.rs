@@ -2,4 +2,5 @@
 
 pub mod answer;
 pub mod input;
+mod json;
 pub mod transcript;

@@ -12,6 +12,7 @@ use memchr::{memchr, memmem, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::json::read_json;
 use crate::store::read;
 
 /// The tail that is normally read, in bytes.
@@ -29,6 +30,8 @@ pub struct Tail {
     bytes: Vec<u8>,
     /// Where the tail begins in the file.
     start: u64,
+    /// Whether what was asked for begins before the tail.
+    cut: bool,
     /// How long the file was.
     pub length: u64,
 }
@@ -46,7 +49,7 @@ impl Tail {
     pub fn read_for_signal(path: &Path, from: u64) -> Option<Self> {
         let tail = Self::read(path, from)?;
         let few = memchr::memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
-        if few && tail.start > from {
+        if few && tail.cut {
             return Self::read_at_most(path, from, LONG_TAIL);
         }
         Some(tail)
@@ -62,9 +65,9 @@ impl Tail {
         if start > from {
             let cut = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
             bytes.drain(..cut);
-            return Some(Self { start: start + cut as u64, bytes, length });
+            return Some(Self { start: start + cut as u64, bytes, length, cut: true });
         }
-        Some(Self { bytes, start, length })
+        Some(Self { bytes, start, length, cut: false })
     }
 
     /// Returns up to where whole lines were read, in bytes from the start of the file.
@@ -73,11 +76,13 @@ impl Tail {
         self.start + whole as u64
     }
 
-    /// Returns how many tools the main thread called in this tail.
-    pub fn tool_calls(&self) -> u64 {
+    /// Returns how many tools the main thread called in this tail; `None` when it shows none but
+    /// something before it was left out, such as a large tool result and the call that it answers.
+    pub fn tool_calls(&self) -> Option<u64> {
         let lines = lines_with(&self.bytes, br#""tool_use""#);
         let messages = lines.filter_map(|line| Line::read(line)?.spoken());
-        messages.map(|message| message.content.tool_calls()).sum()
+        let calls = messages.map(|message| message.content.tool_calls()).sum();
+        (calls > 0 || !self.cut).then_some(calls)
     }
 
     /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
@@ -149,7 +154,7 @@ struct Block {
 
 impl Line {
     fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok()
+        read_json(line)
     }
 
     /// What the main thread's agent said in this line.

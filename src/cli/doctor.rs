@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::style;
 use super::surroundings::Surroundings;
+use crate::engine::Guardrails;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
@@ -383,6 +384,7 @@ fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]
 fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Check {
     let name = "block-cap";
     let variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+    let idle = i64::from(Guardrails::default().max_idle_stops);
     let variables = variables(settings, surroundings);
     let Some((value, place)) = variables.get(variable) else {
         return Check::ok(
@@ -395,12 +397,13 @@ fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Ch
             name,
             format!("`{variable}` is {cap} in {place}: Claude Code sets no limit of its own"),
         ),
-        Ok(cap) if cap <= SMALLEST_CAP => Check::warn(
+        // The loop lets an agent go that only talks; a cap at or below that limit is met first.
+        Ok(cap) if cap <= idle => Check::warn(
             name,
             format!(
                 "`{variable}` is {cap} in {place}: Claude Code ends the turn before the loop can say why"
             ),
-            format!("unset it, or make it larger than {SMALLEST_CAP}"),
+            format!("unset it, or make it larger than {idle}"),
         ),
         Ok(cap) => Check::ok(name, format!("`{variable}` is {cap} in {place}")),
         Err(_) => Check::warn(
@@ -410,9 +413,6 @@ fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Ch
         ),
     }
 }
-
-/// The loop lets an agent go that only talks three times in a row; a cap at or below that is met first.
-const SMALLEST_CAP: i64 = 3;
 
 impl Check {
     fn ok(name: &'static str, found: impl Into<String>) -> Self {
@@ -606,5 +606,78 @@ fn print_for_people(checks: &[Check]) {
         (0, _) => anstream::println!("a loop works; {warnings} things are worth a look"),
         (1, _) => anstream::println!("a loop does not work: one thing must be put right"),
         _ => anstream::println!("a loop does not work: {fails} things must be put right"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The `hooks` check of a user whose organisation drops these files in.
+    fn hooks_under(managed: &[(&str, &str)]) -> Check {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, text) in managed {
+            let path = scratch.path().join("managed").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let surroundings = Surroundings {
+            home: scratch.path().to_owned(),
+            data_home: scratch.path().join("data"),
+            claude_config: None,
+            path: Vec::new(),
+            working_folder: scratch.path().to_owned(),
+            program: PathBuf::from("spool"),
+            managed_settings: scratch.path().join("managed"),
+            client_variables: Vec::new(),
+        };
+        let mut checks = examine(&surroundings, None);
+        let at = checks.iter().position(|check| check.name == "hooks").unwrap();
+        checks.swap_remove(at)
+    }
+
+    #[test]
+    fn an_organisation_that_allows_only_its_own_hooks_stops_the_loop() {
+        let only = r#"{"allowManagedHooksOnly":true}"#;
+        for place in ["managed-settings.json", "managed-settings.d/10-hooks.json"] {
+            let check = hooks_under(&[(place, only)]);
+            assert_eq!(check.status, Status::Fail, "{check:?}");
+            assert!(check.found.contains(place), "{check:?}");
+            assert!(check.next.unwrap().contains("speckit@ralph-speckit"));
+        }
+    }
+
+    #[test]
+    fn a_plugin_that_the_organisation_enables_may_run_its_hooks() {
+        let check = hooks_under(&[
+            ("managed-settings.json", r#"{"allowManagedHooksOnly":true}"#),
+            (
+                "managed-settings.d/20-plugins.json",
+                r#"{"enabledPlugins":{"speckit@ralph-speckit":true}}"#,
+            ),
+        ]);
+        assert_eq!(check.status, Status::Ok, "{check:?}");
+    }
+
+    #[test]
+    fn an_organisation_may_switch_all_hooks_off() {
+        let check = hooks_under(&[("managed-settings.json", r#"{"disableAllHooks":true}"#)]);
+        assert_eq!(check.status, Status::Fail, "{check:?}");
+    }
+
+    #[test]
+    fn text_from_elsewhere_cannot_steer_a_terminal() {
+        assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a [2J b c");
+        assert_eq!(shorten(&"x".repeat(81)).chars().count(), 80);
+    }
+
+    #[test]
+    fn loop_plugins_are_known_by_name_and_ours_is_not_taken_for_another() {
+        for id in ["ralph-loop@a", "ralph-wiggum@b", "oh-my-claudecode@omc", "speckit@elsewhere"] {
+            assert!(is_loop(id), "{id}");
+        }
+        for id in ["spec-kit@a", "ralphs-notes@b", "my-oh-my-tool@c"] {
+            assert!(!is_loop(id), "{id}");
+        }
     }
 }

@@ -38,9 +38,9 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     };
     let session = own_session();
     let armer = Armer { session: session.as_deref(), by: "terminal", transcript: None };
-    let armed =
+    let started =
         arm(&args.place.project()?, &request, armer).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("{}", armed.summary());
+    anstream::println!("{}", started.summary());
     if session.is_none() {
         anstream::println!(
             "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop."

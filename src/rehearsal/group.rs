@@ -12,7 +12,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+
+use crate::world::{self, Deadline};
 
 /// How a program ended.
 pub(super) struct Ended {
@@ -40,12 +42,12 @@ pub(super) fn run(
     limit: Duration,
     on_line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<Ended> {
-    let deadline = Instant::now() + limit;
+    let deadline = Deadline::after(limit);
     let (mut group, events) = Group::start(command)?;
     let mut stderr = Vec::new();
     let mut timed_out = false;
     loop {
-        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        match events.recv_timeout(deadline.left()) {
             Ok(Event::Line(line)) => on_line(&line),
             Ok(Event::Stderr(bytes)) => stderr = bytes,
             Ok(Event::Exited) | Err(RecvTimeoutError::Disconnected) => break,
@@ -108,8 +110,8 @@ impl Drop for Group {
 }
 
 fn drain(events: &Receiver<Event>, stderr: &mut Vec<u8>, on_line: &mut dyn FnMut(&[u8])) {
-    let deadline = Instant::now() + LAST_WORDS;
-    while let Ok(event) = events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+    let deadline = Deadline::after(LAST_WORDS);
+    while let Ok(event) = events.recv_timeout(deadline.left()) {
         match event {
             Event::Line(line) => on_line(&line),
             Event::Stderr(bytes) => *stderr = bytes,
@@ -212,7 +214,7 @@ fn kill(pid: Pid) {
 
 fn unique_mark() -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now = world::now();
     format!("{}-{}-{now}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed))
 }
 

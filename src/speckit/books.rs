@@ -19,7 +19,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, is_session_id};
+use crate::store::loops::{Loops, TERMINAL, is_session_id};
 use crate::store::read;
 use crate::store::write::{Flush, append_line, write_whole};
 use crate::world;
@@ -276,13 +276,12 @@ impl<'a> Books<'a> {
         append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
     }
 
-    /// Goes into the journal of the session whose loop it is; without one there is no journal.
+    /// Goes into the journal of the session whose loop it is, or of the terminal.
     fn journal(&self, event: &str, words: String) -> Result<(), NotKept> {
         let loops = Loops::of(&self.project.root);
         let owner = loops.claim(&self.feature.name).and_then(|claim| claim.session);
-        let Some(owner) = owner.filter(|owner| is_session_id(owner)) else {
-            return Ok(());
-        };
+        let owner = owner.filter(|owner| is_session_id(owner));
+        let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         let entry = Entry {
             at: world::now(),
             event: event.to_owned(),

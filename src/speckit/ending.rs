@@ -5,7 +5,7 @@ use std::io;
 use super::project::{Feature, Project};
 use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
+use crate::store::loops::{Claim, Loops, Record, Session, TERMINAL, is_session_id};
 use crate::world;
 
 /// Whether the person still has to be told at the next stop why the loop ended.
@@ -44,9 +44,11 @@ pub fn end_loop(
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         closed: Some(reason.name().to_owned()),
+        words: reason.to_string(),
         ..claim.clone()
     })?;
     let Some(owner) = owner.filter(|owner| is_session_id(owner)) else {
+        loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
         return Ok(Some(reason));
     };
     let folder = loops.session(&owner)?;
@@ -76,14 +78,19 @@ pub fn close_record(
     record.untold = telling == Telling::AtNextStop;
     words.clone_into(&mut record.words);
     folder.save(record)?;
-    folder.note(&Entry {
+    folder.note(&end_entry(&record.about, record.ledger.iterations, reason, words))
+}
+
+fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
+    let event = if *reason == TerminalReason::Cancelled { "cancelled" } else { "ended" };
+    Entry {
         at: world::now(),
-        event: if *reason == TerminalReason::Cancelled { "cancelled" } else { "ended" }.to_owned(),
-        about: record.about.clone(),
-        iteration: record.ledger.iterations,
+        event: event.to_owned(),
+        about: about.to_owned(),
+        iteration,
         verdict: "end".to_owned(),
         reason: reason.name().to_owned(),
         words: words.to_owned(),
         ..Entry::default()
-    })
+    }
 }

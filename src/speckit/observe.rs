@@ -1,21 +1,24 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::project::{Feature, Project};
+use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
 use crate::claude::transcript::{Tail, stands_alone};
-use crate::engine::tasks::TaskList;
+use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tree, Waiting, Work, hash_of,
+    Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
+    Waiting, Work, hash_of,
 };
 use crate::evidence::{commits, tree};
-use crate::store::loops::Record;
+use crate::store::loops::{OpenTasks, Record};
 use crate::store::read::{self, Problem};
-use crate::store::settled::read_settled;
-use crate::world;
+use crate::store::settled::{PATIENCE, read_settled};
+use crate::world::{self, Deadline};
 
 /// The files of a feature as they stand now.
 #[derive(Clone, Debug)]
@@ -56,18 +59,24 @@ pub struct Place {
 impl Desk {
     /// Returns the files of a feature, `None` when it has no state file.
     pub fn read(feature: &Feature) -> Option<Self> {
-        match State::read(feature) {
+        Self::read_by(feature, Deadline::after(PATIENCE))
+    }
+
+    /// Returns the same; waits until the deadline for those who are writing the files.
+    pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
+        match State::read_by(feature, deadline) {
             Err(NoState::Missing) => None,
-            found => Some(Self::with(feature, found)),
+            found => Some(Self::with(feature, found, deadline)),
         }
     }
 
     /// Returns the files of a feature; without a state file its state is empty.
     pub fn read_even_without_state(feature: &Feature) -> Self {
-        Self::with(feature, State::read(feature))
+        let deadline = Deadline::after(PATIENCE);
+        Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    fn with(feature: &Feature, state: Result<State, NoState>) -> Self {
+    fn with(feature: &Feature, state: Result<State, NoState>, deadline: Deadline) -> Self {
         let (state, corrupt) = match state {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
@@ -84,17 +93,17 @@ impl Desk {
             unreadable: corrupt,
             tasks_hash: 0,
         };
-        desk.read_tasks();
+        desk.read_tasks(deadline);
         desk
     }
 
-    fn read_tasks(&mut self) {
+    fn read_tasks(&mut self, deadline: Deadline) {
         let folder = &self.feature.folder;
         let mut found = read::read_in(folder, TASKS, MOST_TASKS);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
         if found.as_ref().is_ok_and(|content| all_done(&content.bytes)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, |_| true);
+            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true);
         }
         match found {
             Ok(content) => {
@@ -133,12 +142,17 @@ impl Desk {
         Place { task: (next + 1).min(total.max(1)), total, done }
     }
 
-    /// Returns the contract of this feature; the limits are those of its state file (spec 003, FR-8).
-    pub fn contract(&self) -> Contract {
+    /// Returns the contract of this feature: the limits of its state file (spec 003, FR-8), the
+    /// checks of the settings (spec 000).
+    ///
+    /// A file that cannot be read names no limit; the other guardrails hold all the same.
+    pub fn contract(&self, settings: &Settings) -> Contract {
+        let readable = self.unreadable.is_none();
         Contract {
             token: Some(SIGNAL.to_owned()),
+            checks: settings.checks.clone(),
             guardrails: Guardrails {
-                max_iterations: Some(self.state.max_global_iterations()),
+                max_iterations: readable.then(|| self.state.max_global_iterations()),
                 ..Guardrails::default()
             },
             ..Contract::default()
@@ -155,12 +169,44 @@ impl Desk {
         Fingerprint { work, tree: Tree::NotTaken }
     }
 
-    fn work(&self) -> Work {
+    /// Returns a hash of the task list's bytes, 0 without one.
+    pub fn tasks_hash(&self) -> u64 {
+        self.tasks_hash
+    }
+
+    /// Returns the open tasks, by id, with a hash of their text.
+    pub fn open_tasks(&self) -> OpenTasks {
+        let open = self.tasks.iter().flat_map(TaskList::open);
+        open.map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+    }
+
+    /// Returns what became of tasks that were open, other than being done.
+    pub fn tampered_since(&self, before: &OpenTasks) -> Tampered {
+        let Some(list) = &self.tasks else {
+            return Tampered::default();
+        };
+        let now: BTreeMap<&str, &Task> =
+            list.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
+        let mut tampered = Tampered::default();
+        for (id, text) in before {
+            match now.get(id.as_str()) {
+                None => tampered.removed.push(id.clone()),
+                Some(task) if hash_of(task.title.as_bytes()) != *text => {
+                    tampered.reworded.push(id.clone());
+                }
+                Some(_) => {}
+            }
+        }
+        tampered
+    }
+
+    fn work(&self, had_list: bool) -> Work {
         if let Some(unreadable) = &self.unreadable {
             return Work::Unreadable { hash: unreadable.hash };
         }
         let (index, total) = (self.state.task_index(), self.state.total_tasks());
         match &self.tasks {
+            None if had_list => Work::List { done: 0, open: Vec::new() },
             // An empty list beside a state that counts nothing is no work; beside one that counts
             // tasks it is a list that somebody emptied.
             Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
@@ -171,23 +217,36 @@ impl Desk {
         }
     }
 
+    /// The attempt at the present task, or at any open one that has used up its attempts.
     fn attempt(&self, place: Place) -> Attempt {
-        let open = self.tasks.as_ref().and_then(|list| list.open().next());
-        Attempt {
-            task: open.map_or_else(|| place.task.to_string(), |task| task.id.clone()),
-            used: self.state.task_iteration(),
-            limit: self.state.max_task_iterations(),
+        let limit = self.state.max_task_iterations();
+        let mut open = self.tasks.iter().flat_map(TaskList::open);
+        let first = open.next();
+        let spent =
+            first.into_iter().chain(open).find(|task| self.state.failures(&task.id) >= limit);
+        let used = self.state.task_iteration();
+        let named = |task: &Task, used| Attempt { task: task.id.clone(), used, limit };
+        match (spent, first) {
+            (Some(task), _) => named(task, self.state.failures(&task.id).saturating_add(1)),
+            (None, Some(task)) => named(task, used),
+            (None, None) => Attempt { task: place.task.to_string(), used, limit },
         }
     }
 }
 
 /// Returns the observation of one stop, and moves the record's place in the transcript on.
-pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Record) -> Observation {
+pub fn observe(
+    project: &Project,
+    desk: &Desk,
+    event: &Event,
+    record: &mut Record,
+    checks: Option<Vec<CheckResult>>,
+) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     let mut tool_calls = None;
     if let Some(path) = event.transcript() {
         if let Some(tail) = Tail::read(&path, record.transcript_read) {
-            tool_calls = Some(tail.tool_calls());
+            tool_calls = tail.tool_calls();
             record.transcript_read = tail.read_up_to();
         }
         // The list decides where there is one; the transcript is asked only where there is none.
@@ -196,17 +255,19 @@ pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Recor
             claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
         }
     }
+    record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let mut fingerprint = desk.work_fingerprint(project);
     let earlier = record.ledger.fingerprint;
     if earlier.is_some() && !fingerprint.work_changed_since(earlier.as_ref()) {
         fingerprint.tree = tree::fingerprint(&project.root);
     }
     Observation {
-        work: desk.work(),
+        work: desk.work(record.had_list),
         claimed,
         tool_calls,
         fingerprint,
-        checks: None,
+        tampered: Tampered::default(),
+        checks,
         waiting: waiting(desk, event),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),

@@ -20,6 +20,8 @@ use super::write::{Flush, write_whole};
 use crate::engine::Ledger;
 use crate::world;
 
+/// Where the journal of loops stands that no session has taken yet.
+pub const TERMINAL: &str = "terminal";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
@@ -51,21 +53,23 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// Whether the feature ever had a task list under this loop; one that goes away is not done.
+    pub had_list: bool,
     /// The loop's memory.
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
     pub words: String,
     /// Whether the loop ended outside of a stop and the person has not been told yet.
     pub untold: bool,
-    /// The open tasks as they were last seen, by id, with a hash of their text: what is taken out of
-    /// the list is noticed.
-    pub open_tasks: BTreeMap<String, u64>,
-    /// Hash of the task list that `open_tasks` was taken from, 0 for none.
+    /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
+
+/// The open tasks of a list, by id, with a hash of their text.
+pub type OpenTasks = BTreeMap<String, u64>;
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,8 +85,10 @@ pub struct Claim {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
-    /// Why the loop is over, or `None` while it lives.
+    /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<String>,
+    /// Why it is over, in plain words.
+    pub words: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -130,13 +136,18 @@ impl Loops {
     pub fn sessions(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut ids: Vec<_> = names.filter(|name| self.knows(name)).collect();
+        let has_journal =
+            |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
+        let mut ids: Vec<_> = names.filter(|name| self.knows(name) || has_journal(name)).collect();
         ids.sort();
         ids
     }
 
     /// Returns the record of a session without locking it, `None` when there is none that can be read.
     pub fn peek(&self, session: &str) -> Option<Record> {
+        if !is_session_id(session) {
+            return None;
+        }
         load(&self.folder.join(session).join("loop.json")).ok().flatten()
     }
 
@@ -148,12 +159,16 @@ impl Loops {
 
     /// Returns the claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
-        load(&self.claim_path(feature)).ok().flatten()
+        load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
-    /// Writes the claim on a feature whole.
+    /// Writes the claim on a feature whole; one that cannot be read is put aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
-        save(&self.claim_path(&claim.about), &Claim { version: VERSION, ..claim.clone() })
+        let path = self.claim_path(&claim.about)?;
+        if load::<Claim>(&path).is_err() {
+            put_aside(&path)?;
+        }
+        save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
     /// Returns the lock under which claims are taken and given up.
@@ -191,18 +206,29 @@ impl Loops {
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
-        if self.folder.join(".gitignore").is_file() {
+        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()?;
+        // Each folder is looked at before anything is made in it.
+        for folder in [root.join(".claude"), self.folder.clone(), self.folder.join("claims")] {
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            read::folder_inside(&root, &folder)
+                .map_err(|problem| io::Error::other(problem.to_string()))?;
+        }
+        let ignored = self.folder.join(".gitignore");
+        if ignored.is_file() {
             return Ok(());
         }
-        fs::create_dir_all(self.folder.join("claims"))?;
-        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder);
-        read::folder_inside(&root.canonicalize()?, &self.folder)
-            .map_err(|problem| io::Error::other(problem.to_string()))?;
-        write_whole(&self.folder.join(".gitignore"), b"*\n", Flush::ToSystem)
+        write_whole(&ignored, b"*\n", Flush::ToSystem)
     }
 
-    fn claim_path(&self, feature: &str) -> PathBuf {
-        self.folder.join("claims").join(format!("{feature}.json"))
+    fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
+        // Names come out of files, too: only one that names nothing but a file is taken.
+        if Path::new(feature).file_name() != Some(feature.as_ref()) {
+            return Err(io::Error::other("the feature's name cannot name a file"));
+        }
+        Ok(self.folder.join("claims").join(format!("{feature}.json")))
     }
 }
 
@@ -219,6 +245,16 @@ impl Session {
     /// Writes the record whole.
     pub fn save(&self, record: &Record) -> io::Result<()> {
         save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
+    }
+
+    /// Returns the open tasks as they were last noted, none when that cannot be read.
+    pub fn open_tasks(&self) -> OpenTasks {
+        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes the open tasks, so that one that is taken out of the list is noticed.
+    pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
+        save(&self.folder.join("open-tasks.json"), tasks)
     }
 
     /// Appends to the session's journal.

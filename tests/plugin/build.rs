@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use ralph_speckit::plugin::files::FILES;
 
@@ -67,6 +69,29 @@ fn an_earlier_assembly_is_replaced_as_a_whole() {
         fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     beside.sort();
     assert_eq!(beside, ["home", "plugin"]);
+}
+
+#[test]
+fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
+    let scratch = Scratch::new();
+    assert_eq!(build(&scratch, "plugin").code, Some(0));
+    let hooks = scratch.root().join("plugin/hooks/hooks.json");
+    let over = AtomicBool::new(false);
+    let misses = thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut misses = 0;
+            while !over.load(Ordering::Relaxed) {
+                misses += u32::from(fs::read(&hooks).is_err());
+            }
+            misses
+        });
+        for _ in 0..5 {
+            assert_eq!(build(&scratch, "plugin").code, Some(0));
+        }
+        over.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert_eq!(misses, 0);
 }
 
 #[test]

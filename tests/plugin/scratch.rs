@@ -84,7 +84,7 @@ impl Scratch {
 
     /// Writes a shell script that can be started.
     pub fn script(&self, path: &str, text: &str) -> PathBuf {
-        self.executable(path, &format!("#!/bin/sh\n{text}\n"))
+        self.executable(path, format!("#!/bin/sh\n{text}\n"))
     }
 
     /// Copies a program.

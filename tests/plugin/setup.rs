@@ -25,7 +25,8 @@ case "$*" in
     mkdir -p "$copy" && cp -R "$HOME/.local/share/ralph-speckit/plugin/." "$copy"
     printf '[{"id":"speckit@ralph-speckit","version":"1.0.0","scope":"user","enabled":true,"installPath":"%s"}]\n' \
       "$copy" >"$registry/plugin" ;;
-  "plugin enable --scope user speckit@ralph-speckit") sed -i 's/:false/:true/' "$registry/plugin" ;;
+  "plugin enable --scope user speckit@ralph-speckit")
+    sed 's/:false/:true/' "$registry/plugin" >"$registry/new" && mv "$registry/new" "$registry/plugin" ;;
   "plugin uninstall --scope user --keep-data speckit@ralph-speckit") rm "$registry/plugin" ;;
   "plugin uninstall --scope user speckit@ralph-speckit") rm "$registry/plugin" ;;
   *) echo "unexpected: $*" >&2; exit 1 ;;
@@ -267,15 +268,13 @@ fn a_receipt_cannot_make_remove_delete_other_folders() {
     let folder = theirs.parent().unwrap().to_str().unwrap();
     receipt["registrations"][0]["copies"].as_array_mut().unwrap().push(folder.into());
     receipt["programs"].as_array_mut().unwrap().push("../../../../../precious/notes.txt".into());
-    receipt["made_folders"] = vec![scratch.root().join("precious empty")]
-        .iter()
-        .map(|path| Value::from(path.to_str().unwrap()))
-        .collect();
+    let empty = scratch.root().join("precious empty");
+    receipt["made_folders"] = serde_json::json!([empty]);
     fs::write(&path, receipt.to_string()).unwrap();
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert_eq!(fs::read_to_string(theirs).unwrap(), "mine");
-    assert!(scratch.root().join("precious empty").is_dir());
+    assert!(empty.is_dir());
 }
 
 #[test]
