@@ -2,6 +2,7 @@
 //!
 //! `ARCHITECTURE.md` has the floor plan and the invariants.
 
+pub mod checks;
 pub mod claude;
 pub mod engine;
 pub mod evidence;

@@ -1,5 +1,6 @@
 //! The one door through which clock and environment come in.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -21,10 +22,15 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns a folder named by an environment variable, `None` when it is not an absolute path.
+/// Returns an environment variable as it is, `None` when it is missing.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn raw_variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// Returns a folder named by an environment variable, `None` when it is not an absolute path.
 pub fn folder(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    raw_variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Waits for this long.

@@ -97,6 +97,11 @@ impl Event {
         self.text("command_args")
     }
 
+    /// Returns why a session starts: `startup`, `resume`, `compact`, `clear`.
+    pub fn source(&self) -> &str {
+        self.text("source")
+    }
+
     /// Returns the class of a failed turn, such as `rate_limit`.
     pub fn error(&self) -> &str {
         self.text("error")

@@ -5,15 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::style;
 use super::surroundings::Surroundings;
+use crate::engine::Guardrails;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
+use crate::speckit::project::Project;
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::store::read;
+
+/// The most that is read of a settings file, in bytes.
+const MOST: u64 = 1 << 20;
 
 /// Arguments of `spool doctor`.
 #[derive(Debug, clap::Args)]
@@ -97,7 +104,7 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
     }
     checks.extend(check_settings_files(&settings));
     checks.push(check_hooks_allowed(&settings, surroundings));
-    checks.push(check_project_switch(&project));
+    checks.push(check_project_switch(surroundings));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
@@ -200,33 +207,40 @@ fn check_programs(plugins: &[InstalledPlugin]) -> Option<Check> {
     })
 }
 
-/// Starts both programs as Claude Code would, with nothing to do for them.
+/// Starts both programs; the hook is asked, as Claude Code would ask it, for the status of an empty folder.
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
-    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()))?;
+    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()), "")?;
     if answer.output.split_whitespace().last() != Some(VERSION) {
         bail!(
-            "`{}` does not answer as version {VERSION}: {}",
+            "`{}` does not answer as version {VERSION}: {}{}",
             spool.display(),
-            one_line(&format!("{}{}", answer.output, answer.errors))
+            answer.output,
+            answer.errors
         );
     }
     let hook = plugin.join("bin").join(programs::HOOK);
-    if programs::check_program(&hook).is_err() {
-        // A launcher that finds `spool` finds the hook beside it; it is not started, because it would note that it was.
-        return hook
-            .metadata()
-            .map(drop)
-            .with_context(|| format!("could not find the program `{}`", hook.display()));
-    }
-    let answer = call(Command::new(&hook).current_dir(empty.path()))?;
-    if !answer.status.success() || !answer.output.is_empty() {
+    let question = serde_json::json!({
+        "hook_event_name": "UserPromptExpansion",
+        "session_id": "00000000-0000-0000-0000-000000000000",
+        "command_name": format!("{NAME}:status"),
+        "command_args": "",
+        "cwd": empty.path(),
+    });
+    let mut command = Command::new(&hook);
+    // A launcher that finds no program notes that it said so; that note belongs with the folder.
+    command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    let answer = call(&mut command, &question.to_string())?;
+    let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
+    if !answer.status.success() || said["decision"] != "block" {
         bail!(
-            "`{}` does not run as it should: {}, {}",
+            "`{}` does not answer as it should: {}, {}{}",
             hook.display(),
             answer.status,
-            one_line(&answer.errors)
+            answer.output,
+            answer.errors
         );
     }
     Ok(())
@@ -290,28 +304,32 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
     Check::ok(name, "no setting switches hooks off")
 }
 
-fn check_project_switch(project: &Path) -> Check {
+fn check_project_switch(surroundings: &Surroundings) -> Check {
     let name = "project";
-    let path = project.join(".claude/ralph-speckit.local.md");
-    if !path.is_file() {
-        return Check::ok(name, "the loop is not switched off for this project");
-    }
-    match fs::read_to_string(&path) {
-        Ok(text) if says_disabled(&text) => Check::warn(
+    let start = &surroundings.working_folder;
+    let Some(project) = Project::around(start) else {
+        return Check::ok(
             name,
-            format!(
-                "the loop is switched off for this project, by `enabled: false` in `{}`",
-                path.display()
-            ),
+            "this folder is in no spec-kit project: there is nothing to switch off",
+        );
+    };
+    let path = project.root.join(SETTINGS);
+    let settings = Settings::read(&project.root);
+    if let Some(problem) = settings.problem {
+        return Check::warn(
+            name,
+            format!("`{}` cannot be used: {}", path.display(), one_line(&problem)),
+            "put the file right; until then the loop is switched on",
+        );
+    }
+    if !settings.enabled {
+        return Check::warn(
+            name,
+            format!("the loop is switched off for this project, in `{}`", path.display()),
             "set `enabled: true` there, or remove the file, when you want it back",
-        ),
-        Ok(_) => Check::ok(name, format!("`{}` leaves the loop switched on", path.display())),
-        Err(error) => Check::warn(
-            name,
-            format!("could not read `{}`: {error}", path.display()),
-            "put the file right",
-        ),
+        );
     }
+    Check::ok(name, "the loop is not switched off for this project")
 }
 
 fn check_other_loops(plugins: &[InstalledPlugin]) -> Check {
@@ -366,6 +384,7 @@ fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]
 fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Check {
     let name = "block-cap";
     let variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+    let idle = i64::from(Guardrails::default().max_idle_stops);
     let variables = variables(settings, surroundings);
     let Some((value, place)) = variables.get(variable) else {
         return Check::ok(
@@ -378,12 +397,13 @@ fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Ch
             name,
             format!("`{variable}` is {cap} in {place}: Claude Code sets no limit of its own"),
         ),
-        Ok(cap) if cap <= SMALLEST_CAP => Check::warn(
+        // The loop lets an agent go that only talks; a cap at or below that limit is met first.
+        Ok(cap) if cap <= idle => Check::warn(
             name,
             format!(
                 "`{variable}` is {cap} in {place}: Claude Code ends the turn before the loop can say why"
             ),
-            format!("unset it, or make it larger than {SMALLEST_CAP}"),
+            format!("unset it, or make it larger than {idle}"),
         ),
         Ok(cap) => Check::ok(name, format!("`{variable}` is {cap} in {place}")),
         Err(_) => Check::warn(
@@ -393,9 +413,6 @@ fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Ch
         ),
     }
 }
-
-/// The loop lets an agent go that only talks three times in a row; a cap at or below that is met first.
-const SMALLEST_CAP: i64 = 3;
 
 impl Check {
     fn ok(name: &'static str, found: impl Into<String>) -> Self {
@@ -447,24 +464,20 @@ impl SettingsFile {
         places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
         places
             .into_iter()
-            .filter(|(_, path)| path.is_file())
+            .filter(|(_, path)| path.exists())
             .map(|(level, path)| Self::read(level, path))
             .collect()
     }
 
     fn read(level: Level, path: PathBuf) -> Self {
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) => {
-                return Self { level, path, content: Value::Null, fault: Some(error.to_string()) };
-            }
+        let fault = match read::read(&path, MOST) {
+            Ok(content) => match serde_json::from_slice(&content.bytes) {
+                Ok(content) => return Self { level, path, content, fault: None },
+                Err(error) => error.to_string(),
+            },
+            Err(problem) => problem.to_string(),
         };
-        match serde_json::from_slice(&text) {
-            Ok(content) => Self { level, path, content, fault: None },
-            Err(error) => {
-                Self { level, path, content: Value::Null, fault: Some(error.to_string()) }
-            }
-        }
+        Self { level, path, content: Value::Null, fault: Some(fault) }
     }
 
     fn says(&self, key: &str) -> bool {
@@ -522,27 +535,14 @@ fn stop_hooks(hooks: &Value) -> Vec<String> {
 
 fn has_stop_hook(plugin: &Path) -> bool {
     let read = |path: PathBuf| -> Value {
-        fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        let content = read::read(&path, MOST).ok();
+        content.and_then(|content| serde_json::from_slice(&content.bytes).ok()).unwrap_or_default()
     };
     let listed = read(plugin.join(".claude-plugin/plugin.json"))["hooks"].take();
     let named = listed.as_str().map_or(Value::Null, |path| read(plugin.join(path)));
     [&listed, &named["hooks"], &read(plugin.join("hooks/hooks.json"))["hooks"]]
         .iter()
         .any(|hooks| !stop_hooks(hooks).is_empty())
-}
-
-/// Whether the front matter of a settings file says `enabled: false`.
-fn says_disabled(text: &str) -> bool {
-    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    if lines.next() != Some("---") {
-        return false;
-    }
-    lines.take_while(|line| *line != "---").filter_map(|line| line.split_once(':')).any(
-        |(key, value)| {
-            key.trim() == "enabled"
-                && value.trim().trim_matches(['"', '\'']).eq_ignore_ascii_case("false")
-        },
-    )
 }
 
 /// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
@@ -587,12 +587,11 @@ fn print_json(checks: &[Check]) -> Result<()> {
 
 fn print_for_people(checks: &[Check]) {
     for check in checks {
-        let (word, colour) = match check.status {
-            Status::Ok => ("ok  ", AnsiColor::Green),
-            Status::Warn => ("warn", AnsiColor::Yellow),
-            Status::Fail => ("fail", AnsiColor::Red),
+        let (word, style) = match check.status {
+            Status::Ok => ("ok  ", style::GOOD),
+            Status::Warn => ("warn", style::WARN),
+            Status::Fail => ("fail", style::BAD),
         };
-        let style = Style::new().fg_color(Some(colour.into())).bold();
         anstream::println!("{style}{word}{style:#}  {}", check.found);
         if let Some(next) = &check.next {
             anstream::println!("      {next}");
@@ -607,5 +606,78 @@ fn print_for_people(checks: &[Check]) {
         (0, _) => anstream::println!("a loop works; {warnings} things are worth a look"),
         (1, _) => anstream::println!("a loop does not work: one thing must be put right"),
         _ => anstream::println!("a loop does not work: {fails} things must be put right"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The `hooks` check of a user whose organisation drops these files in.
+    fn hooks_under(managed: &[(&str, &str)]) -> Check {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, text) in managed {
+            let path = scratch.path().join("managed").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let surroundings = Surroundings {
+            home: scratch.path().to_owned(),
+            data_home: scratch.path().join("data"),
+            claude_config: None,
+            path: Vec::new(),
+            working_folder: scratch.path().to_owned(),
+            program: PathBuf::from("spool"),
+            managed_settings: scratch.path().join("managed"),
+            client_variables: Vec::new(),
+        };
+        let mut checks = examine(&surroundings, None);
+        let at = checks.iter().position(|check| check.name == "hooks").unwrap();
+        checks.swap_remove(at)
+    }
+
+    #[test]
+    fn an_organisation_that_allows_only_its_own_hooks_stops_the_loop() {
+        let only = r#"{"allowManagedHooksOnly":true}"#;
+        for place in ["managed-settings.json", "managed-settings.d/10-hooks.json"] {
+            let check = hooks_under(&[(place, only)]);
+            assert_eq!(check.status, Status::Fail, "{check:?}");
+            assert!(check.found.contains(place), "{check:?}");
+            assert!(check.next.unwrap().contains("speckit@ralph-speckit"));
+        }
+    }
+
+    #[test]
+    fn a_plugin_that_the_organisation_enables_may_run_its_hooks() {
+        let check = hooks_under(&[
+            ("managed-settings.json", r#"{"allowManagedHooksOnly":true}"#),
+            (
+                "managed-settings.d/20-plugins.json",
+                r#"{"enabledPlugins":{"speckit@ralph-speckit":true}}"#,
+            ),
+        ]);
+        assert_eq!(check.status, Status::Ok, "{check:?}");
+    }
+
+    #[test]
+    fn an_organisation_may_switch_all_hooks_off() {
+        let check = hooks_under(&[("managed-settings.json", r#"{"disableAllHooks":true}"#)]);
+        assert_eq!(check.status, Status::Fail, "{check:?}");
+    }
+
+    #[test]
+    fn text_from_elsewhere_cannot_steer_a_terminal() {
+        assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a [2J b c");
+        assert_eq!(shorten(&"x".repeat(81)).chars().count(), 80);
+    }
+
+    #[test]
+    fn loop_plugins_are_known_by_name_and_ours_is_not_taken_for_another() {
+        for id in ["ralph-loop@a", "ralph-wiggum@b", "oh-my-claudecode@omc", "speckit@elsewhere"] {
+            assert!(is_loop(id), "{id}");
+        }
+        for id in ["spec-kit@a", "ralphs-notes@b", "my-oh-my-tool@c"] {
+            assert!(!is_loop(id), "{id}");
+        }
     }
 }

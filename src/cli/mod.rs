@@ -1,6 +1,123 @@
-//! The subcommands of `spool`, one file each.
+//! The command line: one file a subcommand, and the words that name them.
 
-pub mod doctor;
-pub mod plugin;
-pub mod setup;
-pub mod surroundings;
+mod cancel;
+mod demo;
+mod doctor;
+mod log;
+mod plugin;
+mod setup;
+mod start;
+mod status;
+mod surroundings;
+mod task;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+use crate::speckit::project::Project;
+use crate::world;
+
+/// Keeps a coding agent working until the work is really done.
+///
+/// In Claude Code: /speckit:implement starts a loop, /speckit:status shows it, /speckit:cancel ends it.
+#[derive(Parser)]
+#[command(name = "spool", version, after_help = EXAMPLES)]
+struct Spool {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  spool demo                 watch a loop from start to end; no account, no network
+  spool setup                install the plugin into Claude Code
+  spool status               what the loops of this project are doing
+  spool log                  every decision, and why
+  spool cancel               end the loop, keep the notes
+  spool doctor               find out why a loop does not loop";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Watch a loop from start to end, on a throw-away project
+    Demo(demo::DemoArgs),
+    /// Install the plugin into Claude Code, or remove it
+    Setup(setup::SetupArgs),
+    /// Arm the loop for a feature, as /speckit:implement does
+    Start(start::StartArgs),
+    /// Show the loops of this project
+    Status(status::StatusArgs),
+    /// Take the next task, tick it, or say that it failed
+    Task(task::TaskArgs),
+    /// End a loop; its notes and journal stay
+    Cancel(cancel::CancelArgs),
+    /// Show every decision and why it was made
+    Log(log::LogArgs),
+    /// Check that everything a loop needs is in place
+    Doctor(doctor::DoctorArgs),
+    /// Build the plugin's folder
+    Plugin(plugin::PluginArgs),
+}
+
+/// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
+pub fn main() -> ExitCode {
+    let result = match Spool::parse().command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Setup(args) => setup::run(&args),
+        Command::Start(args) => start::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Task(args) => task::run(&args),
+        Command::Cancel(args) => cancel::run(&args),
+        Command::Log(args) => log::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Plugin(args) => plugin::run(&args),
+    };
+    result.unwrap_or_else(|error| {
+        anstream::eprintln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
+        ExitCode::FAILURE
+    })
+}
+
+/// Which project a command is about.
+#[derive(clap::Args)]
+struct Where {
+    /// A folder in the project; without it, the current one
+    #[arg(long, value_name = "DIR", global = true)]
+    project: Option<PathBuf>,
+}
+
+impl Where {
+    fn project(&self) -> Result<Project> {
+        let start = match &self.project {
+            Some(folder) => folder
+                .canonicalize()
+                .with_context(|| format!("cannot open the folder `{}`", folder.display()))?,
+            None => std::env::current_dir().context("the current folder cannot be read")?,
+        };
+        Project::around(&start).with_context(|| {
+            format!(
+                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",
+                start.display()
+            )
+        })
+    }
+}
+
+/// The session that this command runs in, when an agent started it.
+fn own_session() -> Option<String> {
+    world::variable("CLAUDE_CODE_SESSION_ID")
+        .filter(|session| crate::store::loops::is_session_id(session))
+}
+
+/// Colours for a terminal; `anstream` leaves them out everywhere else.
+mod style {
+    use anstyle::{AnsiColor, Style};
+
+    pub const BAD: Style = AnsiColor::Red.on_default().bold();
+    pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+    pub const WARN: Style = AnsiColor::Yellow.on_default();
+    pub const DIM: Style = Style::new().dimmed();
+    pub const BOLD: Style = Style::new().bold();
+}

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+use crate::world;
+
 /// The environment, the working folder and the running program, as plain values.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -33,31 +35,28 @@ pub const CLIENT_VARIABLES: &[&str] =
 impl Surroundings {
     /// Returns the surroundings of this process; an error when it has no home or no working folder.
     pub fn of_this_process() -> Result<Self> {
-        let home = absolute_variable("HOME").context(
+        let home = world::folder("HOME").context(
             "the environment variable `HOME` names no folder\nset it to your home folder",
         )?;
-        let data_home =
-            absolute_variable("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
         let working_folder = env::current_dir().context("could not find the working folder")?;
-        let claude_config = env::var_os("CLAUDE_CONFIG_DIR")
-            .filter(|value| !value.is_empty())
-            .map(|value| working_folder.join(value));
+        let managed = if cfg!(target_os = "macos") {
+            "/Library/Application Support/ClaudeCode"
+        } else {
+            "/etc/claude-code"
+        };
         Ok(Self {
-            data_home,
-            claude_config,
-            path: env::var_os("PATH")
+            data_home: world::folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
+            claude_config: world::variable("CLAUDE_CONFIG_DIR")
+                .map(|value| working_folder.join(value)),
+            path: world::variable("PATH")
                 .map(|value| env::split_paths(&value).collect())
                 .unwrap_or_default(),
             working_folder,
             program: env::current_exe().context("could not find the running program")?,
-            managed_settings: PathBuf::from(if cfg!(target_os = "macos") {
-                "/Library/Application Support/ClaudeCode"
-            } else {
-                "/etc/claude-code"
-            }),
+            managed_settings: PathBuf::from(managed),
             client_variables: CLIENT_VARIABLES
                 .iter()
-                .filter_map(|name| Some((*name, env::var(name).ok()?)))
+                .filter_map(|name| Some((*name, world::variable(name)?)))
                 .collect(),
             home,
         })
@@ -72,9 +71,4 @@ impl Surroundings {
     pub fn claude_folder(&self) -> PathBuf {
         self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
-}
-
-/// A relative path in these variables means nothing, by their own specification.
-fn absolute_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

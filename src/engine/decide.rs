@@ -24,6 +24,7 @@ pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) ->
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
+        && seen.tampered.is_empty()
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
 }
 
@@ -84,7 +85,10 @@ fn demanded(demand: &Demand) -> TerminalReason {
 
 /// What keeps the work from being done; nothing means done.
 fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
-    let missing = shortfalls_before_checks(contract, after, seen);
+    let mut missing = shortfalls_before_checks(contract, after, seen);
+    if !seen.tampered.is_empty() {
+        missing.push(Shortfall::Tampered(seen.tampered.clone()));
+    }
     if !missing.is_empty() || contract.checks.is_empty() {
         return missing;
     }

@@ -3,8 +3,10 @@
 //! A driver gathers an [`Observation`], [`decide()`] judges it against a [`Contract`] and a
 //! [`Ledger`], and the driver speaks the [`Verdict`].
 
+mod choice;
 mod contract;
 mod decide;
+pub mod edit;
 mod fingerprint;
 mod ledger;
 mod observation;
@@ -15,5 +17,5 @@ pub use contract::{Check, Contract, Guardrails, WithoutWork};
 pub use decide::{Judgement, decide, wants_checks};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
-pub use observation::{Attempt, CheckResult, Demand, Observation, Waiting, Work};
+pub use observation::{Attempt, CheckResult, Demand, Observation, Tampered, Waiting, Work};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

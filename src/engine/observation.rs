@@ -11,6 +11,8 @@ pub struct Observation {
     pub work: Work,
     /// Whether the agent's own words claim completion.
     pub claimed: bool,
+    /// Open tasks that were taken out of the list or reworded since it was last looked at.
+    pub tampered: Tampered,
     /// Tool calls since the last iteration, or `None` where nothing tells.
     pub tool_calls: Option<u64>,
     /// What the work looks like now.
@@ -56,6 +58,22 @@ pub enum Work {
         /// Hash of what was found.
         hash: u64,
     },
+}
+
+/// What happened to open tasks other than being done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tampered {
+    /// Ids that were open and are no longer in the list.
+    pub removed: Vec<String>,
+    /// Ids that were open and now stand for another text.
+    pub reworded: Vec<String>,
+}
+
+impl Tampered {
+    /// Returns whether nothing of the kind happened.
+    pub fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.reworded.is_empty()
+    }
 }
 
 /// What a loop waits for: it lets the agent stop, counts nothing and stays armed.

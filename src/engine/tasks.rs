@@ -37,8 +37,31 @@ pub struct Task {
     pub line: usize,
     /// The bytes of the task with the lines that belong to it.
     pub block: std::ops::Range<usize>,
-    /// The number of headings above it: tasks of one parallel group share it.
+    /// The number of headings and checkpoints above it: tasks of one parallel group share it.
     pub section: usize,
+}
+
+impl Task {
+    /// Returns the command that proves the task: what stands in backticks on its `Verify` line.
+    ///
+    /// Prose on that line is for the reader; only code is run.
+    pub fn verify_command(&self, text: &[u8]) -> Option<String> {
+        let block = String::from_utf8_lossy(text.get(self.block.clone())?).into_owned();
+        block.lines().skip(1).find_map(|line| {
+            let line = line.trim_start().trim_start_matches(['-', '*', ' ', '_']);
+            let value = line.strip_prefix("Verify").or_else(|| line.strip_prefix("verify"))?;
+            let value = value.trim_start_matches(['*', '_', ' ']).strip_prefix(':')?;
+            let (_, code) = value.split_once('`')?;
+            let (code, _) = code.split_once('`')?;
+            Some(code.trim().to_owned()).filter(|code| !code.is_empty())
+        })
+    }
+
+    /// Returns the task with the lines that belong to it, without the blank lines at its end.
+    pub fn block_text(&self, text: &[u8]) -> String {
+        let block = text.get(self.block.clone()).unwrap_or_default();
+        String::from_utf8_lossy(block).trim_end().to_owned()
+    }
 }
 
 impl TaskList {
@@ -62,6 +85,7 @@ impl TaskList {
                 continue;
             }
             let Some(found) = TaskLine::read(line.text) else {
+                section += usize::from(is_checkpoint(line.text));
                 continue;
             };
             list.close(open.take(), line.start);
@@ -230,6 +254,13 @@ fn heading_of(line: &[u8]) -> Option<String> {
         return None;
     }
     Some(String::from_utf8_lossy(line[level..].trim_ascii()).into_owned())
+}
+
+/// `**Checkpoint**: …` between two groups of tasks.
+fn is_checkpoint(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let text = text.strip_prefix(b"**").unwrap_or(text);
+    text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
 }
 
 struct TaskLine {

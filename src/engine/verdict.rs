@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::observation::{CheckResult, Waiting};
+use super::observation::{CheckResult, Tampered, Waiting};
 
 /// The judgement on one iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum Shortfall {
     ClaimedWithOpenTasks,
     /// Tasks are open.
     OpenTasks,
+    /// Open tasks were taken out of the list or reworded; said once.
+    Tampered(Tampered),
     /// The task list holds no task although the state counts some.
     EmptyList,
     /// The completion token is missing.

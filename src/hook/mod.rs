@@ -2,6 +2,7 @@
 
 mod failure;
 mod prompt;
+mod session;
 mod stop;
 
 use std::io::{self, Read, Write};
@@ -47,6 +48,7 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
     match event.name() {
         "Stop" => stop::answer(&event, deadline),
         "UserPromptExpansion" => prompt::answer(&event),
+        "SessionStart" => session::answer(&event),
         "StopFailure" => failure::answer(&event),
         _ => Answer::silent(),
     }

@@ -1,20 +1,28 @@
 //! `Stop`: the agent wants to end its turn. The guards stand in the order in which they are tried.
 
 use std::io;
+use std::time::Duration;
 
+use crate::checks::run_all;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Waiting, decide,
+    Check, CheckResult, Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, Waiting,
+    decide, wants_checks,
 };
 use crate::speckit::arm::new_record;
+use crate::speckit::ending::{Telling, close_record};
 use crate::speckit::observe::{Desk, observe};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
 use crate::world::{self, Deadline};
+
+/// How long all checks together may take; `hooks.json` gives the hook a little more.
+const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
@@ -27,7 +35,7 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     if !settings.enabled {
         return Answer::silent();
     }
-    let mut answer = match judge(&project, event, deadline) {
+    let mut answer = match judge(&project, &settings, event, deadline) {
         Ok(answer) => answer,
         Err(error) => {
             let message = format!(
@@ -55,89 +63,83 @@ fn project(event: &Event) -> Option<Project> {
     found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
 }
 
-fn judge(project: &Project, event: &Event, deadline: Deadline) -> io::Result<Answer> {
+fn judge(
+    project: &Project,
+    settings: &Settings,
+    event: &Event,
+    deadline: Deadline,
+) -> io::Result<Answer> {
     let session = event.session();
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    if let Some(answer) = own_loop(project, &loops, event, deadline)? {
+    let scene = Scene { project, settings, loops: &loops, event, deadline };
+    if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
-    unowned(project, &loops, event, deadline)
+    unowned(&scene)
+}
+
+/// Where a stop happens.
+struct Scene<'a> {
+    project: &'a Project,
+    settings: &'a Settings,
+    loops: &'a Loops,
+    event: &'a Event,
+    deadline: Deadline,
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
-fn own_loop(
-    project: &Project,
-    loops: &Loops,
-    event: &Event,
-    deadline: Deadline,
-) -> io::Result<Option<Answer>> {
-    let session = event.session();
-    if !loops.knows(session) {
+fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<Option<Answer>> {
+    let session = scene.event.session();
+    if !scene.loops.knows(session) {
         return Ok(None);
     }
-    let Some(record) = loops.peek(session) else {
+    let Some(record) = scene.loops.peek(session) else {
         // It cannot be read: looked at under the lock, it is put aside.
-        loops.session(session)?.record()?;
+        scene.loops.session(session)?.record()?;
         return Ok(None);
     };
-    if !record.ledger.is_live() {
+    if !record.ledger.is_live() && !record.untold {
         return Ok(None);
     }
     // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
-    let feature = project.feature_at(&record.folder).ok();
-    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, deadline));
-    own_turn(project, loops, event, desk)
+    let feature = scene.project.feature_at(&record.folder).ok();
+    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
+    own_turn(scene, desk, checks)
 }
 
 /// One stop of the session's loop, with the session's folder locked.
 fn own_turn(
-    project: &Project,
-    loops: &Loops,
-    event: &Event,
+    scene: &Scene<'_>,
     desk: Option<Desk>,
+    checks: Option<Vec<CheckResult>>,
 ) -> io::Result<Option<Answer>> {
-    let session = event.session();
-    let folder = loops.session(session)?;
-    let Some(record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
+    let session = scene.event.session();
+    let folder = scene.loops.session(session)?;
+    let Some(record) = folder.record()? else {
         return Ok(None);
     };
-    let mut seat = Seat { project, folder, record };
-    let answer = seat.turn(loops, event, desk)?;
-    let record = seat.leave();
-    if let Some(reason) = &record.ledger.ended
-        && let Err(error) = close_claim(loops, &record, reason.name())
-    {
-        return Ok(Some(answer.log(&format!("The claim cannot be closed: {error}"))));
+    let mut seat = Seat { scene, folder, record };
+    if let Some(reason) = seat.record.ledger.ended.clone() {
+        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
-    Ok(Some(answer))
-}
-
-/// Gives the feature up, unless somebody else has taken it by now.
-fn close_claim(loops: &Loops, record: &Record, reason: &str) -> io::Result<()> {
-    let _lock = loops.lock()?;
-    match loops.claim(&record.about) {
-        Some(claim)
-            if claim.session.as_deref() == Some(&record.session)
-                && claim.armed_at == record.armed_at
-                && claim.closed.is_none() =>
-        {
-            loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
+    match seat.turn(desk, checks)? {
+        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
+        Judged::RunChecks(checks) => {
+            // Nobody waits for the checks: a cancel in the meantime counts.
+            drop(seat);
+            let results = run_all(&checks, &scene.project.root, CHECKS_LIMIT);
+            own_loop(scene, Some(results))
         }
-        _ => Ok(()),
     }
 }
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
-fn unowned(
-    project: &Project,
-    loops: &Loops,
-    event: &Event,
-    deadline: Deadline,
-) -> io::Result<Answer> {
+fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
+    let Scene { project, settings, loops, event, deadline } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
@@ -149,13 +151,13 @@ fn unowned(
     if let Some(answer) = claim.as_ref().and_then(over) {
         return Ok(answer);
     }
-    let Some(desk) = Desk::read_by(&feature, deadline).filter(Desk::in_execution) else {
+    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
-    let seen = observe(project, &desk, event, &mut trial);
-    if let Verdict::Wait(waiting) = decide(&desk.contract(), &trial.ledger, &seen).verdict {
+    let seen = observe(project, &desk, event, &mut trial, None);
+    if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
     }
     {
@@ -166,7 +168,7 @@ fn unowned(
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
     }
-    own_turn(project, loops, event, Some(desk)).map(|answer| answer.unwrap_or_else(Answer::silent))
+    own_turn(scene, Some(desk), None).map(Option::unwrap_or_default)
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
@@ -253,96 +255,129 @@ fn fresh_record(
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
 struct Seat<'a> {
-    project: &'a Project,
+    scene: &'a Scene<'a>,
     folder: Session,
     record: Record,
 }
 
+/// A stop is answered, or checks have to be run first.
+enum Judged {
+    Answer(Answer),
+    RunChecks(Vec<Check>),
+}
+
 impl Seat<'_> {
     /// What becomes of this stop.
-    fn turn(&mut self, loops: &Loops, event: &Event, desk: Option<Desk>) -> io::Result<Answer> {
+    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let about = self.record.about.clone();
-        let claim = loops.claim(&about).unwrap_or_default();
+        let claim = self.scene.loops.claim(&about).unwrap_or_default();
         if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
             let line = format!("Feature {about} is driven by session {owner} now");
-            self.close(&Demand::Stopped, &line)?;
-            return Ok(Answer::silent().log(&line));
+            return self.close(&Demand::Stopped, &line);
         }
         if let Some(reason) = claim.closed {
             let line = format!("The loop of feature {about} is over ({reason})");
-            self.close(&Demand::Cancelled, &line)?;
-            return Ok(Answer::silent().log(&line));
+            return self.close(&Demand::Cancelled, &line);
         }
-        let Some(desk) = desk else {
-            return self.without_state(event);
+        let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
+            return self.state_gone();
         };
+        let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
         // Another phase, or armed for another feature since the files were read.
-        if !desk.in_execution() || desk.feature.relative != self.record.folder {
-            return Ok(Answer::silent());
+        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+        if !ours || desk.feature.relative != self.record.folder {
+            return Ok(Judged::Answer(Answer::silent()));
         }
-        self.judge(&desk, event)
+        self.judge(&desk, checks)
     }
 
-    /// Gives the session's folder back and returns the record.
-    fn leave(self) -> Record {
-        self.record
+    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    fn leave(self, answer: Answer) -> Answer {
+        let Self { scene, folder, record } = self;
+        // Who arms or cancels takes the lock of the project first and the session's second.
+        drop(folder);
+        match close_claim(scene.loops, &record) {
+            Ok(()) => answer,
+            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
+        }
     }
 
-    fn judge(&mut self, desk: &Desk, event: &Event) -> io::Result<Answer> {
+    fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let Scene { project, settings, event, .. } = self.scene;
         let read_before = self.record.transcript_read;
-        let seen = observe(self.project, desk, event, &mut self.record);
-        let judgement = decide(&desk.contract(), &self.record.ledger, &seen);
+        let mut seen = observe(project, desk, event, &mut self.record, checks);
+        let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
+        if list_changed && self.record.tasks_hash != 0 {
+            seen.tampered = desk.tampered_since(&self.folder.open_tasks());
+        }
+        let contract = desk.contract(settings);
+        if wants_checks(&contract, &self.record.ledger, &seen) {
+            return Ok(Judged::RunChecks(contract.checks));
+        }
+        let judgement = decide(&contract, &self.record.ledger, &seen);
         self.record.seen_at = world::now();
         self.record.ledger = judgement.ledger;
         if matches!(judgement.verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.transcript_read = read_before;
+        } else if list_changed {
+            self.folder.save_open_tasks(&desk.open_tasks())?;
+            self.record.tasks_hash = desk.tasks_hash();
         }
         self.record.words = spoken(desk, &judgement.verdict);
         self.folder.save(&self.record)?;
         self.note(desk, &judgement.verdict)?;
-        match judgement.verdict {
-            Verdict::Wait(waiting) => Ok(waiting_answer(&waiting)),
-            Verdict::Continue(missing) => Ok(self.continue_answer(desk, &missing)),
-            Verdict::End(reason) => Ok(self.end_answer(desk, &seen, &reason)),
-        }
+        let answer = match judgement.verdict {
+            Verdict::Wait(waiting) => waiting_answer(&waiting),
+            Verdict::Continue(missing) => self.continue_answer(desk, &missing),
+            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
+        };
+        Ok(Judged::Answer(answer))
     }
 
-    /// The state file is gone, and no cancel of ours took it away: older prompts have the agent remove
-    /// it when all is done. Otherwise a person is told, for nobody else will say so.
-    fn without_state(&mut self, event: &Event) -> io::Result<Answer> {
-        let about = self.record.about.clone();
-        let desk = self.project.feature_at(&self.record.folder).ok();
-        let desk = desk.as_ref().map(Desk::read_even_without_state);
-        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
+    /// prompts have the agent remove it when all is done.
+    fn desk_without_state(&self) -> Option<Desk> {
+        let feature = self.scene.project.feature_at(&self.record.folder).ok()?;
+        let desk = Desk::read_even_without_state(&feature);
+        let place = desk.place();
         let all_done = place.total > 0 && place.done == place.total;
         // In execution: somebody has just written it.
-        if let Some(desk) = desk.filter(|desk| all_done || desk.in_execution()) {
-            return self.judge(&desk, event);
-        }
-        let line = format!("The state file of feature {about} is gone: the loop is over");
-        self.close(&Demand::Cancelled, &line)?;
-        Ok(Answer::tell(&words::gone_message(&about, place, &self.record.ledger)).log(&line))
+        (all_done || desk.in_execution()).then_some(desk)
     }
 
-    /// Ends the loop for a reason that lies outside the work.
-    fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
+    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    fn state_gone(&mut self) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let feature = self.scene.project.feature_at(&self.record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let message = words::gone_message(&about, place, &self.record.ledger);
+        Ok(Judged::Answer(Answer::tell(&message).log(&line)))
+    }
+
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        let judged = decide(&crate::engine::Contract::default(), &self.record.ledger, &seen);
-        self.record.ledger = Ledger { ended: judged.ledger.ended, ..self.record.ledger.clone() };
-        words.clone_into(&mut self.record.words);
+        let judged = decide(&Contract::default(), &self.record.ledger, &seen);
+        if let Some(reason) = judged.ledger.ended {
+            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
+        }
+        Ok(Judged::Answer(Answer::silent().log(line)))
+    }
+
+    /// Tells the person once why the loop ended between two stops.
+    fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
+        self.record.untold = false;
         self.folder.save(&self.record)?;
-        let reason = self.record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
-        self.folder.note(&Entry {
-            at: world::now(),
-            event: "stop".to_owned(),
-            about: self.record.about.clone(),
-            iteration: self.record.ledger.iterations,
-            verdict: "end".to_owned(),
-            reason: reason.to_owned(),
-            words: words.to_owned(),
-            ..Entry::default()
-        })
+        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
+            return Ok(None);
+        };
+        let desk = Desk::read_even_without_state(&feature);
+        let message = words::end_message(&desk, &self.record.ledger, reason);
+        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
     }
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
@@ -389,7 +424,7 @@ impl Seat<'_> {
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
         }
-        match bring_up_to_date(desk) {
+        match bring_up_to_date(self.scene.loops, desk) {
             Ok(()) => answer,
             Err(error) => {
                 answer.log(&format!("The state file could not be brought up to date: {error}"))
@@ -398,17 +433,36 @@ impl Seat<'_> {
     }
 }
 
+/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+    let Some(reason) = &record.ledger.ended else {
+        return Ok(());
+    };
+    let _lock = loops.lock()?;
+    let claim = loops.claim(&record.about).filter(|claim| {
+        claim.session.as_deref() == Some(&record.session)
+            && claim.armed_at == record.armed_at
+            && claim.closed.is_none()
+    });
+    let Some(claim) = claim else {
+        return Ok(());
+    };
+    let closed = Some(reason.name().to_owned());
+    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
+}
+
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
 ///
 /// A state file that the agent has removed is not written anew.
-fn bring_up_to_date(desk: &Desk) -> io::Result<()> {
+fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     let total = desk.place().total;
     let state = &desk.state;
     let right = state.task_index() >= total && state.total_tasks() == total;
     if right || state.phase() != "execution" {
         return Ok(());
     }
-    let mut state = state.clone();
+    let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
+    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
     state.set("taskIndex", total);
     state.set("totalTasks", total);
     state.write(&desk.feature)
@@ -453,7 +507,13 @@ fn spoken(desk: &Desk, verdict: &Verdict) -> String {
                 Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
                 Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
                 Shortfall::Unreadable => "the state cannot be read".to_owned(),
-                Shortfall::CheckFailed(result) => format!("check failed: {}", result.run),
+                Shortfall::CheckFailed(result) => {
+                    format!("check failed: `{}` ({})", result.run, result.outcome)
+                }
+                Shortfall::Tampered(tampered) => {
+                    let (removed, reworded) = (&tampered.removed, &tampered.reworded);
+                    format!("taken out of the list: {removed:?}, reworded: {reworded:?}")
+                }
                 other => format!("{other:?}"),
             })
             .collect::<Vec<_>>()

@@ -265,6 +265,11 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
             });
         }
     }
+    replace_in_two_steps(fresh, folder)
+}
+
+/// Moves the old folder aside and the new one in; when that fails, the old one comes back.
+fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
     let aside = tempfile::Builder::new()
         .prefix(".speckit-replaced-")
@@ -279,4 +284,35 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
         return Err(error);
     }
     aside.close().context("could not remove the plugin's earlier files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(parent: &Path, text: &str) -> TempDir {
+        let folder = tempfile::tempdir_in(parent).unwrap();
+        fs::write(folder.path().join("file"), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_system_that_cannot_swap_gets_the_new_folder_in_two_steps() {
+        let parent = tempfile::tempdir().unwrap();
+        let old = folder_with(parent.path(), "old").keep();
+        replace_in_two_steps(folder_with(parent.path(), "new"), &old).unwrap();
+        assert_eq!(fs::read_to_string(old.join("file")).unwrap(), "new");
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn when_the_second_step_fails_the_old_folder_comes_back() {
+        let parent = tempfile::tempdir().unwrap();
+        let old = folder_with(parent.path(), "old").keep();
+        let fresh = folder_with(parent.path(), "new");
+        fs::remove_dir_all(fresh.path()).unwrap();
+        replace_in_two_steps(fresh, &old).unwrap_err();
+        assert_eq!(fs::read_to_string(old.join("file")).unwrap(), "old");
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
 }

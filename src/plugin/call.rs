@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{Read, Seek};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io::{Read, Seek, Write};
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+
+use crate::world::{self, Deadline};
 
 /// How long one call may take; the slowest of them reads a few files.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -35,13 +36,15 @@ impl<T> Advise<T> for Result<T> {
     }
 }
 
-/// Returns what `command` answers, with nothing on its standard input; an error when it does not start or end.
-pub fn call(command: &mut Command) -> Result<Answer> {
+/// Returns what `command` answers to `input`; an error when it does not start or end.
+pub fn call(command: &mut Command, input: &str) -> Result<Answer> {
     let name = command.get_program().to_string_lossy().into_owned();
     // Files, not pipes: what the program leaves running behind it cannot hold us up.
-    let output = tempfile::tempfile().context("could not make a temporary file")?;
-    let errors = tempfile::tempfile().context("could not make a temporary file")?;
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    let open = || tempfile::tempfile().context("could not make a temporary file");
+    let (mut question, output, errors) = (open()?, open()?, open()?);
+    question.write_all(input.as_bytes())?;
+    question.rewind()?;
+    command.stdin(question).stdout(output.try_clone()?).stderr(errors.try_clone()?);
     let mut child = command.spawn().with_context(|| format!("could not start `{name}`"))?;
     let Some(status) = wait(&mut child)? else {
         bail!("`{name}` did not end within {} seconds", PATIENCE.as_secs());
@@ -50,17 +53,17 @@ pub fn call(command: &mut Command) -> Result<Answer> {
 }
 
 fn wait(child: &mut Child) -> Result<Option<ExitStatus>> {
-    let started = Instant::now();
+    let patience = Deadline::after(PATIENCE);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if started.elapsed() > PATIENCE {
+        if patience.is_over() {
             child.kill()?;
             child.wait()?;
             return Ok(None);
         }
-        thread::sleep(Duration::from_millis(10));
+        world::pause(Duration::from_millis(10));
     }
 }
 

@@ -22,6 +22,8 @@ pub const FILES: &[PluginFile] = plugin_files![
     ".claude-plugin/plugin.json",
     "LICENSE",
     "README.md",
+    "agents/qa-engineer.md",
+    "agents/spec-executor.md",
     "commands/cancel.md",
     "commands/implement.md",
     "commands/status.md",

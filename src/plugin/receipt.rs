@@ -1,16 +1,19 @@
 //! The receipt of `spool setup`: what was done for this user, so that exactly that can be undone.
 
-use std::fs;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::call::Advise;
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, write_whole};
 
 /// The receipt's name in our folder in the user's data folder.
 pub const FILE_NAME: &str = "setup.json";
+
+/// The most that is read of it, in bytes.
+const MOST: u64 = 1 << 20;
 
 /// What `spool setup` did and did not yet undo; fields that this version does not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -50,12 +53,10 @@ impl Receipt {
     /// Returns the receipt in `folder`, or nothing where there is none; an unreadable one is an error and stays as it is.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE_NAME);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                return Err(error).with_context(|| format!("could not read `{}`", path.display()));
-            }
+        let text = match read::read(&path, MOST) {
+            Ok(content) => content.bytes,
+            Err(Problem::Missing) => return Ok(None),
+            Err(problem) => bail!("could not read `{}`: {problem}", path.display()),
         };
         let receipt: Self = serde_json::from_slice(&text)
             .with_context(|| format!("could not understand `{}`", path.display()))
@@ -69,15 +70,10 @@ impl Receipt {
     /// Returns nothing, after the receipt stands whole in `folder`.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE_NAME);
-        let write = || -> Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer_pretty(&mut file, self)?;
-            file.write_all(b"\n")?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            Ok(())
-        };
-        write().with_context(|| format!("could not write `{}`", path.display()))
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        write_whole(&path, &text, Flush::ToDisk)
+            .with_context(|| format!("could not write `{}`", path.display()))
     }
 
     /// Returns the registration of this configuration, noted anew where there was none.

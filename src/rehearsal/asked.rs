@@ -5,6 +5,9 @@ use serde_json::Value;
 /// The words with which Claude Code opens the message that carries a Stop hook's reason to the model.
 pub const HOOK_FEEDBACK: &str = "Stop hook feedback:";
 
+/// The words with which Claude Code opens its request for the summary of a compaction.
+const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY";
+
 /// Who sent a request: the conversation, one of its subagents, or the client on its own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asker {
@@ -12,14 +15,15 @@ pub enum Asker {
     Main,
     /// A subagent, with the identifier that the client gave it.
     Subagent(String),
-    /// The client itself, for a title or a summary: a request that offers no tools. No script is asked.
+    /// The client itself, for a title or for the summary of a compaction. No script is asked.
     Side,
 }
 
 /// One request as the scripted model received it.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// How many requests of this kind of asker came before, plus one: the first main request is 1.
+    /// How many requests of this kind of asker came before, plus one: the first main request is 1. A request that is tried
+    /// again after an error counts again.
     pub number: usize,
     /// Who asks.
     pub asker: Asker,
@@ -35,11 +39,7 @@ impl Asked {
 
     /// Returns what is new in this request as plain text: the user messages since the last answer, tool results included.
     pub fn last_text(&self) -> String {
-        let mut parts = Vec::new();
-        for message in self.fresh() {
-            collect_text(&message["content"], &mut parts);
-        }
-        parts.join("\n")
+        self.fresh_parts().join("\n")
     }
 
     /// Returns the first user message as plain text, which is the prompt with the reminders around it.
@@ -60,11 +60,7 @@ impl Asked {
 
     /// Returns the reasons of the Stop hooks that this request brings, without the words the client puts before them.
     pub fn hook_feedback(&self) -> Vec<String> {
-        let mut parts = Vec::new();
-        for message in self.fresh() {
-            collect_text(&message["content"], &mut parts);
-        }
-        parts.iter().filter_map(|part| feedback_in(part)).map(str::to_owned).collect()
+        self.fresh_parts().iter().filter_map(|part| feedback_in(part)).map(str::to_owned).collect()
     }
 
     /// Returns whether a Stop hook sent the conversation back to work with this request.
@@ -94,6 +90,21 @@ impl Asked {
     /// Returns whether a subagent asks.
     pub fn is_subagent(&self) -> bool {
         matches!(self.asker, Asker::Subagent(_))
+    }
+
+    /// Returns whether this request asks for a summary with which the client replaces the conversation so far.
+    ///
+    /// Such a request offers tools like any other; only its words tell.
+    pub fn is_compaction(&self) -> bool {
+        self.fresh_parts().iter().any(|part| part.starts_with(COMPACTION))
+    }
+
+    fn fresh_parts(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        for message in self.fresh() {
+            collect_text(&message["content"], &mut parts);
+        }
+        parts
     }
 
     /// User messages after the last answer. Newer clients append messages of the role `system`, so the last message will not do.
@@ -162,6 +173,18 @@ mod tests {
         ]));
         assert_eq!(request.hook_feedback(), ["Two tasks\nare open"]);
         assert_eq!(request.first_text(), "start");
+    }
+
+    #[test]
+    fn a_compaction_is_known_by_its_words() {
+        let words = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
+        assert!(
+            asked(&json!([{"role": "user", "content": [{"type": "text", "text": words}]}]))
+                .is_compaction()
+        );
+        assert!(
+            !asked(&json!([{"role": "user", "content": "Respond with TEXT ONLY"}])).is_compaction()
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
+use crate::world;
+
 /// How the real Claude Code is to be started. Runs of one `Client` share its home, so a session can be resumed.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -150,7 +152,7 @@ impl Client {
         command.args(first).arg("--dangerously-skip-permissions").args(&self.arguments);
         command.current_dir(&self.project).env_clear();
         // The environment is cleared because a person's own keys, proxies and settings have no place in a rehearsal.
-        if let Some(path) = std::env::var_os("PATH") {
+        if let Some(path) = world::raw_variable("PATH") {
             command.env("PATH", path);
         }
         command
@@ -165,7 +167,9 @@ impl Client {
             .env("DISABLE_AUTOUPDATER", "1")
             .env("DISABLE_TELEMETRY", "1")
             // Without it the client refuses to run as root with permissions skipped.
-            .env("IS_SANDBOX", "1");
+            .env("IS_SANDBOX", "1")
+            // A model on this machine answers or is gone: a client whose rehearsal was interrupted ends within seconds.
+            .env("CLAUDE_CODE_MAX_RETRIES", "2");
         for (name, value) in &self.environment {
             command.env(name, value);
         }

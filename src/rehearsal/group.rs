@@ -12,7 +12,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+
+use crate::world::{self, Deadline};
 
 /// How a program ended.
 pub(super) struct Ended {
@@ -40,12 +42,12 @@ pub(super) fn run(
     limit: Duration,
     on_line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<Ended> {
-    let deadline = Instant::now() + limit;
+    let deadline = Deadline::after(limit);
     let (mut group, events) = Group::start(command)?;
     let mut stderr = Vec::new();
     let mut timed_out = false;
     loop {
-        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        match events.recv_timeout(deadline.left()) {
             Ok(Event::Line(line)) => on_line(&line),
             Ok(Event::Stderr(bytes)) => stderr = bytes,
             Ok(Event::Exited) | Err(RecvTimeoutError::Disconnected) => break,
@@ -108,8 +110,8 @@ impl Drop for Group {
 }
 
 fn drain(events: &Receiver<Event>, stderr: &mut Vec<u8>, on_line: &mut dyn FnMut(&[u8])) {
-    let deadline = Instant::now() + LAST_WORDS;
-    while let Ok(event) = events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+    let deadline = Deadline::after(LAST_WORDS);
+    while let Ok(event) = events.recv_timeout(deadline.left()) {
         match event {
             Event::Line(line) => on_line(&line),
             Event::Stderr(bytes) => *stderr = bytes,
@@ -212,6 +214,70 @@ fn kill(pid: Pid) {
 
 fn unique_mark() -> String {
     static RUNS: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now = world::now();
     format!("{}-{}-{now}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_shell(script: &str, limit: Duration) -> (Ended, Vec<String>) {
+        let mut lines = Vec::new();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let ended = run(&mut command, limit, &mut |line| {
+            lines.push(String::from_utf8_lossy(line).trim().to_owned());
+        });
+        (ended.expect("a shell"), lines)
+    }
+
+    /// Waits until a process is gone. One that nobody has reaped yet is gone too.
+    fn wait_until_gone(pid: &str) {
+        loop {
+            let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
+            let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
+            if state.is_empty() || state.starts_with('Z') {
+                return;
+            }
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn lines_and_errors_and_the_status_arrive() {
+        let (ended, lines) =
+            run_shell("echo one; echo two; echo three >&2; exit 3", Duration::from_mins(1));
+        assert_eq!(lines, ["one", "two"]);
+        assert_eq!(ended.stderr, b"three\n");
+        assert_eq!(ended.status.code(), Some(3));
+        assert!(!ended.timed_out);
+    }
+
+    #[test]
+    fn a_program_that_leaves_a_child_behind_does_not_keep_us_waiting() {
+        let (ended, lines) = run_shell("sleep 1000 & echo $!", Duration::from_mins(1));
+        assert!(!ended.timed_out && ended.status.success());
+        wait_until_gone(&lines[0]);
+    }
+
+    #[test]
+    fn at_the_limit_the_whole_group_dies() {
+        let (ended, lines) = run_shell("sleep 1000 & echo $!; wait", Duration::from_millis(300));
+        assert!(ended.timed_out);
+        assert_eq!(ended.status.code(), None);
+        wait_until_gone(&lines[0]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_with_a_session_of_its_own_dies_too() {
+        let (ended, lines) =
+            run_shell("setsid sleep 1000 & echo $!; wait", Duration::from_millis(300));
+        assert!(ended.timed_out);
+        wait_until_gone(&lines[0]);
+        let (ended, lines) = run_shell("setsid sleep 1000 & echo $!", Duration::from_mins(1));
+        assert!(!ended.timed_out);
+        wait_until_gone(&lines[0]);
+    }
 }

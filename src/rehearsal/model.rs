@@ -4,12 +4,13 @@ use super::asked::{Asked, Asker};
 use super::http::{self, Answer, Request, Unreadable};
 use super::reply::{Envelope, Failure, Kind, Reply, tokens_in};
 use serde_json::{Value, json};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::mem::discriminant;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// What decides the next reply to the conversation and to its subagents.
 pub type Script = Box<dyn FnMut(&Asked) -> Reply + Send>;
@@ -23,6 +24,14 @@ pub struct ScriptedModel {
 
 /// The header with which Claude Code marks the requests of a subagent.
 const AGENT_HEADER: &str = "x-claude-code-agent-id";
+
+/// How long and how much of a refused request is still read.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES: u64 = 1024 * 1024;
+/// The answer to a request of the client's own for a title.
+const TITLE: &str = "A rehearsal";
+/// The answer to a request of the client's own for the summary of a compaction.
+const SUMMARY: &str = "<analysis>A rehearsal.</analysis>\n<summary>The rehearsal so far.</summary>";
 
 struct Shared {
     script: Mutex<Script>,
@@ -145,13 +154,20 @@ impl Shared {
         self.record().complaints.push(what);
     }
 
-    fn note(&self, asker: Asker, body: Value) -> Arc<Asked> {
+    /// Files a request under its asker and its number.
+    fn note(&self, agent: Option<&str>, body: Value) -> Arc<Asked> {
+        let mut request = Asked { number: 0, asker: Asker::Side, body };
+        request.asker = match agent {
+            _ if request.tool_names().is_empty() || request.is_compaction() => Asker::Side,
+            Some(agent) => Asker::Subagent(agent.to_owned()),
+            None => Asker::Main,
+        };
         let mut record = self.record();
-        let kind = discriminant(&asker);
-        let number =
+        let kind = discriminant(&request.asker);
+        request.number =
             record.requests.iter().filter(|earlier| discriminant(&earlier.asker) == kind).count()
                 + 1;
-        let request = Arc::new(Asked { number, asker, body });
+        let request = Arc::new(request);
         record.requests.push(Arc::clone(&request));
         drop(record);
         self.changed.notify_all();
@@ -166,7 +182,7 @@ impl Shared {
 
     fn ask_script(&self, asked: &Asked) -> Reply {
         if asked.asker == Asker::Side {
-            return Reply::text("A rehearsal");
+            return Reply::text(if asked.is_compaction() { SUMMARY } else { TITLE });
         }
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
         // A script is a closure of a test and may fail an assertion; the client then gets an error that it does not try again.
@@ -213,22 +229,29 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 fn serve(stream: &TcpStream, shared: &Shared) {
     let mut writer = stream;
-    let (method, answer) = match http::read_request(&mut BufReader::new(stream), &mut writer) {
+    // An answer may find nobody there: the client is free to go away. So what writing returns is of no interest.
+    match http::read_request(&mut BufReader::new(stream), &mut writer) {
         Ok(request) => {
-            let answer = answer_to(&request, shared);
-            (request.method, answer)
+            if let Some(answer) = answer_to(&request, shared) {
+                let _ = http::write_answer(&mut writer, &request.method, &answer);
+            }
         }
-        Err(Unreadable::Gone) => return,
+        Err(Unreadable::Gone) => {}
         Err(Unreadable::Refused { status, why }) => {
             shared.complain(why.clone());
-            (String::new(), Some(error_answer(&Failure::of_request(status, why))))
+            let answer = error_answer(&Failure::of_request(status, why));
+            let _ = http::write_answer(&mut writer, "", &answer);
+            linger(stream);
         }
-    };
-    if let Some(answer) = answer {
-        // The client may have gone away meanwhile, which is its right.
-        let _ = http::write_answer(&mut writer, &method, &answer);
     }
     let _ = stream.shutdown(Shutdown::Both);
+}
+
+/// Reads what the other side still sends, within bounds: a connection closed over unread bytes is reset, and the answer lost.
+fn linger(stream: &TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(LINGER));
+    let _ = io::copy(&mut stream.take(LINGER_BYTES), &mut io::sink());
 }
 
 fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
@@ -249,7 +272,7 @@ fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
             return Some(error_answer(&Failure::of_request(400, why)));
         }
     };
-    let asked = shared.note(asker_of(request, &body), body);
+    let asked = shared.note(request.header(AGENT_HEADER), body);
     let envelope = Envelope {
         serial: shared.next_serial(),
         model: &asked.body["model"],
@@ -268,16 +291,6 @@ fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
             shared.wait_until_stopped();
             None
         }
-    }
-}
-
-fn asker_of(request: &Request, body: &Value) -> Asker {
-    if body["tools"].as_array().is_none_or(Vec::is_empty) {
-        return Asker::Side;
-    }
-    match request.header(AGENT_HEADER) {
-        Some(agent) => Asker::Subagent(agent.to_owned()),
-        None => Asker::Main,
     }
 }
 
@@ -304,4 +317,172 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
         return words.clone();
     }
     panic.downcast_ref::<&str>().map_or_else(|| "no words".to_owned(), |words| (*words).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const QUESTION: &str = r#"{"model":"m","stream":true,"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"go"}]}"#;
+
+    /// Sends bytes as they are and returns all that comes back.
+    fn send(model: &ScriptedModel, bytes: &str) -> String {
+        let mut stream = TcpStream::connect(model.address).expect("a connection");
+        stream.write_all(bytes.as_bytes()).expect("a request");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    fn post(model: &ScriptedModel, path: &str, headers: &str, body: &str) -> String {
+        let length = body.len();
+        send(
+            model,
+            &format!("POST {path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}"),
+        )
+    }
+
+    fn ask(model: &ScriptedModel) -> String {
+        post(model, "/v1/messages?beta=true", "", QUESTION)
+    }
+
+    #[test]
+    fn a_list_is_played_in_order_and_its_last_reply_repeats() {
+        let model =
+            ScriptedModel::playing(vec![Reply::text("one"), Reply::text("two")]).expect("a model");
+        let answers = [ask(&model), ask(&model), ask(&model)];
+        assert!(answers[0].contains(r#""text":"one""#), "{}", answers[0]);
+        assert!(answers[1].contains(r#""text":"two""#) && answers[2].contains(r#""text":"two""#));
+        assert!(
+            answers[0].contains("event: message_start\n")
+                && answers[0].contains("event: message_stop\n")
+        );
+        assert!(
+            answers[1].contains("msg_rehearsal_000002")
+                && answers[2].contains("msg_rehearsal_000003")
+        );
+        assert_eq!(
+            model.main_requests().iter().map(|asked| asked.number).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+    }
+
+    #[test]
+    fn a_request_without_a_stream_gets_one_message() {
+        let reply = Reply::text("I run.").and_tool("Bash", json!({"command": "ls"}));
+        let model = ScriptedModel::playing(vec![reply]).expect("a model");
+        let answer = post(&model, "/v1/messages", "", &QUESTION.replace("true", "false"));
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        let message: Value = serde_json::from_str(body).expect("one message");
+        assert_eq!(message["content"][0]["text"], "I run.");
+        assert_eq!(message["content"][1]["input"]["command"], "ls");
+        assert_eq!(message["stop_reason"], "tool_use");
+    }
+
+    #[test]
+    fn a_body_in_chunks_is_put_together() {
+        let model = ScriptedModel::playing(vec![Reply::text("heard")]).expect("a model");
+        let (first, second) = QUESTION.split_at(20);
+        let head = "POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let body = format!(
+            "{:x}\r\n{first}\r\n{:X};x=y\r\n{second}\r\n0\r\nTrailer: t\r\n\r\n",
+            20,
+            second.len()
+        );
+        assert!(send(&model, &format!("{head}{body}")).contains("heard"));
+        assert_eq!(model.main_requests()[0].last_text(), "go");
+    }
+
+    #[test]
+    fn subagents_and_the_clients_own_requests_are_told_apart() {
+        let model = ScriptedModel::start(|asked| {
+            Reply::text(if asked.asker == Asker::Subagent("a1".to_owned()) {
+                "from the subagent"
+            } else {
+                "from the main"
+            })
+        });
+        let model = model.expect("a model");
+        assert!(
+            post(&model, "/v1/messages", "X-Claude-Code-Agent-Id: a1\r\n", QUESTION)
+                .contains("from the subagent")
+        );
+        assert!(ask(&model).contains("from the main"));
+        assert!(post(&model, "/v1/messages", "", r#"{"messages":[],"tools":[]}"#).contains(TITLE));
+        let askers: Vec<Asker> = model.requests().iter().map(|asked| asked.asker.clone()).collect();
+        assert_eq!(askers, [Asker::Subagent("a1".to_owned()), Asker::Main, Asker::Side]);
+        assert!(model.requests().iter().all(|asked| asked.number == 1));
+    }
+
+    #[test]
+    fn an_error_carries_its_status_its_type_and_when_to_try_again() {
+        let reply = Reply::error(429, "rate_limit_error", "slow down").retry_after(7);
+        let model = ScriptedModel::playing(vec![reply]).expect("a model");
+        let answer = ask(&model);
+        assert!(answer.starts_with("HTTP/1.1 429 Too Many Requests\r\n"), "{answer}");
+        assert!(answer.contains("Retry-After: 7\r\n"), "{answer}");
+        assert!(
+            answer.contains(r#"{"type":"rate_limit_error","message":"slow down"}"#),
+            "{answer}"
+        );
+    }
+
+    #[test]
+    fn questions_beside_the_conversation_are_answered_without_the_script() {
+        let model = ScriptedModel::start(|_| panic!("nobody asks me")).expect("a model");
+        assert!(send(&model, "HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
+        assert!(send(&model, "GET /api/hello HTTP/1.1\r\n\r\n").ends_with("{}"));
+        assert!(post(&model, "/v1/messages/count_tokens", "", QUESTION).contains("input_tokens"));
+        assert!(post(&model, "/api/event_logging", "", "x").ends_with("{}"));
+        assert!(model.requests().is_empty() && model.complaints().is_empty());
+    }
+
+    #[test]
+    fn nonsense_is_refused_and_the_model_goes_on() {
+        let model = ScriptedModel::playing(vec![Reply::text("still here")]).expect("a model");
+        let too_long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(70_000));
+        for (bytes, status) in [
+            ("hello\r\n\r\n", "400"),
+            ("GET / HTTP/1.1\r\nno colon\r\n\r\n", "400"),
+            (too_long.as_str(), "431"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: many\r\n\r\n", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "413"),
+            ("POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 3\r\n\r\n{[}", "400"),
+            ("POST /v1/messages HTTP/1.1\r\nContent-Length: 4\r\n\r\n\"\u{e9}\"", "200"),
+        ] {
+            let answer = send(&model, bytes);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{bytes:?}: {answer}");
+        }
+        assert!(ask(&model).contains("still here"));
+        assert_eq!(model.complaints().len(), 7, "{:?}", model.complaints());
+    }
+
+    #[test]
+    fn a_script_that_panics_is_an_error_for_the_client_and_a_complaint_for_the_test() {
+        let model = ScriptedModel::start(|asked| panic!("unexpected request {}", asked.number))
+            .expect("a model");
+        assert!(ask(&model).starts_with("HTTP/1.1 400 "));
+        assert!(ask(&model).contains("the script panicked: unexpected request 2"));
+        assert_eq!(model.complaints().len(), 2);
+    }
+
+    #[test]
+    fn the_model_stops_while_it_is_silent_and_while_a_request_is_half_sent() {
+        let model = ScriptedModel::playing(vec![Reply::silence()]).expect("a model");
+        let mut waiting = TcpStream::connect(model.address).expect("a connection");
+        write!(
+            waiting,
+            "POST /v1/messages HTTP/1.1\r\nContent-Length: {}\r\n\r\n{QUESTION}",
+            QUESTION.len()
+        )
+        .expect("a request");
+        let mut half = TcpStream::connect(model.address).expect("a connection");
+        half.write_all(b"POST /v1/messages HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            .expect("half a request");
+        model.wait_for_main_request(1);
+        drop(model);
+        assert!(matches!(half.read(&mut [0; 8]), Ok(0) | Err(_)));
+    }
 }

@@ -28,7 +28,7 @@ pub struct ClientRun {
 /// One thing that a line of the client's output tells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// The agent says something. The flag of a subagent is its tool call's identifier.
+    /// The agent says something.
     Says(String),
     /// The agent calls a tool.
     Calls {
@@ -45,6 +45,8 @@ pub enum Heard {
     Notice(String),
     /// The turn is over, with the final text.
     Ends(String),
+    /// The same, told of a subagent.
+    InSubagent(Box<Heard>),
 }
 
 /// The key of the client's notification that it overrode a hook. Only newer clients send it.
@@ -149,23 +151,29 @@ impl ClientRun {
         if let Some(words) = notified.or(shown) {
             return Some(words.to_owned());
         }
+        if self.result().is_none_or(|result| result["subtype"] != "success") {
+            return None;
+        }
         let mut last_reason = None;
         for heard in self.heard() {
             match heard {
                 Heard::Feedback(reason) => last_reason = Some(reason),
-                Heard::Ends(text) => {
-                    let reason = last_reason.take()?;
-                    let went_well =
-                        self.result().is_some_and(|result| result["subtype"] == "success");
-                    if went_well && text.is_empty() {
-                        return Some(format!("the turn ended right after the hook said: {reason}"));
+                Heard::Notice(_) | Heard::InSubagent(_) => {}
+                Heard::Ends(text) if text.is_empty() => {
+                    if let Some(reason) = last_reason.take() {
+                        return Some(format!("the turn ended right after a hook said: {reason}"));
                     }
                 }
-                Heard::Notice(_) => {}
                 _ => last_reason = None,
             }
         }
         None
+    }
+
+    /// Returns the tool calls that the client's permission rules refused, in the client's own form.
+    pub fn permission_denials(&self) -> &[Value] {
+        let denials = self.result().and_then(|result| result["permission_denials"].as_array());
+        denials.map_or(&[], Vec::as_slice)
     }
 
     /// Returns all the facts of the run as text, for the message of a failed test.
@@ -199,6 +207,14 @@ impl ClientRun {
 
 /// Returns what one line of the client's output tells, in order; most lines tell one thing, many tell nothing.
 pub fn heard(line: &Value) -> Vec<Heard> {
+    let told = heard_from_anyone(line);
+    if line["parent_tool_use_id"].is_string() {
+        return told.into_iter().map(|heard| Heard::InSubagent(Box::new(heard))).collect();
+    }
+    told
+}
+
+fn heard_from_anyone(line: &Value) -> Vec<Heard> {
     match line["type"].as_str() {
         Some("assistant") => blocks(line).filter_map(heard_from_agent).collect(),
         Some("user") => heard_by_agent(line),
@@ -288,4 +304,74 @@ fn children(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn run_of(lines: Vec<Value>) -> ClientRun {
+        ClientRun { exit_code: Some(0), lines, ..ClientRun::default() }
+    }
+
+    fn says(text: &str) -> Value {
+        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, "parent_tool_use_id": null})
+    }
+
+    fn feedback(reason: &str) -> Value {
+        let text = format!("Stop hook feedback:\n{reason}");
+        json!({"type": "user", "message": {"content": [{"type": "text", "text": text}]}, "isSynthetic": true})
+    }
+
+    fn ends(text: &str) -> Value {
+        json!({"type": "result", "subtype": "success", "is_error": false, "result": text})
+    }
+
+    #[test]
+    fn a_reason_that_is_answered_is_no_override() {
+        let run = run_of(vec![says("one"), feedback("more"), says("two"), ends("two")]);
+        assert!(run.is_success());
+        assert_eq!(run.hook_feedbacks(), ["more"]);
+        assert_eq!(run.block_cap(), None);
+    }
+
+    #[test]
+    fn a_reason_without_an_answer_is_an_override_even_after_a_turn_that_ended_well() {
+        let run = run_of(vec![says("one"), ends("one"), says("two"), feedback("more"), ends("")]);
+        assert_eq!(
+            run.block_cap().expect("an override"),
+            "the turn ended right after a hook said: more"
+        );
+    }
+
+    #[test]
+    fn an_override_that_the_client_names_is_told_in_its_words() {
+        let words = "A hook blocked the turn from ending 9 consecutive times";
+        let notice = json!({"type": "system", "subtype": "informational", "content": words});
+        let run = run_of(vec![says("one"), feedback("more"), notice, ends("")]);
+        assert_eq!(run.block_cap().as_deref(), Some(words));
+        assert_eq!(run.notices(), [words]);
+    }
+
+    #[test]
+    fn a_subagents_words_and_calls_are_its_own() {
+        let mut line = says("from below");
+        line["parent_tool_use_id"] = json!("toolu_1");
+        assert_eq!(
+            heard(&line),
+            [Heard::InSubagent(Box::new(Heard::Says("from below".to_owned())))]
+        );
+        assert!(run_of(vec![line]).texts().is_empty());
+    }
+
+    #[test]
+    fn a_line_that_is_not_json_is_kept_apart() {
+        let mut run = ClientRun::default();
+        assert!(run.take_line(b"{\"type\":\"result\"}\n").is_some());
+        assert!(run.take_line(b"warning: \xff\n").is_none());
+        assert!(run.take_line(b"\n").is_none());
+        assert_eq!(run.lines.len(), 1);
+        assert_eq!(run.stray_lines, ["warning: \u{fffd}"]);
+    }
 }

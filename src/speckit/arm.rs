@@ -14,7 +14,7 @@ use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, Session, put_aside};
+use crate::store::loops::{Claim, Loops, Record, Session, TERMINAL, put_aside};
 use crate::store::read;
 use crate::world::{self, Deadline};
 
@@ -186,15 +186,16 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
     notes.extend(ended_by(&loops, &feature, armer));
-    if let Some(folder) = &folder {
-        let bound = bind(project, folder, &claim, armer);
-        if bound.is_err() {
-            // Refused is refused: no stop may find a claim and begin all the same.
-            let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
-            loops.write_claim(&closed).map_err(unwritable)?;
-        }
-        notes.extend(bound.map_err(unwritable)?);
+    let bound = match &folder {
+        Some(folder) => bind(project, folder, &claim, armer),
+        None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
+    };
+    if bound.is_err() {
+        // Refused is refused: no stop may find a claim and begin all the same.
+        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+        loops.write_claim(&closed).map_err(unwritable)?;
     }
+    bound.map_err(unwritable)?;
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),
@@ -281,6 +282,8 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     state.set("taskIndex", tasks.first_open());
     state.set("totalTasks", tasks.tasks.len());
     state.set("taskIteration", 1);
+    // A person armed anew: every task has its attempts again.
+    state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);
     // The schema's default of 100 would end a long list early.
@@ -303,13 +306,13 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     }
 }
 
-/// Writes a session's record for a claim; returns a note when its journal could not be written.
+/// Writes a session's record for a claim and notes it in the session's journal.
 fn bind(
     project: &Project,
     folder: &Session,
     claim: &Claim,
     armer: Armer<'_>,
-) -> std::io::Result<Option<String>> {
+) -> std::io::Result<()> {
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
@@ -320,18 +323,23 @@ fn bind(
     {
         let fingerprint = Some(desk.work_fingerprint(project));
         record.ledger = Ledger { fingerprint, ..Ledger::default() };
+        record.tasks_hash = desk.tasks_hash();
+        folder.save_open_tasks(&desk.open_tasks())?;
     }
+    // A record that cannot be read is put aside before it is replaced.
     folder.record()?;
     folder.save(&record)?;
-    let entry = Entry {
+    folder.note(&armed_entry(claim, armer))
+}
+
+fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
+    Entry {
         at: claim.armed_at,
         event: "armed".to_owned(),
         about: claim.about.clone(),
         words: format!("armed by {}", armer.by),
         ..Entry::default()
-    };
-    let noted = folder.note(&entry);
-    Ok(noted.err().map(|error| format!("The journal cannot be written: {error}.")))
+    }
 }
 
 /// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.

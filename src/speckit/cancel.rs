@@ -1,17 +1,15 @@
 //! Cancelling: disarm first, then remove the state file; progress notes and journal stay (spec 003, US-4).
 
 use std::fs;
-use std::io;
 
 use super::arm::Refusal;
+use super::ending::{Telling, end_loop};
 use super::observe::Desk;
 use super::project::{Feature, Project};
 use super::{PROGRESS, STATE};
-use crate::engine::{Demand, Observation, decide};
-use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, is_session_id};
+use crate::engine::{Demand, Observation};
+use crate::store::loops::Loops;
 use crate::store::read::Problem;
-use crate::world;
 
 /// A cancelled loop, as it stood before it was cleaned up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,24 +20,13 @@ pub struct Cancelled {
     pub cleanup: String,
 }
 
-/// Returns the feature that a cancel without a name is about: the session's own, else the current one.
+/// Returns the feature that a cancel is about: the named one, the session's own, or the current one.
 pub fn feature_to_cancel(
     project: &Project,
     named: Option<&str>,
     session: Option<&str>,
 ) -> Result<Feature, Refusal> {
-    if let Some(name) = named {
-        return Ok(project.feature(name)?);
-    }
-    let loops = Loops::of(&project.root);
-    let own = session.filter(|session| is_session_id(session));
-    let own = own.and_then(|session| loops.peek(session));
-    if let Some(own) = own.filter(|own| own.ledger.is_live())
-        && let Ok(feature) = project.feature_at(&own.folder)
-    {
-        return Ok(feature);
-    }
-    project.current_feature()?.ok_or_else(|| {
+    project.feature_meant(named, session)?.ok_or_else(|| {
         Refusal("nothing to cancel: no feature is selected in this project.\n`spool status` lists the loops; name one: /speckit:cancel 001-name".to_owned())
     })
 }
@@ -88,7 +75,8 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
             feature.name
         )));
     }
-    disarm(&loops, feature).map_err(|error| {
+    let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
+    end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
         Refusal(format!(
             "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
@@ -103,46 +91,6 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     };
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     Ok(Cancelled { summary, cleanup })
-}
-
-fn disarm(loops: &Loops, feature: &Feature) -> io::Result<()> {
-    let _lock = loops.lock()?;
-    let now = world::now();
-    let claim = loops.claim(&feature.name).unwrap_or_default();
-    let owner = claim.session.clone();
-    loops.write_claim(&Claim {
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        closed: Some("cancelled".to_owned()),
-        ..claim
-    })?;
-    let Some(owner) = owner.filter(|owner| is_session_id(owner)) else {
-        return Ok(());
-    };
-    let session = loops.session(&owner)?;
-    let Some(mut record) = session.record()?.filter(|record| record.about == feature.name) else {
-        return Ok(());
-    };
-    if !record.ledger.is_live() {
-        return Ok(());
-    }
-    let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let iteration = record.ledger.iterations;
-    // Cancelling is no iteration of the agent's: only the end is taken from the judgement.
-    record.ledger.ended =
-        decide(&crate::engine::Contract::default(), &record.ledger, &cancelled).ledger.ended;
-    "cancelled by a person".clone_into(&mut record.words);
-    session.save(&record)?;
-    session.note(&Entry {
-        at: now,
-        event: "cancelled".to_owned(),
-        about: feature.name.clone(),
-        iteration,
-        verdict: "end".to_owned(),
-        reason: "cancelled".to_owned(),
-        words: record.words.clone(),
-        ..Entry::default()
-    })
 }
 
 fn remove_state(feature: &Feature) -> Result<(), Problem> {

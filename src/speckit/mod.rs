@@ -1,7 +1,9 @@
 //! The speckit loop: a feature of a spec-kit project, driven to the end of its task list.
 
 pub mod arm;
+pub mod books;
 pub mod cancel;
+pub mod ending;
 pub mod observe;
 pub mod project;
 pub mod settings;

@@ -1,18 +1,21 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::project::{Feature, Project};
+use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
 use crate::claude::transcript::{Tail, stands_alone};
-use crate::engine::tasks::TaskList;
+use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tree, Waiting, Work, hash_of,
+    Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
+    Waiting, Work, hash_of,
 };
 use crate::evidence::{commits, tree};
-use crate::store::loops::Record;
+use crate::store::loops::{OpenTasks, Record};
 use crate::store::read::{self, Problem};
 use crate::store::settled::{PATIENCE, read_settled};
 use crate::world::{self, Deadline};
@@ -139,13 +142,15 @@ impl Desk {
         Place { task: (next + 1).min(total.max(1)), total, done }
     }
 
-    /// Returns the contract of this feature; the limits are those of its state file (spec 003, FR-8).
+    /// Returns the contract of this feature: the limits of its state file (spec 003, FR-8), the
+    /// checks of the settings (spec 000).
     ///
     /// A file that cannot be read names no limit; the other guardrails hold all the same.
-    pub fn contract(&self) -> Contract {
+    pub fn contract(&self, settings: &Settings) -> Contract {
         let readable = self.unreadable.is_none();
         Contract {
             token: Some(SIGNAL.to_owned()),
+            checks: settings.checks.clone(),
             guardrails: Guardrails {
                 max_iterations: readable.then(|| self.state.max_global_iterations()),
                 ..Guardrails::default()
@@ -162,6 +167,37 @@ impl Desk {
             .with_number(commits::head_fingerprint(&project.root))
             .finish();
         Fingerprint { work, tree: Tree::NotTaken }
+    }
+
+    /// Returns a hash of the task list's bytes, 0 without one.
+    pub fn tasks_hash(&self) -> u64 {
+        self.tasks_hash
+    }
+
+    /// Returns the open tasks, by id, with a hash of their text.
+    pub fn open_tasks(&self) -> OpenTasks {
+        let open = self.tasks.iter().flat_map(TaskList::open);
+        open.map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+    }
+
+    /// Returns what became of tasks that were open, other than being done.
+    pub fn tampered_since(&self, before: &OpenTasks) -> Tampered {
+        let Some(list) = &self.tasks else {
+            return Tampered::default();
+        };
+        let now: BTreeMap<&str, &Task> =
+            list.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
+        let mut tampered = Tampered::default();
+        for (id, text) in before {
+            match now.get(id.as_str()) {
+                None => tampered.removed.push(id.clone()),
+                Some(task) if hash_of(task.title.as_bytes()) != *text => {
+                    tampered.reworded.push(id.clone());
+                }
+                Some(_) => {}
+            }
+        }
+        tampered
     }
 
     fn work(&self, had_list: bool) -> Work {
@@ -181,18 +217,31 @@ impl Desk {
         }
     }
 
+    /// The attempt at the present task, or at any open one that has used up its attempts.
     fn attempt(&self, place: Place) -> Attempt {
-        let open = self.tasks.as_ref().and_then(|list| list.open().next());
-        Attempt {
-            task: open.map_or_else(|| place.task.to_string(), |task| task.id.clone()),
-            used: self.state.task_iteration(),
-            limit: self.state.max_task_iterations(),
+        let limit = self.state.max_task_iterations();
+        let mut open = self.tasks.iter().flat_map(TaskList::open);
+        let first = open.next();
+        let spent =
+            first.into_iter().chain(open).find(|task| self.state.failures(&task.id) >= limit);
+        let used = self.state.task_iteration();
+        let named = |task: &Task, used| Attempt { task: task.id.clone(), used, limit };
+        match (spent, first) {
+            (Some(task), _) => named(task, self.state.failures(&task.id).saturating_add(1)),
+            (None, Some(task)) => named(task, used),
+            (None, None) => Attempt { task: place.task.to_string(), used, limit },
         }
     }
 }
 
 /// Returns the observation of one stop, and moves the record's place in the transcript on.
-pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Record) -> Observation {
+pub fn observe(
+    project: &Project,
+    desk: &Desk,
+    event: &Event,
+    record: &mut Record,
+    checks: Option<Vec<CheckResult>>,
+) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     let mut tool_calls = None;
     if let Some(path) = event.transcript() {
@@ -217,7 +266,8 @@ pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Recor
         claimed,
         tool_calls,
         fingerprint,
-        checks: None,
+        tampered: Tampered::default(),
+        checks,
         waiting: waiting(desk, event),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, is_session_id};
 use crate::store::read::{self, Problem};
 use crate::world;
 
@@ -111,6 +111,26 @@ impl Project {
             Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Returns the feature that is meant: the named one, the one the session drives, or the current one.
+    pub fn feature_meant(
+        &self,
+        named: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<Option<Feature>, Lost> {
+        if let Some(name) = named {
+            return self.feature(name).map(Some);
+        }
+        let loops = Loops::of(&self.root);
+        let own = session.filter(|session| is_session_id(session));
+        let own = own.and_then(|session| loops.peek(session));
+        if let Some(own) = own.filter(|own| own.ledger.is_live())
+            && let Ok(feature) = self.feature_at(&own.folder)
+        {
+            return Ok(Some(feature));
+        }
+        self.current_feature()
     }
 
     /// Returns the feature of this name.

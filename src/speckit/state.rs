@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::project::Feature;
 use super::{MOST_STATE, STATE};
-use crate::store::read::Problem;
+use crate::store::read::{Problem, read_in};
 use crate::store::settled::{PATIENCE, read_settled};
 use crate::store::write::{Flush, write_whole};
 use crate::world::Deadline;
@@ -45,6 +45,16 @@ impl State {
                 .map_err(|why| NoState::Corrupt { why, bytes: content.bytes }),
             Err(Problem::Missing) => Err(NoState::Missing),
             Err(problem) => Err(NoState::Corrupt { why: problem.to_string(), bytes: Vec::new() }),
+        }
+    }
+
+    /// Returns the state as it stands, for a reader that keeps others from writing; waits only for a
+    /// file that is no whole document yet.
+    pub fn read_at_once(feature: &Feature) -> Result<Self, NoState> {
+        let found = read_in(&feature.folder, STATE, MOST_STATE).ok();
+        match found.and_then(|content| Self::parse(&content.bytes).ok()) {
+            Some(state) => Ok(state),
+            None => Self::read(feature),
         }
     }
 
@@ -109,6 +119,21 @@ impl State {
     /// Returns whether a person's approval is waited for.
     pub fn awaits_approval(&self) -> bool {
         self.fields.get("awaitingApproval").is_some_and(|value| *value == Value::Bool(true))
+    }
+
+    /// Returns whether a failed task gets a repair task (`recoveryMode`).
+    pub fn recovers(&self) -> bool {
+        self.fields.get("recoveryMode").is_some_and(|value| *value == Value::Bool(true))
+    }
+
+    /// Returns how many repairs one original task may have (default 3).
+    pub fn max_fix_tasks(&self) -> u64 {
+        self.number("maxFixTasksPerOriginal", 3)
+    }
+
+    /// Returns a field that is an object.
+    pub fn object(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.fields.get(name).and_then(Value::as_object)
     }
 
     /// Sets one field and leaves all others as they are.

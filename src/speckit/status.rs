@@ -52,6 +52,8 @@ pub struct FeatureReport {
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
+    /// The same in plain words.
+    pub words: String,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
 }
@@ -105,6 +107,8 @@ impl FeatureReport {
         let record = record.filter(|record| record.about == feature.name);
         let ended = record.as_ref().and_then(|record| record.ledger.ended.clone());
         let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
+        let words = ended.as_ref().map(ToString::to_string);
+        let words = words.or_else(|| claim.as_ref().map(|claim| claim.words.clone()));
         let reason = ended.map(|reason| reason.name().to_owned()).or(closed).unwrap_or_default();
         let loop_status = match (&claim, &record) {
             (None, _) => "none",
@@ -136,6 +140,7 @@ impl FeatureReport {
             max_iterations: desk.state.max_global_iterations(),
             loop_status: loop_status.to_owned(),
             reason,
+            words: words.unwrap_or_default(),
             record,
         }
     }
@@ -149,7 +154,9 @@ impl FeatureReport {
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
             "live" => text.push_str("  Loop: live\n"),
             _ => {
-                let _ = writeln!(text, "  Loop: ended ({})", self.reason);
+                let why = if self.words.is_empty() { "" } else { ": " };
+                let words = printable(&self.words);
+                let _ = writeln!(text, "  Loop: ended ({}){why}{words}", self.reason);
             }
         }
         let _ = writeln!(text, "  Phase: {}", self.phase);

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
-use crate::engine::{Ledger, Shortfall, Stall, TerminalReason};
+use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
@@ -44,17 +44,29 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let _ = write!(
         text,
         "\nHow to resume:\n\
-         1. Read {STATE} and {TASKS} in that folder, and {PROGRESS} for what was learned so far.\n\
-         2. Take the first open task. Do not do it yourself: delegate it to the spec-executor agent, \
-         or to the qa-engineer agent when it is marked [VERIFY]. Adjacent [P] tasks go out together, \
-         in one message.\n\
-         3. When the work is there and its checks pass, tick the task's box in {TASKS}. When it \
-         fails, try again with what you learned, and say so when a person is needed.\n\
-         4. Go on with the next open task, without asking and without stopping in between.\n\
-         Only when every box is ticked, end with {SIGNAL} on a line of its own. Not before: open \
-         boxes outrank it."
+         1. `spool task next` shows the task or the parallel group to do now ({PROGRESS} has what was learned).\n\
+         2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
+         3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit {STATE}.\n\
+         4. When it fails: `spool task fail ID \"why\"`. When only a person can go on: `spool task block \"what they must do\"`.\n\
+         5. Go on with the next one, without asking. Only when no task is open, end with {SIGNAL} on a line of its own."
     );
     limited(text)
+}
+
+/// Returns the paragraph that a session with a live loop gets after a compaction or a resume.
+pub fn reminder(desk: &Desk, ledger: &Ledger) -> String {
+    let place = desk.place();
+    limited(format!(
+        "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
+         You are its coordinator: `spool task next` shows what to do now, delegate it to spec-executor \
+         (or qa-engineer when it is marked [VERIFY]), then `spool task done ID` or `spool task fail ID \"why\"`. \
+         {PROGRESS} in {} has what was learned. Go on without asking until no task is open.",
+        desk.feature.name,
+        place.task,
+        place.total,
+        ledger.iterations + 1,
+        shortened(&desk.feature.folder.display().to_string()),
+    ))
 }
 
 /// Returns the line that a person sees when the agent is sent back.
@@ -179,6 +191,7 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::ClaimedWithOpenTasks => format!(
             "You wrote {SIGNAL}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
         ),
+        Shortfall::Tampered(tampered) => tampered_words(tampered),
         Shortfall::EmptyList => format!(
             "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
         ),
@@ -197,6 +210,34 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
         Shortfall::OpenTasks | Shortfall::NoToken | Shortfall::Unreadable => return None,
     })
+}
+
+fn tampered_words(tampered: &Tampered) -> String {
+    let mut text = String::new();
+    if !tampered.removed.is_empty() {
+        let _ = write!(
+            text,
+            "Open tasks were taken out of {TASKS}: {}. Put them back, or write into {PROGRESS} why they are no longer needed.",
+            ids(&tampered.removed)
+        );
+    }
+    if !tampered.reworded.is_empty() {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(
+            text,
+            "{gap}Open tasks were reworded in {TASKS}: {}. Do what they asked for first.",
+            ids(&tampered.reworded)
+        );
+    }
+    text
+}
+
+/// A few ids and how many more there are.
+fn ids(all: &[String]) -> String {
+    let shown: Vec<String> =
+        all.iter().take(12).map(|id| printable(id).chars().take(40).collect()).collect();
+    let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Somebody else's lines, none of which can be taken for the signal.
@@ -244,5 +285,36 @@ fn limited(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod contract_tests {
+    use super::*;
+
+    /// What the coordinator's prompt and its abbreviations all have to say.
+    const CONTRACT: [&str; 8] = [
+        "spool task next",
+        "spool task done",
+        "spool task fail",
+        "spool task block",
+        "spec-executor",
+        "qa-engineer",
+        "[VERIFY]",
+        SIGNAL,
+    ];
+
+    #[test]
+    fn fr_15_the_resume_prompt_is_an_abbreviation_of_the_coordinators_prompt() {
+        let whole = include_str!("../../commands/implement.md");
+        let source = include_str!("words.rs");
+        let (_, resume) = source.split_once("How to resume").unwrap();
+        let (resume, _) = resume.split_once(");").unwrap();
+        for words in CONTRACT {
+            let said = words == SIGNAL && resume.contains("{SIGNAL}");
+            assert!(whole.contains(words), "implement.md does not say {words}");
+            assert!(said || resume.contains(words), "the resume prompt does not say {words}");
+        }
+        assert!(whole.lines().count() < 150);
     }
 }

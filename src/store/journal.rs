@@ -1,13 +1,12 @@
 //! The journal: one line of JSON for every verdict, only ever appended to.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::write::open_or_create;
+use super::write::append_line;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,9 +35,7 @@ pub struct Entry {
 
 /// Appends one entry as one line; lines of other writers are never torn.
 pub fn append(path: &Path, entry: &Entry) -> io::Result<()> {
-    let mut line = serde_json::to_vec(entry)?;
-    line.push(b'\n');
-    open_or_create(path, File::options().append(true))?.write_all(&line)
+    append_line(path, &serde_json::to_vec(entry)?)
 }
 
 /// Returns the entries that can be read, in the order of the file, and how many lines could not.

@@ -3,6 +3,7 @@
 //! A *record* is a session's loop with its ledger; a *claim* says which session drives a feature.
 //! A closed claim is a tombstone: no late stop brings its loop back, only arming does.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ use super::write::{Flush, write_whole};
 use crate::engine::Ledger;
 use crate::world;
 
+/// Where the journal of loops stands that no session has taken yet.
+pub const TERMINAL: &str = "terminal";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
@@ -56,10 +59,17 @@ pub struct Record {
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
     pub words: String,
+    /// Whether the loop ended outside of a stop and the person has not been told yet.
+    pub untold: bool,
+    /// Hash of the task list when its open tasks were last noted, 0 for never.
+    pub tasks_hash: u64,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
+
+/// The open tasks of a list, by id, with a hash of their text.
+pub type OpenTasks = BTreeMap<String, u64>;
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,8 +85,10 @@ pub struct Claim {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
-    /// Why the loop is over, or `None` while it lives.
+    /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<String>,
+    /// Why it is over, in plain words.
+    pub words: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -101,7 +113,7 @@ pub fn is_session_id(id: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())
         && id.len() <= 128
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && !matches!(id, "claims" | "lock")
+        && !matches!(id, "claims" | "lock" | TERMINAL)
 }
 
 impl Loops {
@@ -124,7 +136,9 @@ impl Loops {
     pub fn sessions(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut ids: Vec<_> = names.filter(|name| self.knows(name)).collect();
+        let has_journal =
+            |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
+        let mut ids: Vec<_> = names.filter(|name| self.knows(name) || has_journal(name)).collect();
         ids.sort();
         ids
     }
@@ -161,6 +175,22 @@ impl Loops {
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
         take_lock(&self.folder)
+    }
+
+    /// Returns the lock under which a feature's task list and state file are changed.
+    pub fn feature_lock(&self, feature: &str, patience: Duration) -> io::Result<Lock> {
+        self.create()?;
+        let path = self.claim_path(feature)?.with_extension("lock");
+        Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
+    }
+
+    /// Appends to a session's journal without locking it: one line is one write.
+    pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
+        self.create()?;
+        let folder = self.folder.join(session);
+        make_inside(&self.root()?, &folder)?;
+        let path = folder.join("journal.jsonl");
+        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
     }
 
     /// Returns the session's folder, made where it is missing, and locked.
@@ -216,6 +246,16 @@ impl Session {
     /// Writes the record whole.
     pub fn save(&self, record: &Record) -> io::Result<()> {
         save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
+    }
+
+    /// Returns the open tasks as they were last noted, none when that cannot be read.
+    pub fn open_tasks(&self) -> OpenTasks {
+        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes the open tasks, so that one that is taken out of the list is noticed.
+    pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
+        save(&self.folder.join("open-tasks.json"), tasks)
     }
 
     /// Appends to the session's journal.

@@ -42,6 +42,13 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     written
 }
 
+/// Appends one line in one write, so that lines of other writers are never torn.
+pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
+    let mut bytes = line.to_vec();
+    bytes.push(b'\n');
+    open_or_create(path, File::options().append(true))?.write_all(&bytes)
+}
+
 /// Returns a file opened with these options, made where it is missing; what is not a file, or a link
 /// to one, is an error and is never waited for.
 pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {

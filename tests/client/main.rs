@@ -1,4 +1,16 @@
 //! The real Claude Code, driven end to end.
 
+#![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
+
+mod arming;
+mod cancelling;
+mod checkout;
+mod coordinator;
+mod demo;
+mod neighbours;
+mod packaging;
 mod rehearsal;
 mod support;
+mod the_loop;
+mod trouble;
+mod workshop;

@@ -1,8 +1,10 @@
 //! The rehearsal itself: what the scripted model and the client runner show of the real Claude Code.
 
-use crate::support::{Project, client, json_lines, on_every_client};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
-use serde_json::json;
+use crate::support::{Project, client, json_lines, on_every_client, wait_until_gone};
+use ralph_speckit::rehearsal::{Heard, Reply, ScriptedModel};
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 on_every_client! {
     an_answer_without_tools_ends_the_turn
@@ -10,6 +12,13 @@ on_every_client! {
     a_blocking_stop_hook_sends_the_agent_back_once
     an_always_blocking_hook_is_overridden_by_the_client_itself
     a_tool_call_in_every_turn_keeps_the_client_from_overriding
+    a_command_blocked_by_a_plugin_costs_no_request_and_says_why
+    a_plugin_hook_tells_the_model_and_the_person
+    an_error_of_the_service_ends_the_turn_without_a_stop
+    a_resumed_session_keeps_its_identifier_and_its_transcript
+    a_subagent_asks_under_its_own_name
+    a_compaction_is_answered_and_the_session_hook_speaks_again
+    a_rehearsal_that_is_broken_off_leaves_nothing_running
 }
 
 fn an_answer_without_tools_ends_the_turn(version: &str) {
@@ -100,4 +109,166 @@ fn a_tool_call_in_every_turn_keeps_the_client_from_overriding(version: &str) {
     assert_eq!(run.hook_feedbacks().len(), 12);
     assert_eq!(project.read("work").lines().count(), 13);
     assert_eq!(run.block_cap(), None);
+}
+
+fn a_command_blocked_by_a_plugin_costs_no_request_and_says_why(version: &str) {
+    let project = Project::new();
+    let plugin = project.plugin(
+        "demo",
+        "start",
+        "UserPromptExpansion",
+        "demo:(start|other)",
+        r#"cat > input; printf '%s' '{"decision":"block","reason":"No feature here\nmake one first"}'"#,
+    );
+    let model = ScriptedModel::playing(vec![Reply::text("never")]).expect("a model");
+    let run = client(version, &project, &model)
+        .plugin(&plugin)
+        .run("/demo:start --now\nplease")
+        .expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert!(model.requests().is_empty(), "{}", run.describe());
+    let notices = run.notices();
+    assert_eq!(notices.len(), 1, "{}", run.describe());
+    assert!(notices[0].contains("No feature here\nmake one first"), "{}", run.describe());
+    let input: Value = serde_json::from_str(&project.read("input")).expect("the hook's input");
+    assert_eq!(input["command_name"], "demo:start");
+    assert_eq!(input["command_args"], "--now\nplease");
+}
+
+fn a_plugin_hook_tells_the_model_and_the_person(version: &str) {
+    let project = Project::new();
+    let answer = json!({
+        "systemMessage": "The loop is armed",
+        "hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "ARMED: two tasks"},
+    });
+    let script = format!("cat > /dev/null; printf '%s' '{answer}'");
+    let plugin = project.plugin("demo", "start", "UserPromptExpansion", "demo:start", &script);
+    let model = ScriptedModel::playing(vec![Reply::text("I see.")]).expect("a model");
+    let run = client(version, &project, &model).plugin(&plugin).run("/demo:start").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.system_messages("UserPromptExpansion"), ["The loop is armed"]);
+    let requests = model.main_requests();
+    assert_eq!(requests.len(), 1);
+    assert!(requests[0].body["messages"].to_string().contains("ARMED: two tasks"));
+    assert!(requests[0].last_text().contains("The body of start"));
+}
+
+fn an_error_of_the_service_ends_the_turn_without_a_stop(version: &str) {
+    let project = Project::new();
+    let settings = project.hook("Stop", "cat > stopped");
+    let failure = Reply::error(403, "permission_error", "not for you");
+    let model = ScriptedModel::playing(vec![failure]).expect("a model");
+    let run = client(version, &project, &model).settings(&settings).run("work").expect("a run");
+    assert!(!run.is_success());
+    assert_eq!(run.exit_code, Some(1), "{}", run.describe());
+    assert_eq!(run.result().expect("a result")["api_error_status"], 403);
+    assert!(run.final_text().contains("not for you"), "{}", run.describe());
+    assert_eq!(project.read("stopped"), "");
+}
+
+fn a_resumed_session_keeps_its_identifier_and_its_transcript(version: &str) {
+    let project = Project::new();
+    let settings = project
+        .hook("Stop", r#"cat > /dev/null; printf '%s' '{"systemMessage":"one turn is over"}'"#);
+    let model = ScriptedModel::playing(vec![Reply::text("First."), Reply::text("Second.")])
+        .expect("a model");
+    let session = "11111111-2222-4333-8444-555555555555";
+    let client = client(version, &project, &model).settings(&settings);
+    let first = client.clone().session(session).run("begin").expect("a run");
+    assert_eq!(first.session_id(), Some(session), "{}", first.describe());
+    let second = client.resume(session).run("go on").expect("a run");
+    assert!(second.is_success(), "{}", second.describe());
+    assert_eq!(second.session_id(), Some(session), "{}", second.describe());
+    // Each run tells only of itself, although both write to one transcript.
+    assert_eq!(first.system_messages("Stop").len(), 1);
+    assert_eq!(second.system_messages("Stop").len(), 1);
+    assert!(model.main_requests()[1].body["messages"].to_string().contains("First."));
+}
+
+fn a_subagent_asks_under_its_own_name(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::start(|asked| {
+        if asked.is_subagent() {
+            return Reply::text("The subagent has spoken.");
+        }
+        if asked.number > 1 {
+            return Reply::text("All done.");
+        }
+        let input = json!({
+            "description": "speak", "prompt": "Speak.", "subagent_type": "general-purpose", "run_in_background": false,
+        });
+        Reply::tool("Task", input)
+    });
+    let model = model.expect("a model");
+    let run = client(version, &project, &model).run("delegate").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let subagent = model.subagent_requests();
+    assert_eq!(subagent.len(), 1, "{}", run.describe());
+    assert!(subagent[0].first_text().contains("Speak."));
+    assert!(
+        model.main_requests()[1].tool_results()[0].contains("The subagent has spoken."),
+        "{}",
+        run.describe()
+    );
+    // What a subagent says is never taken for the agent's own words.
+    assert!(!run.texts().contains(&"The subagent has spoken.".to_owned()), "{}", run.describe());
+}
+
+fn a_compaction_is_answered_and_the_session_hook_speaks_again(version: &str) {
+    let project = Project::new();
+    let script = r#"source=$(sed 's/.*"source":"\([a-z]*\)".*/\1/')
+printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"REMEMBER after %s"}}' "$source""#;
+    let settings = project.hook("SessionStart", script);
+    let model = ScriptedModel::start(|asked| {
+        if asked.number > 3 {
+            return Reply::text("Done.");
+        }
+        Reply::tool("Bash", json!({"command": "echo work", "description": "work"}))
+            .input_tokens(950_000)
+    });
+    let model = model.expect("a model");
+    let run = client(version, &project, &model)
+        .settings(&settings)
+        .variable("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "100000")
+        .run("work");
+    let run = run.expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert!(model.requests().iter().any(|asked| asked.is_compaction()), "{}", run.describe());
+    let last = model.main_requests().pop().expect("a request");
+    assert!(
+        last.body["messages"].to_string().contains("REMEMBER after compact"),
+        "{}",
+        run.describe()
+    );
+    assert!(
+        !last.body["messages"].to_string().contains("REMEMBER after startup"),
+        "{}",
+        run.describe()
+    );
+}
+
+fn a_rehearsal_that_is_broken_off_leaves_nothing_running(version: &str) {
+    let project = Project::new();
+    let command = "echo $$ > pid.part; mv pid.part pid; exec sleep 1000";
+    let model = ScriptedModel::playing(vec![Reply::tool(
+        "Bash",
+        json!({"command": command, "description": "sleep"}),
+    )]);
+    let model = model.expect("a model");
+    let client = client(version, &project, &model);
+    let broken_off = catch_unwind(AssertUnwindSafe(|| {
+        client.run_watched("sleep", &mut |line| {
+            if ralph_speckit::rehearsal::heard(line)
+                .iter()
+                .any(|heard| matches!(heard, Heard::Calls { .. }))
+            {
+                while project.read("pid").is_empty() {
+                    thread::yield_now();
+                }
+                panic!("this test breaks the rehearsal off");
+            }
+        })
+    }));
+    assert!(broken_off.is_err());
+    wait_until_gone(project.read("pid").trim());
 }

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
 use tempfile::TempDir;
 
 /// Makes one test of each function for each pinned client; the function gets the client's version.
@@ -46,12 +48,43 @@ impl Project {
     ///
     /// The script runs in the project and gets the event's JSON on its standard input.
     pub fn hook(&self, event: &str, script: &str) -> PathBuf {
-        let program = self.write(&format!("hooks/{event}.sh"), &format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755))
-            .expect("an executable hook");
+        let program = self.program(&format!("hooks/{event}.sh"), script);
         let hook = json!({"type": "command", "command": program, "args": [], "timeout": 10});
         let settings = json!({"hooks": {event: [{"hooks": [hook]}]}});
         self.write(&format!("hooks/{event}.json"), &settings.to_string())
+    }
+
+    /// Writes a plugin with one command and with one shell script as the hook of one event, and returns the plugin's folder.
+    pub fn plugin(
+        &self,
+        name: &str,
+        command: &str,
+        event: &str,
+        matcher: &str,
+        script: &str,
+    ) -> PathBuf {
+        let root = format!("plugins/{name}");
+        self.program(&format!("{root}/bin/hook"), script);
+        let manifest = json!({"name": name, "version": "1.0.0", "description": "a plugin of a test", "author": {"name": "a test"}});
+        self.write(&format!("{root}/.claude-plugin/plugin.json"), &manifest.to_string());
+        let body = format!(
+            "---\ndescription: a command of a test\n---\nThe body of {command}: $ARGUMENTS\n"
+        );
+        self.write(&format!("{root}/commands/{command}.md"), &body);
+        let hook = json!({
+            "type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/bin/hook", "args": [], "timeout": 10,
+            "statusMessage": "a hook of a test",
+        });
+        let hooks = json!({"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}});
+        self.write(&format!("{root}/hooks/hooks.json"), &hooks.to_string());
+        self.path().join(root)
+    }
+
+    /// Writes a shell script that can be run.
+    pub fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.write(name, &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable file");
+        path
     }
 }
 
@@ -85,6 +118,18 @@ pub fn program(version: &str) -> PathBuf {
             clients.join(version).display(),
         )
     })
+}
+
+/// Waits until a process is gone. One that nobody has reaped yet is gone too.
+pub fn wait_until_gone(pid: &str) {
+    loop {
+        let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
+        let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
+        if state.is_empty() || state.starts_with('Z') {
+            return;
+        }
+        thread::yield_now();
+    }
 }
 
 /// Returns the JSON objects in a file that holds one a line.

@@ -34,7 +34,7 @@ fn the_command_arms_the_session_and_hands_the_model_a_line() {
             "basePath": ".specify/specs/001-login", "phase": "execution", "taskIndex": 1,
             "totalTasks": 3, "taskIteration": 1, "maxTaskIterations": 5, "globalIteration": 1,
             "maxGlobalIterations": 100, "awaitingApproval": false, "recoveryMode": false,
-            "maxFixTasksPerOriginal": 3, "fixTaskMap": {}})
+            "maxFixTasksPerOriginal": 3, "taskAttempts": {}, "fixTaskMap": {}})
     );
     assert_eq!(bench.path(".claude/ralph/.gitignore").metadata().unwrap().len(), 2);
 }

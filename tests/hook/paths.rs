@@ -1,6 +1,8 @@
 //! Spec 003, NFR-4: every way out of a stop, once. The table is the list of them.
 
 use crate::support::{ALL_DONE, Bench, FEATURE, Outcome, executing};
+use ralph_speckit::speckit::books::Books;
+use ralph_speckit::speckit::project::Project;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
@@ -57,6 +59,14 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
             stop(bench)
         }),
         ("task_failed", || stop(set("taskIteration", 6))),
+        ("blocked", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            let project = Project::around(bench.root()).unwrap();
+            let feature = project.feature(FEATURE).unwrap();
+            Books::open(&project, &feature, None).unwrap().block("a key for the server").unwrap();
+            stop(bench)
+        }),
         ("corrupt_state", || {
             let bench = Bench::in_execution().raw_state("{");
             bench.stop("s1").run().reason();
@@ -88,6 +98,7 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
     no_progress, nothing done: told: Ralph-speckit ended the loop of 001-login (no_progress): the agent stopped 3 times in a row without doing anything. 1 of 3 tasks done, iteration 3. Open: 2 of 3: T002, T003. Read its last answer: it may be asking for something. Then go on with /speckit:implement. | Loop ended (no_progress) for feature 001-login: the agent stopped 3 times in a row without doing anything
     no_progress, nothing changed: told: Ralph-speckit ended the loop of 001-login (no_progress): 10 iterations in a row changed nothing in the project. 1 of 3 tasks done, iteration 12. Open: 2 of 3: T002, T003. Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement. | Loop ended (no_progress) for feature 001-login: 10 iterations in a row changed nothing in the project
     task_failed: told: Ralph-speckit ended the loop of 001-login (task_failed): task T002 is at attempt 6, and 5 are allowed. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement. | Loop ended (task_failed) for feature 001-login: task T002 is at attempt 6, and 5 are allowed
+    blocked: told: Ralph-speckit ended the loop of 001-login (blocked): the agent needs a person: a key for the server. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Do that, then go on with /speckit:implement. | Loop ended (blocked) for feature 001-login: the agent needs a person: a key for the server
     corrupt_state: told: Ralph-speckit ended the loop of 001-login (corrupt_state): the state file is still unreadable. 1 of 3 tasks done, iteration 2. Open: 2 of 3: T002, T003. Run /speckit:implement (keeps the broken file aside and starts anew) or /speckit:cancel. | ERROR: .speckit-state.json of feature 001-login is still corrupt
     cancelled, the state file was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. 1 of 3 tasks done, iteration 1. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
     cancelled, the feature's folder was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
@@ -192,6 +203,16 @@ fn nfr_4_every_reason_to_go_on() {
         ("no list, the counter is behind", || {
             stop(Bench::project().current_feature(FEATURE).state(&executing(2, 3)))
         }),
+        ("a check failed", || {
+            let settings = "---\nchecks:\n  - \"false\"\n---\n";
+            stop(Bench::in_execution().tasks(ALL_DONE).settings(settings))
+        }),
+        ("an open task was taken out", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            bench.write_tasks("- [x] T001 Create it\n- [x] T003 [VERIFY] Try it\n");
+            stop(bench)
+        }),
         ("the list is empty", || stop(Bench::in_execution().tasks(""))),
         ("the list is gone", || {
             let bench = Bench::in_execution();
@@ -212,6 +233,8 @@ fn nfr_4_every_reason_to_go_on() {
     open tasks, said to be complete: block: Continue feature: 001-login (Task 2/3, Iter 1)
     open tasks, counted complete: block: Continue feature: 001-login (Task 2/3, Iter 1)
     no list, the counter is behind: block: Continue feature: 001-login (Task 3/3, Iter 1)
+    a check failed: block: Continue feature: 001-login (Task 3/3, Iter 1)
+    an open task was taken out: block: Continue feature: 001-login (Task 2/2, Iter 2)
     the list is empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
     the list is gone: block: Continue feature: 001-login (Task 2/3, Iter 2)
     the state is corrupt: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: EOF while parsing an object at line 1 column 1

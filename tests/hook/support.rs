@@ -259,7 +259,7 @@ impl Bench {
 
     /// What the journal says of each stop: the verdict, and the reason of an end.
     pub fn verdicts(&self, session: &str) -> Vec<String> {
-        let stops = self.journal(session).into_iter().filter(|entry| entry["event"] == "stop");
+        let stops = self.journal(session).into_iter().filter(|entry| entry["verdict"] != "");
         let words = stops.map(|entry| {
             format!("{} {}", entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap())
         });

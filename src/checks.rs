@@ -1,0 +1,201 @@
+//! Running a command as evidence: a time limit, its whole process group, the end of its output.
+//!
+//! These are the only programs that the hook ever starts, and only where a person configured them.
+
+use std::io::{self, PipeReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::engine::{Check, CheckResult};
+use crate::world::{self, Deadline};
+
+/// The most of the output that is kept, in bytes.
+const TAIL: usize = 1_500;
+/// How long an ended group has to leave by itself.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a silent command is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs the checks one after the other in `folder` and returns their results, in order.
+///
+/// `limit` bounds all of them together; what does not get its turn has failed.
+pub fn run_all(checks: &[Check], folder: &Path, limit: Duration) -> Vec<CheckResult> {
+    let deadline = Deadline::after(limit);
+    checks
+        .iter()
+        .map(|check| {
+            let own = Duration::from_secs(check.limit_seconds);
+            run(&check.run, folder, own.min(deadline.left()))
+        })
+        .collect()
+}
+
+/// Runs one command line with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
+///
+/// A missing program, a signal and the time limit are failures.
+pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
+    let result = |passed, outcome: String, tail: &[u8]| CheckResult {
+        run: command.to_owned(),
+        passed,
+        outcome,
+        tail: readable(tail),
+    };
+    let (child, pipe) = match start(command, folder) {
+        Ok(started) => started,
+        Err(error) => return result(false, format!("it could not be started: {error}"), b""),
+    };
+    let (status, tail) = wait(child, pipe, limit);
+    match status {
+        None => result(false, format!("over its limit of {} s, ended", limit.as_secs()), &tail),
+        Some(status) if status.success() => result(true, "exit code 0".to_owned(), &tail),
+        Some(status) => match status.code() {
+            Some(127) => result(false, "exit code 127: no such program".to_owned(), &tail),
+            Some(code) => result(false, format!("exit code {code}"), &tail),
+            None => result(false, status.to_string(), &tail),
+        },
+    }
+}
+
+fn start(command: &str, folder: &Path) -> io::Result<(Child, PipeReader)> {
+    let (reader, writer) = io::pipe()?;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).current_dir(folder);
+    shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        shell.process_group(0);
+    }
+    Ok((shell.spawn()?, reader))
+}
+
+/// Reads until the command has ended or its time is over; `None` for a status means over.
+///
+/// A grandchild that keeps the pipe open is not waited for.
+fn wait(mut child: Child, mut pipe: PipeReader, limit: Duration) -> (Option<ExitStatus>, Vec<u8>) {
+    let deadline = Deadline::after(limit);
+    let mut tail = Vec::new();
+    loop {
+        let silent = !take_what_is_there(&mut pipe, &mut tail, LOOK);
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                while take_what_is_there(&mut pipe, &mut tail, Duration::ZERO) {}
+                end_group(&child, Duration::ZERO);
+                return (Some(status), tail);
+            }
+            Ok(None) if deadline.is_over() => {
+                end_group(&child, GRACE);
+                let _ = child.kill();
+                let _ = child.wait();
+                return (None, tail);
+            }
+            Ok(None) => {
+                if silent {
+                    world::pause(Duration::from_millis(1));
+                }
+            }
+            Err(_) => return (None, tail),
+        }
+    }
+}
+
+/// Reads once if there is something within `patience`; returns whether there was.
+fn take_what_is_there(pipe: &mut PipeReader, tail: &mut Vec<u8>, patience: Duration) -> bool {
+    if !is_readable(pipe, patience) {
+        return false;
+    }
+    let mut chunk = [0; 8192];
+    let Ok(count @ 1..) = pipe.read(&mut chunk) else {
+        return false;
+    };
+    tail.extend_from_slice(&chunk[..count]);
+    if tail.len() > 4 * TAIL {
+        tail.drain(..tail.len() - TAIL);
+    }
+    true
+}
+
+#[cfg(unix)]
+fn is_readable(pipe: &PipeReader, patience: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let limit = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+    let mut wanted = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut wanted, Some(&limit)).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable(_: &PipeReader, _: Duration) -> bool {
+    true
+}
+
+/// Ends everything in the command's process group: asked first, then without asking.
+#[cfg(unix)]
+fn end_group(child: &Child, grace: Duration) {
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
+        return;
+    };
+    // A group that has gone already is no error.
+    let _ = kill_process_group(group, Signal::TERM);
+    let deadline = Deadline::after(grace);
+    while !deadline.is_over() && test_kill_process_group(group).is_ok() {
+        world::pause(Duration::from_millis(10));
+    }
+    let _ = kill_process_group(group, Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn end_group(_: &Child, _: Duration) {}
+
+/// The end of an output as text, without control characters but line breaks and tabs.
+fn readable(output: &[u8]) -> String {
+    let start = output.len().saturating_sub(TAIL);
+    let text = String::from_utf8_lossy(&output[start..]);
+    let clean = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
+    text.chars().filter(clean).collect::<String>().trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &str, limit: u64) -> CheckResult {
+        run(command, Path::new("/"), Duration::from_secs(limit))
+    }
+
+    #[test]
+    fn only_code_0_passes() {
+        assert!(check("true", 20).passed);
+        assert_eq!(check("echo no; exit 3", 20).outcome, "exit code 3");
+        assert_eq!(check("echo no; exit 3", 20).tail, "no");
+    }
+
+    #[test]
+    fn a_missing_program_is_a_failed_check() {
+        let result = check("no-such-program-here --version", 20);
+        assert!(!result.passed);
+        assert_eq!(result.outcome, "exit code 127: no such program");
+    }
+
+    #[test]
+    fn at_the_limit_the_whole_group_is_ended_also_a_grandchild_that_holds_the_pipe() {
+        let result =
+            check("sh -c 'trap \"\" TERM; echo started; while :; do sleep 1; done' & wait", 1);
+        assert!(!result.passed);
+        assert_eq!(result.outcome, "over its limit of 1 s, ended");
+        assert_eq!(result.tail, "started");
+    }
+
+    #[test]
+    fn a_command_that_ended_is_not_kept_waiting_by_what_it_left_in_the_background() {
+        assert!(check("sleep 60 & echo done", 20).passed);
+    }
+
+    #[test]
+    fn the_end_of_a_long_output_is_kept_without_control_characters() {
+        let result = check("head -c 200000 /dev/zero | tr '\\0' a; printf '\\033[31mend\\n'", 20);
+        assert!(result.tail.ends_with("[31mend"), "{}", result.tail);
+        assert!(result.tail.len() <= TAIL);
+    }
+}

@@ -1,0 +1,164 @@
+//! The embedded agent: it edits real files, and calls the real hook program as Claude Code does.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::project;
+use super::script::{self, Step, Turn};
+use super::show::{Speaker, say, why};
+use crate::engine::tasks::TaskList;
+
+const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
+
+/// Plays the whole script; an error when a step fails or the hook answers out of turn.
+pub fn play(folder: &Path, hook: &Path) -> Result<()> {
+    let notes = tempfile::tempdir().context("no temporary folder can be made")?;
+    let mut agent = Agent {
+        folder: folder.to_owned(),
+        hook: hook.to_owned(),
+        transcript: notes.path().join("transcript.jsonl"),
+        held: false,
+    };
+    say(Speaker::Person, "/speckit:implement");
+    agent.arm()?;
+    for turn in &script::TURNS {
+        if !agent.take(turn)? {
+            return Ok(());
+        }
+    }
+    bail!("the hook sent the agent back after its last turn")
+}
+
+struct Agent {
+    folder: PathBuf,
+    hook: PathBuf,
+    transcript: PathBuf,
+    held: bool,
+}
+
+impl Agent {
+    fn arm(&self) -> Result<()> {
+        let answer = self.call_hook(&json!({
+            "hook_event_name": "UserPromptExpansion",
+            "command_name": "speckit:implement",
+            "command_args": "",
+        }))?;
+        let context = answer["hookSpecificOutput"]["additionalContext"].as_str();
+        say(Speaker::Hook, context.context("the hook did not arm the loop")?);
+        Ok(())
+    }
+
+    /// Plays one turn and tries to stop; returns whether the hook sent the agent back.
+    fn take(&mut self, turn: &Turn) -> Result<bool> {
+        for step in turn.steps {
+            self.act(step)?;
+        }
+        say(Speaker::Agent, turn.words);
+        self.record(&json!({"type": "text", "text": turn.words}))?;
+        let answer = self.call_hook(&json!({
+            "hook_event_name": "Stop",
+            "stop_hook_active": self.held,
+            "last_assistant_message": turn.words,
+            "background_tasks": [],
+        }))?;
+        self.held = true;
+        if answer["decision"] == "block" {
+            say(Speaker::Hook, answer["systemMessage"].as_str().unwrap_or_default());
+            say(Speaker::Hook, &why(answer["reason"].as_str().unwrap_or_default()));
+            return Ok(true);
+        }
+        let words = answer["systemMessage"].as_str();
+        say(Speaker::Hook, words.unwrap_or("(silent: every box is ticked, the agent may stop)"));
+        Ok(false)
+    }
+
+    fn act(&self, step: &Step) -> Result<()> {
+        let name = match step {
+            Step::Write(name, text) => {
+                project::write(&self.folder, name, text)?;
+                say(Speaker::Agent, &format!("writes {name}"));
+                "Write"
+            }
+            Step::Tick(id) => {
+                self.tick(id)?;
+                say(Speaker::Agent, &format!("ticks {id}"));
+                "Edit"
+            }
+            Step::Run(command) => {
+                self.run(command)?;
+                "Bash"
+            }
+        };
+        self.record(&json!({"type": "tool_use", "id": "toolu", "name": name, "input": {}}))
+    }
+
+    fn tick(&self, id: &str) -> Result<()> {
+        let path = self.folder.join(script::FEATURE).join("tasks.md");
+        let mut text =
+            fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let list = TaskList::parse(&text);
+        let task = list.find(id).with_context(|| format!("there is no task {id}"))?;
+        text[task.mark_at] = b'x';
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    }
+
+    fn run(&self, command: &str) -> Result<()> {
+        let mut words = command.split(' ');
+        let program = words.next().unwrap_or_default();
+        let output = Command::new(program)
+            .args(words)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot run `{command}`"))?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        say(Speaker::Agent, &format!("runs `{command}`: {}", printed.trim()));
+        if !output.status.success() {
+            bail!("`{command}` failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+
+    /// Appends to the transcript in the form that Claude Code writes.
+    fn record(&self, block: &Value) -> Result<()> {
+        let line = json!({
+            "type": "assistant",
+            "isSidechain": false,
+            "sessionId": SESSION,
+            "message": {"role": "assistant", "content": [block]},
+        });
+        let mut file = File::options().create(true).append(true).open(&self.transcript)?;
+        writeln!(file, "{line}").context("cannot write the transcript")
+    }
+
+    /// Starts the hook program with an event and returns what it printed, `Null` for silence.
+    fn call_hook(&self, event: &Value) -> Result<Value> {
+        let mut event = event.clone();
+        event["session_id"] = SESSION.into();
+        event["transcript_path"] = self.transcript.display().to_string().into();
+        event["cwd"] = self.folder.display().to_string().into();
+        let mut child = Command::new(&self.hook)
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start `{}`", self.hook.display()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(event.to_string().as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            bail!("`{}` ended with {}", self.hook.display(), output.status);
+        }
+        if output.stdout.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&output.stdout).context("the hook printed something else than JSON")
+    }
+}

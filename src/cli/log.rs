@@ -1,0 +1,95 @@
+//! `spool log`: the journal, for people.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::{Where, style};
+use crate::speckit::project::printable;
+use crate::store::journal::{self, Entry};
+use crate::store::loops::Loops;
+
+/// Show every decision and why it was made.
+#[derive(clap::Args)]
+pub struct LogArgs {
+    /// Only the last N entries
+    #[arg(short = 'n', long, value_name = "N")]
+    last: Option<usize>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print JSON for programs, one object a line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Prints the journals of all sessions in the order of time.
+pub fn run(args: &LogArgs) -> Result<ExitCode> {
+    let loops = Loops::of(&args.place.project()?.root);
+    let mut all: Vec<(String, Entry)> = Vec::new();
+    let mut unread = 0;
+    for session in loops.sessions() {
+        if args.session.as_ref().is_some_and(|wanted| *wanted != session) {
+            continue;
+        }
+        let (entries, broken) = journal::entries(&loops.journal(&session));
+        unread += broken;
+        all.extend(entries.into_iter().map(|entry| (session.clone(), entry)));
+    }
+    all.sort_by_key(|(_, entry)| entry.at);
+    let skipped = args.last.map_or(0, |last| all.len().saturating_sub(last));
+    if args.json {
+        for (session, entry) in all.iter().skip(skipped) {
+            let mut value = serde_json::to_value(entry)?;
+            value["session"] = session.as_str().into();
+            anstream::println!("{value}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all.is_empty() {
+        anstream::println!("Nothing is written yet: no loop has run in this project.");
+    }
+    for (session, entry) in all.iter().skip(skipped) {
+        anstream::println!("{}", line(session, entry));
+    }
+    if unread > 0 {
+        anstream::eprintln!("{unread} lines could not be read and are left out.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(session: &str, entry: &Entry) -> String {
+    let (style, what) = match (entry.verdict.as_str(), entry.event.as_str()) {
+        ("continue", _) => (style::WARN, "go on".to_owned()),
+        ("wait", _) => (style::DIM, "wait".to_owned()),
+        ("end", _) if entry.reason == "completed" => (style::GOOD, "end: completed".to_owned()),
+        ("end", _) => (style::BAD, format!("end: {}", entry.reason)),
+        (_, event) => (style::BOLD, event.to_owned()),
+    };
+    let short: String = session.chars().take(8).collect();
+    let task = match entry.task.as_str() {
+        "" => String::new(),
+        task => format!(" task {task}"),
+    };
+    format!(
+        "{} {short} {} iteration {}{task}  {}{}{}  {}",
+        local_time(entry.at),
+        printable(&entry.about),
+        entry.iteration,
+        style.render(),
+        printable(&what),
+        style.render_reset(),
+        printable(&entry.words),
+    )
+}
+
+/// The local time with its numeric offset, such as `2026-11-22 01:05:12 +01:00`.
+fn local_time(millis: u64) -> String {
+    let time = i64::try_from(millis).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
+    zoned.map_or_else(|| "?".to_owned(), |time| time.strftime("%F %T %:z").to_string())
+}

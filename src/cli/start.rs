@@ -1,0 +1,50 @@
+//! `spool start`: arms the loop for a feature, as `/speckit:implement` does.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+
+use super::{Where, own_session};
+use crate::speckit::arm::{Armer, Request, arm};
+
+/// Arm the loop for a feature.
+///
+/// The session that runs this command gets the loop; from a terminal, the first Claude Code session
+/// that stops in the project takes it.
+#[derive(clap::Args)]
+pub struct StartArgs {
+    /// The feature, such as 001-user-login; without it, the current one
+    feature: Option<String>,
+    /// End the loop after this many iterations
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_iterations: Option<u32>,
+    /// End the loop when one task needs more attempts than this
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_task_iterations: Option<u32>,
+    /// Put a repair task behind one that failed
+    #[arg(long)]
+    recovery_mode: bool,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Arms and says what was armed.
+pub fn run(args: &StartArgs) -> Result<ExitCode> {
+    let request = Request {
+        feature: args.feature.clone(),
+        max_task_iterations: args.max_task_iterations,
+        max_iterations: args.max_iterations,
+        recovery_mode: args.recovery_mode,
+    };
+    let session = own_session();
+    let armer = Armer { session: session.as_deref(), by: "terminal", transcript: None };
+    let started =
+        arm(&args.place.project()?, &request, armer).map_err(|refusal| anyhow!("{refusal}"))?;
+    anstream::println!("{}", started.summary());
+    if session.is_none() {
+        anstream::println!(
+            "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop."
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,362 @@
+//! `spool task`: the program keeps the books; the agent asks, works and reports.
+//!
+//! Every answer is short: a model reads it hundreds of times.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Where, own_session};
+use crate::checks;
+use crate::engine::tasks::{Task, TaskList};
+use crate::engine::{CheckResult, TerminalReason};
+use crate::speckit::books::{Books, Failed, over, read_list};
+use crate::speckit::project::{Feature, Project, printable};
+use crate::speckit::state::State;
+use crate::speckit::{SIGNAL, TASKS};
+
+/// Take the next task, tick it, or say that it failed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TaskArgs {
+    #[command(subcommand)]
+    action: Action,
+    /// The feature; without it, the one this session drives, or the current one
+    #[arg(long, value_name = "NAME", global = true)]
+    feature: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+const EXAMPLES: &str = "\
+The cycle:
+  spool task next                      what to do now
+  spool task done T003                 it is done: its Verify command runs, its box is ticked
+  spool task fail T003 \"why\"           it failed: the attempt is counted
+  spool task block \"what is needed\"    only a person can go on: the loop ends";
+
+#[derive(Subcommand)]
+enum Action {
+    /// Show the task to do now, or the parallel group
+    Next {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one task with everything that belongs to it
+    Show {
+        /// The task's id
+        id: String,
+    },
+    /// List all tasks
+    List {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the Verify command of each task, then tick its box
+    Done {
+        /// The ids of the tasks
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Seconds that each Verify command may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        limit: u64,
+    },
+    /// Count a failed attempt
+    Fail {
+        /// The task's id
+        id: String,
+        /// What went wrong and what was tried, in one line
+        why: String,
+    },
+    /// End the loop because a person is needed
+    Block {
+        /// What the person must do, in one line
+        need: String,
+    },
+    /// Put a new task behind another one
+    Add {
+        /// The id of the task before it
+        #[arg(long, value_name = "ID")]
+        after: String,
+        /// What is to be done, in one line
+        what: String,
+    },
+    /// Run the Verify command of a task and tick nothing
+    Verify {
+        /// The task's id
+        id: String,
+        /// Seconds that the command may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        limit: u64,
+    },
+}
+
+/// Carries out one entry and prints what to do next.
+pub fn run(args: &TaskArgs) -> Result<ExitCode> {
+    let session = own_session();
+    let project = args.place.project()?;
+    let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
+    let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
+        "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
+    )?;
+    let job = Job { project: &project, feature: &feature, session: session.as_deref() };
+    match &args.action {
+        Action::Next { json } => next(&job, *json),
+        Action::Show { id } => show(&job, id),
+        Action::List { json } => list(&job, *json),
+        Action::Done { ids, limit } => done(&job, ids, Duration::from_secs(*limit)),
+        Action::Fail { id, why } => fail(&job, id, why),
+        Action::Block { need } => block(&job, need),
+        Action::Add { after, what } => add(&job, after, what),
+        Action::Verify { id, limit } => verify(&job, id, Duration::from_secs(*limit)),
+    }
+}
+
+fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    let ended = over(job.project, job.feature);
+    let next = list.next();
+    if as_json {
+        let state = State::read_at_once(job.feature).unwrap_or_default();
+        let tasks: Vec<_> = next.iter().map(|task| described(task, &state, &text)).collect();
+        let status = match (&ended, tasks.len()) {
+            (Some(_), _) => "over",
+            (None, 0) => "done",
+            (None, 1) => "task",
+            (None, _) => "group",
+        };
+        let answer = json!({
+            "status": status,
+            "reason": ended,
+            "tasks": tasks,
+            "done": list.done(),
+            "total": list.tasks.len(),
+        });
+        anstream::println!("{answer}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(reason) = ended {
+        anstream::println!("The loop of {} is over ({reason}). End your turn.", job.feature.name);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if next.is_empty() {
+        anstream::println!("{}", nothing_open(&list));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for task in &next {
+        anstream::println!("{}\n", task.block_text(&text));
+    }
+    anstream::println!("{}", job.instruction(&next, &list));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(job: &Job<'_>, id: &str) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    let task = list.find(id).with_context(|| missing(id))?;
+    anstream::println!("{}", task.block_text(&text));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    if as_json {
+        let state = State::read_at_once(job.feature).unwrap_or_default();
+        let tasks: Vec<_> = list.tasks.iter().map(|task| described(task, &state, &text)).collect();
+        let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
+        anstream::println!("{answer}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for task in &list.tasks {
+        let mark = if task.done { 'x' } else { ' ' };
+        anstream::println!("[{mark}] {} {}", printable(&task.id), printable(&task.title));
+    }
+    anstream::println!("{} of {} done", list.done(), list.tasks.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    let mut refused = false;
+    for id in ids {
+        let task = list.find(id).with_context(|| missing(id))?;
+        // The command runs while the books are closed: it may take long, and others work meanwhile.
+        let result = task.verify_command(&text).filter(|_| !task.done);
+        let result = result.map(|command| checks::run(&command, &job.project.root, limit));
+        if let Some(result) = result.filter(|result| !result.passed) {
+            anstream::println!("{}", refusal(task, &result));
+            refused = true;
+            continue;
+        }
+        job.open()?.done(id)?;
+        anstream::println!("{} is done.", task.id);
+    }
+    if refused {
+        return Ok(ExitCode::FAILURE);
+    }
+    anstream::println!("{}", job.what_next()?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn fail(job: &Job<'_>, id: &str, why: &str) -> Result<ExitCode> {
+    let text = match job.open()?.fail(id, why)? {
+        Failed::Again { used, limit } => format!(
+            "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
+        ),
+        Failed::Repair { id: repair, used, limit } => format!(
+            "Counted: {id} failed {used} of {limit} times. Do its repair {repair} first, then {id} again: spool task next"
+        ),
+        Failed::Ended(TerminalReason::TaskFailed { limit, .. }) => format!(
+            "Counted: {id} used up its {limit} attempts, the loop is over (task_failed). End your turn now with what was tried and what a person must do."
+        ),
+        Failed::Ended(reason) => format!("The loop is over ({}). End your turn.", reason.name()),
+    };
+    anstream::println!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn block(job: &Job<'_>, need: &str) -> Result<ExitCode> {
+    job.open()?.block(need)?;
+    anstream::println!(
+        "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far."
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add(job: &Job<'_>, after: &str, what: &str) -> Result<ExitCode> {
+    let id = job.open()?.add(after, what)?;
+    anstream::println!("Added {} behind {after}. {}", printable(&id), job.what_next()?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    let task = list.find(id).with_context(|| missing(id))?;
+    let Some(command) = task.verify_command(&text) else {
+        anstream::println!("{} has no Verify command in backticks: check it by reading.", task.id);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let result = checks::run(&command, &job.project.root, limit);
+    if result.passed {
+        anstream::println!("{} passes: `{command}`", task.id);
+        return Ok(ExitCode::SUCCESS);
+    }
+    anstream::println!("{}", failure(&result));
+    Ok(ExitCode::FAILURE)
+}
+
+/// The feature that a command is about.
+struct Job<'a> {
+    project: &'a Project,
+    feature: &'a Feature,
+    session: Option<&'a str>,
+}
+
+impl Job<'_> {
+    /// The list as it stands, for reading; nobody is kept from writing it.
+    fn list(&self) -> Result<(TaskList, Vec<u8>)> {
+        Ok(read_list(self.feature)?)
+    }
+
+    fn open(&self) -> Result<Books<'_>> {
+        Ok(Books::open(self.project, self.feature, self.session)?)
+    }
+
+    /// One short paragraph: the next task, or the end.
+    fn what_next(&self) -> Result<String> {
+        if let Some(reason) = over(self.project, self.feature) {
+            return Ok(format!("The loop is over ({reason}). End your turn."));
+        }
+        let (list, _) = self.list()?;
+        let next = list.next();
+        if next.is_empty() {
+            return Ok(nothing_open(&list));
+        }
+        let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
+        let left = list.tasks.len() - list.done();
+        Ok(format!(
+            "{left} of {} open, next {}: spool task next",
+            list.tasks.len(),
+            shortened(&ids)
+        ))
+    }
+
+    /// Who does the next tasks, and how to report.
+    fn instruction(&self, next: &[&Task], list: &TaskList) -> String {
+        let left = list.tasks.len() - list.done();
+        let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
+        let state = State::read_at_once(self.feature).unwrap_or_default();
+        let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
+        let limit = state.max_task_iterations();
+        let who = if next.len() > 1 {
+            let agents: Vec<_> =
+                next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();
+            format!("A parallel group, delegate it in one message: {}.", agents.join(", "))
+        } else {
+            format!("Delegate it to {} (attempt {attempt} of {limit}).", agent(next[0]))
+        };
+        format!(
+            "{who} {left} of {} open.\nThen: spool task done {}   or: spool task fail ID \"why\"",
+            list.tasks.len(),
+            ids.join(" "),
+        )
+    }
+}
+
+fn described(task: &Task, state: &State, text: &[u8]) -> Value {
+    json!({
+        "id": task.id,
+        "title": task.title,
+        "done": task.done,
+        "parallel": task.parallel,
+        "agent": agent(task),
+        "fixes": task.fixes,
+        "phase": task.phase,
+        "line": task.line,
+        "failures": state.failures(&task.id),
+        "verify": task.verify_command(text),
+        "block": task.block_text(text),
+    })
+}
+
+fn agent(task: &Task) -> &'static str {
+    if task.verify { "qa-engineer" } else { "spec-executor" }
+}
+
+fn nothing_open(list: &TaskList) -> String {
+    if list.tasks.is_empty() {
+        return format!("{TASKS} holds no task. An empty list is not done: restore it.");
+    }
+    format!(
+        "All {} tasks are done. Look once more that nothing is left, then end with {SIGNAL} on a line of its own.",
+        list.tasks.len()
+    )
+}
+
+fn refusal(task: &Task, result: &CheckResult) -> String {
+    format!(
+        "{} is not ticked: {}\nRepair it and call done again, or: spool task fail {} \"why\"",
+        task.id,
+        failure(result),
+        task.id
+    )
+}
+
+fn failure(result: &CheckResult) -> String {
+    let tail = if result.tail.is_empty() { "(it printed nothing)" } else { &result.tail };
+    format!("`{}` failed: {}\n{tail}", result.run, result.outcome)
+}
+
+fn missing(id: &str) -> String {
+    format!("there is no task `{}` in {TASKS}\n`spool task list` shows them", printable(id))
+}
+
+/// The first ids of a group, so that the line stays a line.
+fn shortened(ids: &[&str]) -> String {
+    let shown = ids.iter().take(8).copied().collect::<Vec<_>>().join(" ");
+    if ids.len() > 8 { format!("{shown} …") } else { shown }
+}

@@ -1,0 +1,33 @@
+//! `SessionStart` after a compaction or a resume: one paragraph, so that the agent goes on where it was.
+
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::speckit::observe::Desk;
+use crate::speckit::project::Project;
+use crate::speckit::settings::Settings;
+use crate::speckit::words;
+use crate::store::loops::{Loops, is_session_id};
+use crate::world;
+
+/// Returns the paragraph for a session with a live loop; silence for all others.
+pub fn answer(event: &Event) -> Answer {
+    if !matches!(event.source(), "compact" | "resume") {
+        return Answer::silent();
+    }
+    let paragraph = paragraph(event);
+    paragraph.map_or_else(Answer::silent, |text| Answer::context("SessionStart", &text))
+}
+
+fn paragraph(event: &Event) -> Option<String> {
+    let session = event.session();
+    if !is_session_id(session) {
+        return None;
+    }
+    let cwd = event.cwd().or_else(|| world::folder("CLAUDE_PROJECT_DIR"))?;
+    let project = Project::around_session(&cwd, session)?;
+    let record = Loops::of(&project.root).peek(session)?;
+    let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
+    let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
+    let desk = Desk::read(&feature).filter(Desk::in_execution)?;
+    Some(words::reminder(&desk, &record.ledger))
+}

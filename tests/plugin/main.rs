@@ -1,0 +1,10 @@
+//! The plugin as it is installed: its files, its launchers, and the commands that put it in place.
+
+#![cfg(feature = "cli")]
+
+mod build;
+mod doctor;
+mod launchers;
+mod scratch;
+mod setup;
+mod tidy;
