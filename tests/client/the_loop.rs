@@ -1,7 +1,7 @@
 //! The loop in the real client: from one slash command to the last ticked box.
 
 use crate::support::{client, on_every_client};
-use crate::workshop::{FEATURE, STATE, Workshop};
+use crate::workshop::{FEATURE, STATE, Worker, Workshop};
 use ralph_speckit::rehearsal::{Reply, ScriptedModel};
 use serde_json::Value;
 
@@ -170,7 +170,7 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
             claimed = true;
             Reply::text("All four are done.\n\nALL_TASKS_COMPLETE")
         }
-        Some(id) => worker.work_on(&id),
+        Some(id) => Worker::work_on(&id),
         None => Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
     });
     let model = model.expect("a model");
