@@ -5,6 +5,7 @@
 mod arming;
 mod cancelling;
 mod checkout;
+mod coordinator;
 mod demo;
 mod neighbours;
 mod packaging;
