@@ -3,7 +3,7 @@
 use crate::support::{Project, client, json_lines};
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::plugin::{Programs, assemble};
-use ralph_speckit::rehearsal::{Asked, Client, ClientRun, Reply, ScriptedModel};
+use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
@@ -121,11 +121,11 @@ impl Workshop {
     }
 
     /// Fails unless every task is done: its file is there with its content and its box is ticked, and nothing else is.
-    pub fn assert_all_done(&self, count: usize, run: &ClientRun) {
+    pub fn assert_all_done(&self, count: usize) {
         for number in 1..=count {
             let id = format!("T{number:03}");
             let written = self.project.read(&format!("out/{id}.txt"));
-            assert_eq!(written, format!("the work of {id}\n"), "{}", run.describe());
+            assert_eq!(written, format!("the work of {id}\n"));
         }
         let text = self.project.read(&Workshop::in_feature("tasks.md"));
         let list = TaskList::parse(text.as_bytes());
