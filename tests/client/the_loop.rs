@@ -1,11 +1,16 @@
 //! The loop in the real client: from one slash command to the last ticked box.
 
-use crate::support::on_every_client;
-use crate::workshop::{FEATURE, Workshop};
+use crate::support::{client, on_every_client};
+use crate::workshop::{FEATURE, STATE, Workshop};
 use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use serde_json::Value;
 
 on_every_client! {
     fifty_tasks_are_finished_from_one_command
+    fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
+    fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
+    the_last_stop_is_silent_and_every_hook_leaves_with_code_0
+    the_iteration_limit_of_the_command_ends_the_loop_by_its_name
     an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
     an_agent_that_only_talks_is_let_go_with_a_named_reason
 }
@@ -20,6 +25,13 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     workshop.assert_all_done(50, &run);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert!(run.notices().iter().all(|notice| notice.starts_with("Stop says: ")), "{run:?}");
+
+    // The command's body is the coordinator's prompt, and the hook's line came with it.
+    let requests = model.main_requests();
+    assert!(requests[0].last_text().contains("You are the **coordinator**"), "{:?}", requests[0]);
+    let conversation = requests[0].body["messages"].to_string();
+    let armed = format!("ralph-speckit: the loop is armed: feature {FEATURE}, 50 of 50 tasks open");
+    assert!(conversation.contains(&armed), "{conversation}");
 
     // Every stop but the last is refused, and each refusal names the task that comes next.
     let feedbacks = run.hook_feedbacks();
@@ -48,6 +60,104 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     assert_eq!(ledger["continued"], 49, "{status}");
     assert_eq!(ledger["refused_claims"], 0, "{status}");
     assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third(version: &str) {
+    let workshop = Workshop::with_tasks(50);
+    let worker = workshop.worker();
+    let mut done = 0;
+    let mut rested = false;
+    let model = ScriptedModel::start(move |asked| {
+        if asked.is_hook_feedback() && done % 3 == 0 && !rested {
+            rested = true;
+            return Reply::text("I would rather rest.");
+        }
+        if asked.tool_results().is_empty() {
+            rested = false;
+            done += 1;
+        }
+        worker.one_task_then_stop(asked)
+    });
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(50, &run);
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    let rests = run.texts().iter().filter(|text| *text == "I would rather rest.").count();
+    assert_eq!(rests, 16, "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 49 + 16, "{}", run.describe());
+    let mut verdicts = vec!["continue"; 49 + 16];
+    verdicts.push("end completed");
+    assert_eq!(workshop.verdicts(), verdicts);
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str) {
+    let workshop = Workshop::with_tasks(50);
+    workshop.write_old_state(50);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("Go on with the tasks.").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(50, &run);
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 49, "{}", run.describe());
+    let mut verdicts = vec!["continue"; 49];
+    verdicts.push("end completed");
+    assert_eq!(workshop.verdicts(), verdicts);
+    assert_eq!(workshop.journal()[0]["event"], "claimed");
+    let status = workshop.status();
+    assert_eq!(status["record"]["armed_by"], "claim", "{status}");
+    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
+    // The fields that the old tools wrote are all there; the count is brought up to date at the end.
+    let state: Value = serde_json::from_str(&workshop.project.read(&Workshop::in_feature(STATE)))
+        .expect("a state");
+    assert_eq!(state["featureId"], "001", "{state}");
+    assert_eq!(state["taskIndex"], 50, "{state}");
+}
+
+fn the_last_stop_is_silent_and_every_hook_leaves_with_code_0(version: &str) {
+    let workshop = Workshop::with_tasks(3);
+    let plugin = workshop.recording_plugin();
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = client(version, &workshop.project, &model).plugin(&plugin);
+    let run = client.run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(3, &run);
+    let calls = workshop.recorded();
+    let events: Vec<_> = calls.iter().map(|call| call.event.as_str()).collect();
+    assert_eq!(events, ["UserPromptExpansion", "Stop", "Stop", "Stop"]);
+    assert!(calls.iter().all(|call| call.code == "0"), "{calls:?}");
+    assert!(calls.iter().all(|call| call.stderr.starts_with("[ralph-speckit] ")), "{calls:?}");
+    for call in &calls[..3] {
+        let answer: Value = serde_json::from_str(&call.stdout).expect("one JSON object");
+        assert!(answer.is_object(), "{call:?}");
+    }
+    assert_eq!(calls[3].stdout, "");
+    assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
+}
+
+fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
+    let workshop = Workshop::with_tasks(10);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let run = client.run("/speckit:implement --max-iterations=3").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
+    assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
+    let told = run.system_messages("Stop");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains("(max_iters): the limit of 3 iterations was reached"), "{}", told[2]);
+    assert!(told[2].contains("3 of 10 tasks done"), "{}", told[2]);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
+    let status = workshop.status();
+    assert_eq!(status["reason"], "max_iters", "{status}");
+    assert_eq!(status["open"].as_array().map(Vec::len), Some(7), "{status}");
 }
 
 fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str) {

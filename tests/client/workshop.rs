@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 
 /// The feature that every workshop has.
 pub const FEATURE: &str = "001-long-list";
+/// The name of the feature's state file.
+pub const STATE: &str = ".speckit-state.json";
 const FOLDER: &str = ".specify/specs/001-long-list";
 
 /// A throw-away project whose feature has a list of open tasks.
@@ -53,6 +55,17 @@ impl Workshop {
         client(version, &self.project, model).plugin(assembled_plugin())
     }
 
+    /// Writes the state file as older tools left it: in execution, armed by nobody.
+    pub fn write_old_state(&self, total: usize) {
+        let state = json!({
+            "featureId": "001", "name": "long-list", "basePath": FOLDER, "phase": "execution",
+            "taskIndex": 0, "totalTasks": total, "taskIteration": 1, "maxTaskIterations": 5,
+            "globalIteration": 1, "maxGlobalIterations": 100, "awaitingApproval": false,
+        });
+        let text = serde_json::to_string_pretty(&state).expect("a state");
+        self.project.write(&Workshop::in_feature(STATE), &text);
+    }
+
     /// Returns the agent of this project.
     pub fn worker(&self) -> Worker {
         Worker { folder: self.project.path().to_owned() }
@@ -63,9 +76,14 @@ impl Workshop {
         format!("{FOLDER}/{name}")
     }
 
+    /// Returns where a file of the feature lies.
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        self.project.path().join(FOLDER).join(name)
+    }
+
     /// Returns whether the feature has a file of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.project.path().join(FOLDER).join(name).exists()
+        self.path_of(name).exists()
     }
 
     /// Returns what `spool` prints in this project.
@@ -99,11 +117,6 @@ impl Workshop {
             words.join(" ").trim().to_owned()
         };
         self.journal().iter().map(verdict).filter(|verdict| !verdict.is_empty()).collect()
-    }
-
-    /// Returns how many verdicts of the journal are this one.
-    pub fn count_of(&self, verdict: &str) -> usize {
-        self.verdicts().iter().filter(|one| *one == verdict).count()
     }
 
     /// Fails unless every task is done: its file is there with its content and its box is ticked, and nothing else is.
@@ -143,15 +156,62 @@ impl Worker {
         Reply::text(&format!("I do {id}.")).and_tool("Bash", input)
     }
 
+    /// Returns the reply that runs one command of the shell in the project.
+    pub fn run(command: &str) -> Reply {
+        Reply::tool("Bash", json!({"command": command, "description": "a command of a test"}))
+    }
+
     /// Returns the reply of an agent that does one task and then tries to stop, again and again.
     pub fn one_task_then_stop(&self, asked: &Asked) -> Reply {
-        if !asked.tool_results().is_empty() {
-            return Reply::text("That task is done. I stop here for now.");
-        }
         match self.next_task() {
-            Some(id) => self.work_on(&id),
             None => Reply::text("Everything is done.\n\nALL_TASKS_COMPLETE"),
+            Some(_) if !asked.tool_results().is_empty() => Reply::text("That is one. I stop here."),
+            Some(id) => self.work_on(&id),
         }
+    }
+}
+
+/// What one hook was asked and how it answered, in the order of the calls.
+#[derive(Debug)]
+pub struct Call {
+    pub event: String,
+    pub stdout: String,
+    pub stderr: String,
+    pub code: String,
+}
+
+impl Workshop {
+    /// Assembles a plugin whose hook is the real one behind a script that writes down what goes in and comes out.
+    pub fn recording_plugin(&self) -> PathBuf {
+        let folder = self.project.path().join("plugins/speckit");
+        assemble(&folder, &programs()).expect("a plugin");
+        let hook = folder.join("bin/ralph-hook");
+        fs::rename(&hook, folder.join("bin/real-hook")).expect("the real hook");
+        let script = r#"calls=$CLAUDE_PLUGIN_ROOT/../../calls
+number=1; while ! mkdir -p "$calls" || ! mkdir "$calls/$number" 2>/dev/null; do number=$((number + 1)); done
+cd "$calls/$number" || exit 0
+cat >stdin
+"$CLAUDE_PLUGIN_ROOT/bin/real-hook" <stdin >stdout 2>stderr
+echo $? >code
+cat stderr >&2; cat stdout; exit "$(cat code)""#;
+        self.project.program("plugins/speckit/bin/ralph-hook", script);
+        folder
+    }
+
+    /// Returns what the script of the recording plugin wrote down.
+    pub fn recorded(&self) -> Vec<Call> {
+        let read = |number: usize, name: &str| self.project.read(&format!("calls/{number}/{name}"));
+        let exists = |number: &usize| self.project.path().join(format!("calls/{number}")).is_dir();
+        let call = |number| {
+            let event: Value = serde_json::from_str(&read(number, "stdin")).expect("an event");
+            Call {
+                event: event["hook_event_name"].as_str().unwrap_or_default().to_owned(),
+                stdout: read(number, "stdout"),
+                stderr: read(number, "stderr"),
+                code: read(number, "code").trim().to_owned(),
+            }
+        };
+        (1..).take_while(exists).map(call).collect()
     }
 }
 
@@ -159,11 +219,15 @@ impl Worker {
 pub fn assembled_plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
-        let programs = Programs {
-            spool: env!("CARGO_BIN_EXE_spool").into(),
-            ralph_hook: env!("CARGO_BIN_EXE_ralph-hook").into(),
-        };
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin");
-        assemble(&folder, &programs).expect("a plugin").folder
+        assemble(&folder, &programs()).expect("a plugin").folder
     })
+}
+
+/// Returns the programs of this build.
+pub fn programs() -> Programs {
+    Programs {
+        spool: env!("CARGO_BIN_EXE_spool").into(),
+        ralph_hook: env!("CARGO_BIN_EXE_ralph-hook").into(),
+    }
 }
