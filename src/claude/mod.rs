@@ -2,4 +2,5 @@
 
 pub mod answer;
 pub mod input;
+mod scan;
 pub mod transcript;

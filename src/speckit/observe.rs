@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
-use crate::claude::transcript::{Tail, stands_alone};
+use crate::claude::transcript::{Calls, Tail, stands_alone};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
@@ -235,9 +235,9 @@ pub fn observe(
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     let mut tool_calls = None;
     if let Some(path) = event.transcript() {
-        if let Some(tail) = Tail::read(&path, record.transcript_read) {
-            tool_calls = Some(tail.tool_calls());
-            record.transcript_read = tail.read_up_to();
+        if let Some(calls) = Calls::since(&path, record.transcript_read) {
+            tool_calls = Some(calls.count);
+            record.transcript_read = calls.read_up_to;
         }
         // The list decides where there is one; the transcript is asked only where there is none.
         if !claimed && desk.tasks.is_none() {
