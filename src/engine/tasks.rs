@@ -3,6 +3,7 @@
 //! A task is a list item with a box: any indent, `-` or `*`, `[ ]`, `[x]` or `[X]`. Boxes in code
 //! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::fingerprint::hash_of;
@@ -253,7 +254,13 @@ fn heading_of(line: &[u8]) -> Option<String> {
     if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
         return None;
     }
-    Some(String::from_utf8_lossy(line[level..].trim_ascii()).into_owned())
+    Some(text_of(line[level..].trim_ascii()).into_owned())
+}
+
+/// The text in these bytes. Whole text is checked in one go; only broken text is gone through
+/// letter by letter, which is ten times dearer.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// `**Checkpoint**: …` between two groups of tasks.
@@ -289,7 +296,7 @@ impl TaskLine {
         if gap == 0 || !is_box || !matches!(rest.first(), Some(b' ' | b'\t')) {
             return None;
         }
-        let text = String::from_utf8_lossy(rest.trim_ascii()).into_owned();
+        let text = text_of(rest.trim_ascii());
         if text.is_empty() {
             return None;
         }
@@ -302,7 +309,7 @@ impl TaskLine {
             fixes: None,
             mark_at: indent + 1 + gap + 1,
         };
-        let mut rest = text.as_str();
+        let mut rest = &*text;
         if is_checklist_item(rest) {
             return None;
         }
@@ -370,10 +377,9 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
 
 /// Whether a word is a task id: `T001`, `T001a`, `FIX-12`, `1.2.3`, `T003.F1`.
 fn is_id(word: &str) -> bool {
-    let (head, suffix) = match word.rsplit_once(".F").or_else(|| word.rsplit_once("-F")) {
-        Some((head, number)) if all_digits(number.as_bytes()) => (head, true),
-        _ => (word, false),
-    };
+    let repaired = word.rsplit_once('F').filter(|(_, number)| all_digits(number.as_bytes()));
+    let repaired = repaired.and_then(|(front, _)| front.strip_suffix(['.', '-']));
+    let (head, suffix) = (repaired.unwrap_or(word), repaired.is_some());
     let bytes = head.as_bytes();
     let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
     let rest = &bytes[letters..];

@@ -16,7 +16,7 @@ use crate::engine::{
 };
 use crate::evidence::{commits, tree};
 use crate::store::loops::{OpenTasks, Record};
-use crate::store::read::{self, Problem};
+use crate::store::read::{self, Content, Problem};
 use crate::store::settled::read_settled;
 use crate::world;
 
@@ -93,16 +93,17 @@ impl Desk {
 
     fn read_tasks(&mut self) {
         let folder = &self.feature.folder;
-        let mut found = read::read_in(folder, TASKS, MOST_TASKS);
+        let parsed = |it: Content| (hash_of(&it.bytes), TaskList::parse(&it.bytes));
+        let mut found = read::read_in(folder, TASKS, MOST_TASKS).map(parsed);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
-        if found.as_ref().is_ok_and(|content| all_done(&content.bytes)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, |_| true);
+        if found.as_ref().is_ok_and(|(_, list)| all_done(list)) {
+            found = read_settled(folder, TASKS, MOST_TASKS, |_| true).map(parsed);
         }
         match found {
-            Ok(content) => {
-                self.tasks_hash = hash_of(&content.bytes);
-                self.tasks = Some(TaskList::parse(&content.bytes));
+            Ok((hash, list)) => {
+                self.tasks_hash = hash;
+                self.tasks = Some(list);
             }
             Err(Problem::Missing) => {}
             Err(problem) if self.unreadable.is_none() => {
@@ -272,7 +273,6 @@ fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
     approval.into_iter().chain(background).collect()
 }
 
-fn all_done(text: &[u8]) -> bool {
-    let list = TaskList::parse(text);
+fn all_done(list: &TaskList) -> bool {
     !list.tasks.is_empty() && list.open().next().is_none()
 }
