@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use super::json::read_json;
+
 /// One hook event; fields that are missing or of another type are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
@@ -14,7 +16,7 @@ impl Event {
     /// Returns the event in these bytes, `None` when they are no JSON object.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        serde_json::from_slice(bytes).ok().map(|fields| Self { fields })
+        read_json(bytes).map(|fields| Self { fields })
     }
 
     /// Returns `hook_event_name`; an event without a name is a `Stop`.

@@ -12,6 +12,7 @@ use memchr::{memchr, memmem, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::json::read_json;
 use super::scan::Scan;
 use crate::store::read;
 
@@ -26,14 +27,15 @@ const FEW_LINES: usize = 20;
 
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
-/// Calls that are counted in one stop. No guard asks for more, and a stop stays cheap whatever was done.
+/// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
 const MOST_CALLS: u64 = 256;
 
 /// The tool calls of the main thread's agent in a part of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there are, at most a little over 256.
-    pub count: u64,
+    /// How many there are, a little over 256 at most; `None` when none is to be seen but something
+    /// before was left out, such as a large tool result and the call that it answers.
+    pub count: Option<u64>,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
 }
@@ -51,20 +53,21 @@ impl Calls {
         let start = from.max(end.saturating_sub(TAIL));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut source = file.take(end - start);
-        let mut calls = Self { count: 0, read_up_to: start };
+        let mut seen = Seen { calls: 0, end: start };
         let mut window = vec![0; WINDOW];
         let mut held = 0;
         loop {
             let got = read_some(&mut source, &mut window[held..])?;
             held += got;
             if got == 0 {
-                calls.take_last_line(&window[..held]);
-                return Some(calls);
+                seen.take_last_line(&window[..held]);
+                break;
             }
             let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
-            calls.take_lines(&window[..whole]);
-            if calls.count >= MOST_CALLS {
-                return Some(Self { read_up_to: end, ..calls });
+            seen.take_lines(&window[..whole]);
+            if seen.calls >= MOST_CALLS {
+                seen.end = end;
+                break;
             }
             window.copy_within(whole..held, 0);
             held -= whole;
@@ -72,24 +75,34 @@ impl Calls {
                 window.resize(2 * held, 0);
             }
         }
+        let known = seen.calls > 0 || start == from;
+        Some(Self { count: known.then_some(seen.calls), read_up_to: seen.end })
     }
+}
 
+/// What was counted so far, and where.
+struct Seen {
+    calls: u64,
+    end: u64,
+}
+
+impl Seen {
     /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
     fn take_lines(&mut self, lines: &[u8]) {
         for line in lines_with(lines, br#""tool_use""#) {
-            self.count += tool_calls_in(line).unwrap_or(0);
-            if self.count >= MOST_CALLS {
+            self.calls += tool_calls_in(line).unwrap_or(0);
+            if self.calls >= MOST_CALLS {
                 break;
             }
         }
-        self.read_up_to += lines.len() as u64;
+        self.end += lines.len() as u64;
     }
 
     /// What stands behind the last line break is a line when it is whole.
     fn take_last_line(&mut self, line: &[u8]) {
-        if let Some(count) = tool_calls_in(line) {
-            self.count += count;
-            self.read_up_to += line.len() as u64;
+        if let Some(calls) = tool_calls_in(line) {
+            self.calls += calls;
+            self.end += line.len() as u64;
         }
     }
 }
@@ -98,8 +111,8 @@ impl Calls {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     bytes: Vec<u8>,
-    /// Where the tail begins in the file.
-    start: u64,
+    /// Whether what was asked for begins before the tail.
+    cut: bool,
 }
 
 impl Tail {
@@ -115,7 +128,7 @@ impl Tail {
     pub fn read_for_signal(path: &Path, from: u64) -> Option<Self> {
         let tail = Self::read(path, from)?;
         let few = memchr::memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
-        if few && tail.start > from {
+        if few && tail.cut {
             drop(tail);
             return Self::read_at_most(path, from, LONG_TAIL);
         }
@@ -132,9 +145,9 @@ impl Tail {
         if start > from {
             let cut = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
             bytes.drain(..cut);
-            return Some(Self { start: start + cut as u64, bytes });
+            return Some(Self { bytes, cut: true });
         }
-        Some(Self { bytes, start })
+        Some(Self { bytes, cut: false })
     }
 
     /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
@@ -240,7 +253,7 @@ struct Block {
 
 impl Line {
     fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok()
+        read_json(line)
     }
 
     /// What the main thread's agent said in this line.
@@ -302,7 +315,7 @@ mod tests {
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, text).unwrap();
         let calls = Calls::since(&path, 0).unwrap();
-        (calls.count, text.len() - calls.read_up_to as usize)
+        (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
     }
 
     #[test]
@@ -347,10 +360,10 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let all = Calls { count: 1, read_up_to: text.len() as u64 };
+        let all = Calls { count: Some(1), read_up_to: text.len() as u64 };
         assert_eq!(Calls::since(&path, 0), Some(all));
         assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all));
-        assert_eq!(Calls::since(&path, text.len() as u64), Some(Calls { count: 0, ..all }));
+        assert_eq!(Calls::since(&path, text.len() as u64), Some(Calls { count: Some(0), ..all }));
         assert_eq!(Calls::since(folder.path(), 0), None);
     }
 }

@@ -16,10 +16,14 @@ use crate::world::Deadline;
 const MOST: u64 = 16 << 20;
 /// How long a caller may take to hand over the event and close its end.
 const PATIENCE: Duration = Duration::from_millis(800);
+/// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
+/// every path (spec 003, NFR-1), and locks and files take their part of it.
+const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 pub fn main() {
-    let answer = answer(&read_event());
+    let deadline = Deadline::after(ALL_PATIENCE);
+    let answer = answer_by(&read_event(), deadline);
     for line in &answer.stderr {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -31,6 +35,10 @@ pub fn main() {
 
 /// Returns the answer to one event; silence for everything that is not ours.
 pub fn answer(input: &[u8]) -> Answer {
+    answer_by(input, Deadline::after(ALL_PATIENCE))
+}
+
+fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
     let Some(event) = Event::read(input) else {
         return Answer::silent();
     };
@@ -38,7 +46,7 @@ pub fn answer(input: &[u8]) -> Answer {
         return Answer::silent();
     }
     match event.name() {
-        "Stop" => stop::answer(&event),
+        "Stop" => stop::answer(&event, deadline),
         "UserPromptExpansion" => prompt::answer(&event),
         "SessionStart" => session::answer(&event),
         "StopFailure" => failure::answer(&event),
@@ -67,14 +75,20 @@ fn read_event() -> Vec<u8> {
 #[cfg(unix)]
 fn is_readable(deadline: Deadline) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
     let stdin = io::stdin();
-    let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
-    let left = deadline.left();
-    let limit = Timespec {
-        tv_sec: i64::try_from(left.as_secs()).unwrap_or(0),
-        tv_nsec: left.subsec_nanos().into(),
-    };
-    poll(&mut wanted, Some(&limit)).is_ok_and(|ready| ready > 0)
+    loop {
+        let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
+        let left = deadline.left();
+        let limit = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(0),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut wanted, Some(&limit)) {
+            Err(Errno::INTR) if !deadline.is_over() => {}
+            ready => return ready.is_ok_and(|count| count > 0),
+        }
+    }
 }
 
 #[cfg(not(unix))]

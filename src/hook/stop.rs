@@ -19,13 +19,15 @@ use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
-use crate::world;
+use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
-pub fn answer(event: &Event) -> Answer {
+///
+/// Until the deadline it waits for those who are writing the feature's files.
+pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     let Some(project) = project(event) else {
         return Answer::silent();
     };
@@ -33,7 +35,7 @@ pub fn answer(event: &Event) -> Answer {
     if !settings.enabled {
         return Answer::silent();
     }
-    let mut answer = match judge(&project, &settings, event) {
+    let mut answer = match judge(&project, &settings, event, deadline) {
         Ok(answer) => answer,
         Err(error) => Answer::tell(&format!(
             "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
@@ -60,14 +62,19 @@ fn project(event: &Event) -> Option<Project> {
     found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
 }
 
-fn judge(project: &Project, settings: &Settings, event: &Event) -> io::Result<Answer> {
+fn judge(
+    project: &Project,
+    settings: &Settings,
+    event: &Event,
+    deadline: Deadline,
+) -> io::Result<Answer> {
     let session = event.session();
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    let scene = Scene { project, settings, loops: &loops, event };
+    let scene = Scene { project, settings, loops: &loops, event, deadline };
     if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
@@ -80,6 +87,7 @@ struct Scene<'a> {
     settings: &'a Settings,
     loops: &'a Loops,
     event: &'a Event,
+    deadline: Deadline,
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
@@ -88,31 +96,53 @@ fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<O
     if !scene.loops.knows(session) {
         return Ok(None);
     }
+    let Some(record) = scene.loops.peek(session) else {
+        // It cannot be read: looked at under the lock, it is put aside.
+        scene.loops.session(session)?.record()?;
+        return Ok(None);
+    };
+    if !record.ledger.is_live() && !record.untold {
+        return Ok(None);
+    }
+    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    let feature = scene.project.feature_at(&record.folder).ok();
+    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
+    own_turn(scene, desk, checks)
+}
+
+/// One stop of the session's loop, with the session's folder locked.
+fn own_turn(
+    scene: &Scene<'_>,
+    desk: Option<Desk>,
+    checks: Option<Vec<CheckResult>>,
+) -> io::Result<Option<Answer>> {
+    let session = scene.event.session();
     let folder = scene.loops.session(session)?;
     let Some(record) = folder.record()? else {
         return Ok(None);
     };
     let mut seat = Seat { scene, folder, record };
-    let feature = scene.project.feature_at(&seat.record.folder).ok();
     if let Some(reason) = seat.record.ledger.ended.clone() {
-        let desk =
-            feature.filter(|_| seat.record.untold).map(|it| Desk::read_even_without_state(&it));
-        return desk.map(|desk| seat.tell_end(&desk, &reason)).transpose();
+        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
-    let claim = scene.loops.claim(&seat.record.about);
-    let taken = claim.and_then(|claim| claim.session).filter(|owner| owner != session);
-    if let Some(owner) = taken {
+    let claim = scene.loops.claim(&seat.record.about).unwrap_or_default();
+    if let Some(owner) = claim.session.filter(|owner| owner != session) {
         let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
         seat.close(&Demand::Stopped, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
     }
-    let Some(desk) = feature.and_then(|feature| Desk::read(&feature)) else {
-        let about = &seat.record.about;
-        let line = format!("The state file of feature {about} is gone: the loop is over");
+    if let Some(reason) = claim.closed {
+        let line = format!("The loop of feature {} is over ({reason})", seat.record.about);
         seat.close(&Demand::Cancelled, &line)?;
         return Ok(Some(Answer::silent().log(&line)));
+    }
+    let Some(desk) = desk.or_else(|| seat.desk_without_state()) else {
+        return seat.state_gone().map(Some);
     };
-    if !desk.in_execution() {
+    let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+    // Another phase, or armed for another feature since the files were read.
+    let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+    if !ours || desk.feature.relative != seat.record.folder {
         return Ok(Some(Answer::silent()));
     }
     match seat.judge(&desk, checks)? {
@@ -128,7 +158,7 @@ fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<O
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
 fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
-    let Scene { project, settings, loops, event } = scene;
+    let Scene { project, settings, loops, event, deadline } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
@@ -138,11 +168,12 @@ fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
         return Ok(answer);
     }
-    let Some(desk) = Desk::read(&feature).filter(Desk::in_execution) else {
+    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(&feature, claim.as_ref(), event);
+    let earlier = loops.peek(event.session());
+    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial, None);
     if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
@@ -155,7 +186,7 @@ fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
     }
-    own_loop(scene, None).map(Option::unwrap_or_default)
+    own_turn(scene, Some(desk), None).map(Option::unwrap_or_default)
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
@@ -183,13 +214,11 @@ fn claim_feature(
     event: &Event,
 ) -> io::Result<()> {
     let folder = loops.session(event.session())?;
-    let live = folder
-        .record()?
-        .is_some_and(|record| record.ledger.is_live() && record.about == feature.name);
-    if live {
+    let earlier = folder.record()?;
+    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
-    let record = fresh_record(feature, claim, event);
+    let record = fresh_record(feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
         about: feature.name.clone(),
@@ -210,7 +239,13 @@ fn claim_feature(
     })
 }
 
-fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Record {
+/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+fn fresh_record(
+    feature: &Feature,
+    claim: Option<&Claim>,
+    earlier: Option<&Record>,
+    event: &Event,
+) -> Record {
     let by = match claim {
         Some(claim) if claim.session.is_none() => "terminal",
         _ => "claim",
@@ -221,7 +256,14 @@ fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Reco
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
         ..Claim::default()
     };
-    new_record(&claim, event.session(), by, None)
+    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // loop before: then only what it says now is new.
+    let said_before = earlier.and_then(|_| event.transcript());
+    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    if let Some(earlier) = earlier {
+        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
+    }
+    record
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -274,6 +316,29 @@ impl Seat<'_> {
         Ok(Judged::Answer(answer))
     }
 
+    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
+    /// prompts have the agent remove it when all is done.
+    fn desk_without_state(&self) -> Option<Desk> {
+        let feature = self.scene.project.feature_at(&self.record.folder).ok()?;
+        let desk = Desk::read_even_without_state(&feature);
+        let place = desk.place();
+        let all_done = place.total > 0 && place.done == place.total;
+        // In execution: somebody has just written it.
+        (all_done || desk.in_execution()).then_some(desk)
+    }
+
+    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    fn state_gone(&mut self) -> io::Result<Answer> {
+        let about = self.record.about.clone();
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let message = format!(
+            "Ralph-speckit ended the loop of {about} (cancelled): its state file is gone, at iteration {}. Go on with /speckit:implement.",
+            self.record.ledger.iterations
+        );
+        Ok(Answer::tell(&message).log(&line))
+    }
+
     /// Ends the loop for a reason that lies outside the work.
     fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
@@ -290,11 +355,15 @@ impl Seat<'_> {
     }
 
     /// Tells the person once why the loop ended between two stops.
-    fn tell_end(&mut self, desk: &Desk, reason: &TerminalReason) -> io::Result<Answer> {
+    fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
         self.record.untold = false;
         self.folder.save(&self.record)?;
-        let message = words::end_message(desk, &self.record.ledger, reason);
-        Ok(Answer::tell(&message).log(&words::end_line(desk, reason)))
+        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
+            return Ok(None);
+        };
+        let desk = Desk::read_even_without_state(&feature);
+        let message = words::end_message(&desk, &self.record.ledger, reason);
+        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
     }
 
     fn close_claim(&self, reason: &str) -> io::Result<()> {
@@ -360,10 +429,13 @@ impl Seat<'_> {
 }
 
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+///
+/// A state file that the agent has removed is not written anew.
 fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     let total = desk.place().total;
     let state = &desk.state;
-    if state.task_index() >= total && state.total_tasks() == total {
+    let right = state.task_index() >= total && state.total_tasks() == total;
+    if right || state.phase() != "execution" {
         return Ok(());
     }
     let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
@@ -410,7 +482,7 @@ fn spoken(desk: &Desk, verdict: &Verdict) -> String {
                     )
                 }
                 Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
-                Shortfall::EmptyList => "the task list is empty".to_owned(),
+                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
                 Shortfall::Unreadable => "the state cannot be read".to_owned(),
                 Shortfall::CheckFailed(result) => {
                     format!("check failed: `{}` ({})", result.run, result.outcome)

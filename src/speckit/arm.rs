@@ -163,9 +163,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         ))
     };
     let _lock = loops.lock().map_err(unwritable)?;
-    let mut notes = take_over(&loops, &feature, armer);
     let (mut state, kept_aside) = state_to_start_from(&feature)?;
-    notes.extend(kept_aside);
+    let mut notes = Vec::from_iter(kept_aside);
     fill(&mut state, &feature, &tasks, request);
     let claim = Claim {
         session: armer.session.map(str::to_owned),
@@ -181,7 +180,10 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             path.display()
         ))
     })?;
+    // From here on it is armed: what it replaces is over.
+    notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
+    notes.extend(ended_by(&loops, &feature, armer));
     let unnoted = match armer.session {
         Some(session) => bind(project, &loops, &claim, session, armer),
         None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
@@ -223,25 +225,23 @@ fn open_tasks(feature: &Feature) -> Result<TaskList, Refusal> {
     Ok(tasks)
 }
 
-/// What is said when the feature, or the session, already has a live loop; it is replaced.
-fn take_over(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
-    if let Some(other) = claim.and_then(|claim| claim.session)
-        && Some(other.as_str()) != armer.session
-    {
-        notes.push(format!("It was driven by session {other} before; that one is let go."));
+/// What is said when another session drives the feature.
+fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
+    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none())?;
+    let other = claim.session.filter(|other| Some(other.as_str()) != armer.session)?;
+    Some(format!("It was driven by session {} before; that one is let go.", printable(&other)))
+}
+
+/// Gives up the other feature that this session drives, and says so.
+fn ended_by(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
+    let own = armer.session.and_then(|session| loops.peek(session))?;
+    if !own.ledger.is_live() || own.about == feature.name {
+        return None;
     }
-    let own = armer.session.and_then(|session| loops.peek(session));
-    if let Some(own) = own.filter(|own| own.ledger.is_live() && own.about != feature.name)
-        && let Some(claim) = loops.claim(&own.about)
-    {
-        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
-        if loops.write_claim(&closed).is_ok() {
-            notes.push(format!("The loop of {} in this session ends with this.", own.about));
-        }
-    }
-    notes
+    let claim = loops.claim(&own.about).filter(|claim| claim.session == Some(own.session))?;
+    let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+    loops.write_claim(&closed).ok()?;
+    Some(format!("The loop of {} in this session ends with this.", own.about))
 }
 
 /// The state file there is, without its counters; a corrupt one is kept aside.
@@ -309,6 +309,7 @@ fn bind(
 ) -> std::io::Result<()> {
     let folder = loops.session(session)?;
     let mut record = new_record(claim, session, armer.by, armer.transcript);
+    record.had_list = true;
     // What the work looks like at the start: the first stop can tell what has changed.
     if let Ok(feature) = project.feature_at(&claim.folder)
         && let Some(desk) = Desk::read(&feature)
@@ -334,13 +335,9 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
     }
 }
 
-/// Returns a record for a claim with an empty ledger.
+/// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
 pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
-    // What a loop that nobody armed has said before its first stop is its own.
-    let length = match by {
-        "claim" => 0,
-        _ => transcript.map_or(0, length_of),
-    };
+    let length = transcript.map_or(0, length_of);
     Record {
         kind: "speckit".to_owned(),
         session: session.to_owned(),

@@ -17,8 +17,8 @@ use crate::engine::{
 use crate::evidence::{commits, tree};
 use crate::store::loops::{OpenTasks, Record};
 use crate::store::read::{self, Content, Problem};
-use crate::store::settled::read_settled;
-use crate::world;
+use crate::store::settled::{PATIENCE, read_settled};
+use crate::world::{self, Deadline};
 
 /// The files of a feature as they stand now.
 #[derive(Clone, Debug)]
@@ -59,18 +59,24 @@ pub struct Place {
 impl Desk {
     /// Returns the files of a feature, `None` when it has no state file.
     pub fn read(feature: &Feature) -> Option<Self> {
-        match State::read(feature) {
+        Self::read_by(feature, Deadline::after(PATIENCE))
+    }
+
+    /// Returns the same; waits until the deadline for those who are writing the files.
+    pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
+        match State::read_by(feature, deadline) {
             Err(NoState::Missing) => None,
-            found => Some(Self::with(feature, found)),
+            found => Some(Self::with(feature, found, deadline)),
         }
     }
 
     /// Returns the files of a feature; without a state file its state is empty.
     pub fn read_even_without_state(feature: &Feature) -> Self {
-        Self::with(feature, State::read(feature))
+        let deadline = Deadline::after(PATIENCE);
+        Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    fn with(feature: &Feature, state: Result<State, NoState>) -> Self {
+    fn with(feature: &Feature, state: Result<State, NoState>, deadline: Deadline) -> Self {
         let (state, corrupt) = match state {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
@@ -87,18 +93,18 @@ impl Desk {
             unreadable: corrupt,
             tasks_hash: 0,
         };
-        desk.read_tasks();
+        desk.read_tasks(deadline);
         desk
     }
 
-    fn read_tasks(&mut self) {
+    fn read_tasks(&mut self, deadline: Deadline) {
         let folder = &self.feature.folder;
         let parsed = |it: Content| (hash_of(&it.bytes), TaskList::parse(&it.bytes));
         let mut found = read::read_in(folder, TASKS, MOST_TASKS).map(parsed);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
         if found.as_ref().is_ok_and(|(_, list)| all_done(list)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, |_| true).map(parsed);
+            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true).map(parsed);
         }
         match found {
             Ok((hash, list)) => {
@@ -139,12 +145,15 @@ impl Desk {
 
     /// Returns the contract of this feature: the limits of its state file (spec 003, FR-8), the
     /// checks of the settings (spec 000).
+    ///
+    /// A file that cannot be read names no limit; the other guardrails hold all the same.
     pub fn contract(&self, settings: &Settings) -> Contract {
+        let readable = self.unreadable.is_none();
         Contract {
             token: Some(SIGNAL.to_owned()),
             checks: settings.checks.clone(),
             guardrails: Guardrails {
-                max_iterations: Some(self.state.max_global_iterations()),
+                max_iterations: readable.then(|| self.state.max_global_iterations()),
                 ..Guardrails::default()
             },
             ..Contract::default()
@@ -192,12 +201,13 @@ impl Desk {
         tampered
     }
 
-    fn work(&self) -> Work {
+    fn work(&self, had_list: bool) -> Work {
         if let Some(unreadable) = &self.unreadable {
             return Work::Unreadable { hash: unreadable.hash };
         }
         let (index, total) = (self.state.task_index(), self.state.total_tasks());
         match &self.tasks {
+            None if had_list => Work::List { done: 0, open: Vec::new() },
             // An empty list beside a state that counts nothing is no work; beside one that counts
             // tasks it is a list that somebody emptied.
             Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
@@ -237,7 +247,7 @@ pub fn observe(
     let mut tool_calls = None;
     if let Some(path) = event.transcript() {
         if let Some(calls) = Calls::since(&path, record.transcript_read) {
-            tool_calls = Some(calls.count);
+            tool_calls = calls.count;
             record.transcript_read = calls.read_up_to;
         }
         // The list decides where there is one; the transcript is asked only where there is none.
@@ -246,13 +256,14 @@ pub fn observe(
             claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
         }
     }
+    record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let mut fingerprint = desk.work_fingerprint(project);
     let earlier = record.ledger.fingerprint;
     if earlier.is_some() && !fingerprint.work_changed_since(earlier.as_ref()) {
         fingerprint.tree = tree::fingerprint(&project.root);
     }
     Observation {
-        work: desk.work(),
+        work: desk.work(record.had_list),
         claimed,
         tool_calls,
         fingerprint,

@@ -182,13 +182,13 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         ),
         Shortfall::Tampered(tampered) => tampered_words(tampered),
         Shortfall::EmptyList => format!(
-            "{TASKS} holds no task any more, although the state file counts some. Restore the list; an empty one is not done."
+            "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
         ),
         Shortfall::CheckFailed(result) => format!(
             "Check failed: `{}` ({}). The end of its output:\n{}",
             printable(&result.run),
             result.outcome,
-            result.tail
+            quoted(&result.tail)
         ),
         Shortfall::NoWork { calls, needed } => {
             format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
@@ -227,6 +227,11 @@ fn ids(all: &[String]) -> String {
         all.iter().take(12).map(|id| printable(id).chars().take(40).collect()).collect();
     let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+/// Somebody else's lines, none of which can be taken for the signal.
+fn quoted(text: &str) -> String {
+    text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
 fn what_next(reason: &TerminalReason) -> &'static str {

@@ -53,6 +53,8 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// Whether the feature ever had a task list under this loop; one that goes away is not done.
+    pub had_list: bool,
     /// The loop's memory.
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
@@ -143,6 +145,9 @@ impl Loops {
 
     /// Returns the record of a session without locking it, `None` when there is none that can be read.
     pub fn peek(&self, session: &str) -> Option<Record> {
+        if !is_session_id(session) {
+            return None;
+        }
         load(&self.folder.join(session).join("loop.json")).ok().flatten()
     }
 
@@ -154,12 +159,16 @@ impl Loops {
 
     /// Returns the claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
-        load(&self.claim_path(feature)).ok().flatten()
+        load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
-    /// Writes the claim on a feature whole.
+    /// Writes the claim on a feature whole; one that cannot be read is put aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
-        save(&self.claim_path(&claim.about), &Claim { version: VERSION, ..claim.clone() })
+        let path = self.claim_path(&claim.about)?;
+        if load::<Claim>(&path).is_err() {
+            put_aside(&path)?;
+        }
+        save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
     /// Returns the lock under which claims are taken and given up.
@@ -197,18 +206,29 @@ impl Loops {
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
-        if self.folder.join(".gitignore").is_file() {
+        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()?;
+        // Each folder is looked at before anything is made in it.
+        for folder in [root.join(".claude"), self.folder.clone(), self.folder.join("claims")] {
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            read::folder_inside(&root, &folder)
+                .map_err(|problem| io::Error::other(problem.to_string()))?;
+        }
+        let ignored = self.folder.join(".gitignore");
+        if ignored.is_file() {
             return Ok(());
         }
-        fs::create_dir_all(self.folder.join("claims"))?;
-        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder);
-        read::folder_inside(&root.canonicalize()?, &self.folder)
-            .map_err(|problem| io::Error::other(problem.to_string()))?;
-        write_whole(&self.folder.join(".gitignore"), b"*\n", Flush::ToSystem)
+        write_whole(&ignored, b"*\n", Flush::ToSystem)
     }
 
-    fn claim_path(&self, feature: &str) -> PathBuf {
-        self.folder.join("claims").join(format!("{feature}.json"))
+    fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
+        // Names come out of files, too: only one that names nothing but a file is taken.
+        if Path::new(feature).file_name() != Some(feature.as_ref()) {
+            return Err(io::Error::other("the feature's name cannot name a file"));
+        }
+        Ok(self.folder.join("claims").join(format!("{feature}.json")))
     }
 }
 

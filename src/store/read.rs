@@ -23,6 +23,8 @@ pub enum Problem {
     Missing,
     /// It is no regular file; the word says what it is.
     NotAFile(&'static str),
+    /// It is no folder.
+    NotAFolder,
     /// It is larger than allowed.
     TooLarge {
         /// Its size in bytes.
@@ -41,6 +43,7 @@ impl fmt::Display for Problem {
         match self {
             Self::Missing => write!(out, "it does not exist"),
             Self::NotAFile(what) => write!(out, "it is {what}, not a file"),
+            Self::NotAFolder => write!(out, "it is not a folder"),
             Self::TooLarge { size, most } => {
                 write!(out, "it has {size} bytes, and at most {most} are read")
             }
@@ -122,7 +125,7 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
         return Err(Problem::Outside);
     }
     if !real.is_dir() {
-        return Err(Problem::NotAFile("a file"));
+        return Err(Problem::NotAFolder);
     }
     Ok(real)
 }

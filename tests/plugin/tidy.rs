@@ -81,7 +81,7 @@ fn hooks_start_a_program_of_the_plugin_without_a_shell() {
     let events = hooks["hooks"].as_object().unwrap();
     let mut named: Vec<&String> = events.keys().collect();
     named.sort();
-    assert_eq!(named, ["Stop", "StopFailure", "UserPromptExpansion"]);
+    assert_eq!(named, ["SessionStart", "Stop", "StopFailure", "UserPromptExpansion"]);
     for (event, groups) in events {
         for hook in
             groups.as_array().unwrap().iter().flat_map(|group| group["hooks"].as_array().unwrap())
@@ -163,11 +163,11 @@ fn ac_5_2_fr_9_implement_is_the_coordinator_prompt_itself() {
     let (_, body) = front_matter("commands/implement.md");
     for word in [
         "coordinator",
-        "tasks.md",
+        "spool task next",
         "spec-executor",
         "qa-engineer",
         "`[VERIFY]`",
-        "`[P]`",
+        "parallel group",
         "in one message",
         ".speckit-state.json",
         ".progress.md",
@@ -175,7 +175,7 @@ fn ac_5_2_fr_9_implement_is_the_coordinator_prompt_itself() {
     ] {
         assert!(body.contains(word), "implement.md does not speak of {word}");
     }
-    assert!(body.lines().count() < 80, "{} lines", body.lines().count());
+    assert!(body.lines().count() < 150, "{} lines", body.lines().count());
 }
 
 #[test]
