@@ -5,7 +5,7 @@ mod prompt;
 mod session;
 mod stop;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::time::Duration;
 
 use crate::claude::answer::Answer;
@@ -59,14 +59,17 @@ fn read_event() -> Vec<u8> {
     let mut bytes = Vec::new();
     let deadline = Deadline::after(PATIENCE);
     let mut stdin = io::stdin().lock().take(MOST);
-    let mut chunk = [0; 1 << 14];
     while is_readable(deadline) {
-        match stdin.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        let count = match stdin.fill_buf() {
+            Ok([]) => break,
+            Ok(read) => {
+                bytes.extend_from_slice(read);
+                read.len()
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
             Err(_) => break,
-        }
+        };
+        stdin.consume(count);
     }
     bytes
 }
