@@ -108,16 +108,9 @@ impl<'a> Scan<'a> {
     fn quoted(&mut self) -> Option<&'a [u8]> {
         self.take(b'"')?;
         let text = self.rest;
-        let mut end = 0;
-        loop {
-            end += memchr(b'"', &text[end..])?;
-            let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
-            if backslashes % 2 == 0 {
-                self.rest = &text[end + 1..];
-                return Some(&text[..end]);
-            }
-            end += 1;
-        }
+        let end = end_of_string(text)?;
+        self.rest = &text[end + 1..];
+        Some(&text[..end])
     }
 
     /// A number, `true`, `false` or `null`.
@@ -142,6 +135,19 @@ impl<'a> Scan<'a> {
     fn step(&mut self) {
         self.rest = self.rest.get(1..).unwrap_or_default();
     }
+}
+
+/// Where the quote stands that no backslash takes away.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut end = memchr(b'"', text)?;
+    while end > 0 && text[end - 1] == b'\\' {
+        let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            break;
+        }
+        end += 1 + memchr(b'"', &text[end + 1..])?;
+    }
+    Some(end)
 }
 
 #[cfg(test)]
@@ -184,7 +190,8 @@ mod tests {
         for end in 0..whole.len() {
             assert_eq!(members(&whole[..end]), None, "{}", &whole[..end]);
         }
-        for broken in [r#"{"a":1}}"#, r#"{"a":1} x"#, r#"{"a"}"#, r#"{"a":}"#, r#"{"a":,1}"#, "\0"] {
+        for broken in [r#"{"a":1}}"#, r#"{"a":1} x"#, r#"{"a"}"#, r#"{"a":}"#, r#"{"a":,1}"#, "\0"]
+        {
             assert_eq!(members(broken), None, "{broken}");
         }
     }

@@ -59,8 +59,14 @@ fn project(event: &Event) -> Option<Project> {
             Project::around(folder)
         }
     };
-    let found = event.cwd().as_deref().and_then(around);
-    found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
+    let cwd = event.cwd();
+    let found = cwd.as_deref().and_then(around);
+    found.or_else(|| {
+        let started_in = world::folder("CLAUDE_PROJECT_DIR")?;
+        // Most often it is one of the folders that were just looked at.
+        let known = cwd.is_some_and(|cwd| Project::looks_at(&cwd, &started_in));
+        if known { None } else { around(&started_in) }
+    })
 }
 
 fn judge(

@@ -119,7 +119,7 @@ pub fn is_session_id(id: &str) -> bool {
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: root.join(".claude").join("ralph") }
+        Self { folder: root.join(".claude/ralph") }
     }
 
     /// Returns the folder that holds them.
