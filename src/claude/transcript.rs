@@ -206,3 +206,6 @@ impl<'de> Visitor<'de> for ContentVisitor {
         Ok(Content(blocks))
     }
 }
+
+#[cfg(test)]
+mod signal_tests;
