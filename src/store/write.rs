@@ -3,6 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::world;
 
 /// How far a written file has to be on its way to the disk before this returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,29 @@ pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File
 
 fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
+}
+
+/// Removes the temporary files of a target that were left alone for this long: whoever wrote them
+/// was killed. The caller holds the lock under which the target is written.
+pub fn remove_leftovers(path: &Path, age: Duration) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let start = format!(".{}.", name.to_string_lossy());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let found = found.to_string_lossy();
+        let numbers = found.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".tmp"));
+        let ours = numbers.is_some_and(|numbers| {
+            numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        });
+        let changed = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
+        let limit = world::now().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        if ours && changed.is_ok_and(|changed| changed < limit) {
+            // Another process may have removed it; it is only litter.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A new file in the same folder, under a name that nobody else uses.
