@@ -194,3 +194,6 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
     after.ended = Some(reason.clone());
     Judgement { verdict: Verdict::End(reason), ledger: after }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::world::Deadline;
 
 /// The most that is read of the event, in bytes.
 const MOST: u64 = 16 << 20;
-/// How long a caller may take to hand over the event and close its end.
+/// How long a caller may be silent before it has handed over the event and closed its end.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
@@ -23,7 +23,7 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 pub fn main() {
     let deadline = Deadline::after(ALL_PATIENCE);
-    let answer = answer_by(&read_event(), deadline);
+    let answer = answer_by(&read_event(deadline), deadline);
     for line in &answer.stderr {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -55,11 +55,10 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
 }
 
 /// The bytes on standard input, as many as arrive before the caller closes it or falls silent.
-fn read_event() -> Vec<u8> {
+fn read_event(deadline: Deadline) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let deadline = Deadline::after(PATIENCE);
     let mut stdin = io::stdin().lock().take(MOST);
-    while is_readable(deadline) {
+    while !deadline.is_over() && is_readable(Deadline::after(PATIENCE)) {
         let count = match stdin.fill_buf() {
             Ok([]) => break,
             Ok(read) => {

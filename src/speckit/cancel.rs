@@ -78,8 +78,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
         Refusal(format!(
-            "the loop cannot be disarmed: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
-            loops.folder().display()
+            "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
     })?;
     let cleanup = match remove_state(feature) {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::observe::Desk;
+use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
 use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
@@ -145,6 +145,17 @@ pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> Str
     }
     let _ = write!(text, " {}", what_next(reason));
     limited(text)
+}
+
+/// Returns what a person reads when the loop's state file was taken away and tasks are open.
+pub fn gone_message(feature: &str, place: Place, ledger: &Ledger) -> String {
+    let mut text =
+        format!("Ralph-speckit ended the loop of {feature} (cancelled): its state file is gone.");
+    if place.total > 0 {
+        let (done, total, iterations) = (place.done, place.total, ledger.iterations);
+        let _ = write!(text, " {done} of {total} tasks done, iteration {iterations}.");
+    }
+    text + " Go on with /speckit:implement."
 }
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.
