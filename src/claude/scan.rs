@@ -66,8 +66,7 @@ impl<'a> Scan<'a> {
         match self.next()? {
             b'"' => self.quoted().map(|_| ()),
             b'{' | b'[' => self.skip_nested(),
-            byte if byte.is_ascii_alphanumeric() || byte == b'-' => Some(self.word()),
-            _ => None,
+            byte => (byte.is_ascii_alphanumeric() || byte == b'-').then(|| self.word()),
         }
     }
 
