@@ -28,12 +28,12 @@ const FEW_LINES: usize = 20;
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
 /// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
-const MOST_CALLS: u64 = 256;
+const MOST_CALLS: u64 = 50;
 
 /// The tool calls of the main thread's agent in a part of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there are, a little over 256 at most; `None` when none is to be seen but something
+    /// How many there are, a little over 50 at most; `None` when none is to be seen but something
     /// before was left out, such as a large tool result and the call that it answers.
     pub count: Option<u64>,
     /// Up to where the transcript was read, in bytes from its start.

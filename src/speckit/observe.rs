@@ -235,7 +235,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop, and moves the record's place in the transcript on.
+/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -244,17 +244,11 @@ pub fn observe(
     checks: Option<Vec<CheckResult>>,
 ) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
-    let mut tool_calls = None;
-    if let Some(path) = event.transcript() {
-        if let Some(calls) = Calls::since(&path, record.transcript_read) {
-            tool_calls = calls.count;
-            record.transcript_read = calls.read_up_to;
-        }
-        // The list decides where there is one; the transcript is asked only where there is none.
-        if !claimed && desk.tasks.is_none() {
-            let tail = Tail::read_for_signal(&path, record.transcript_from);
-            claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
-        }
+    // The list decides where there is one; the transcript is asked only where there is none.
+    if !claimed && desk.tasks.is_none() {
+        let path = event.transcript();
+        let tail = path.and_then(|path| Tail::read_for_signal(&path, record.transcript_from));
+        claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
     }
     record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let mut fingerprint = desk.work_fingerprint(project);
@@ -265,7 +259,7 @@ pub fn observe(
     Observation {
         work: desk.work(record.had_list),
         claimed,
-        tool_calls,
+        tool_calls: None,
         fingerprint,
         tampered: Tampered::default(),
         checks,
@@ -276,6 +270,15 @@ pub fn observe(
         reentered: event.held(),
         demand: None,
     }
+}
+
+/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+///
+/// Counting is the dearest part of a stop, and only a session at its own loop needs it.
+pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
+    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+    record.transcript_read = calls.read_up_to;
+    calls.count
 }
 
 fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
