@@ -5,7 +5,7 @@ mod prompt;
 mod session;
 mod stop;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::time::Duration;
 
 use crate::claude::answer::Answer;
@@ -24,12 +24,12 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 pub fn main() {
     let deadline = Deadline::after(ALL_PATIENCE);
     let answer = answer_by(&read_event(deadline), deadline);
-    for line in &answer.stderr {
-        let _ = writeln!(io::stderr(), "{line}");
+    // Each line goes out in one write. A reader that has gone away is no reason to fail.
+    for line in answer.stderr {
+        let _ = io::stderr().write_all((line + "\n").as_bytes());
     }
-    if let Some(line) = &answer.stdout {
-        // A reader that has gone away is no reason to fail.
-        let _ = writeln!(io::stdout(), "{line}");
+    if let Some(line) = answer.stdout {
+        let _ = io::stdout().write_all((line + "\n").as_bytes());
     }
 }
 
@@ -58,14 +58,17 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
 fn read_event(deadline: Deadline) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut stdin = io::stdin().lock().take(MOST);
-    let mut chunk = [0; 1 << 14];
     while !deadline.is_over() && is_readable(Deadline::after(PATIENCE)) {
-        match stdin.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        let count = match stdin.fill_buf() {
+            Ok([]) => break,
+            Ok(read) => {
+                bytes.extend_from_slice(read);
+                read.len()
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
             Err(_) => break,
-        }
+        };
+        stdin.consume(count);
     }
     bytes
 }

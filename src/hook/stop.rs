@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use crate::speckit::arm::new_record;
 use crate::speckit::ending::{Telling, close_record};
-use crate::speckit::observe::{Desk, observe};
+use crate::speckit::observe::{Desk, observe, tool_calls};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::settings::{SETTINGS, Settings};
 use crate::speckit::state::State;
@@ -59,8 +59,14 @@ fn project(event: &Event) -> Option<Project> {
             Project::around(folder)
         }
     };
-    let found = event.cwd().as_deref().and_then(around);
-    found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
+    let cwd = event.cwd();
+    let found = cwd.as_deref().and_then(around);
+    found.or_else(|| {
+        let started_in = world::folder("CLAUDE_PROJECT_DIR")?;
+        // Most often it is one of the folders that were just looked at.
+        let known = cwd.is_some_and(|cwd| Project::looks_at(&cwd, &started_in));
+        if known { None } else { around(&started_in) }
+    })
 }
 
 fn judge(
@@ -306,6 +312,7 @@ impl Seat<'_> {
         let Scene { project, settings, event, .. } = self.scene;
         let read_before = self.record.transcript_read;
         let mut seen = observe(project, desk, event, &mut self.record, checks);
+        seen.tool_calls = tool_calls(event, &mut self.record);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());

@@ -14,7 +14,7 @@ use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, Session, TERMINAL, put_aside};
+use crate::store::loops::{Claim, Loops, PATIENCE, Record, Session, TERMINAL, put_aside};
 use crate::store::read;
 use crate::world::{self, Deadline};
 
@@ -162,6 +162,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    let _books = loops.feature_lock(&feature.name, PATIENCE).map_err(unwritable)?;
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = armer.session.map(|session| loops.session(session)).transpose();
     let folder = folder.map_err(unwritable)?;

@@ -38,6 +38,10 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
             let _ = writeln!(text, "{words}");
         }
     }
+    if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_))) {
+        text.push_str(REPAIR_CHECKS);
+        return limited(text);
+    }
     if desk.tasks.is_some() {
         let _ = writeln!(text, "Open tasks in {folder}/{TASKS}: {}", open_tasks(desk));
     }
@@ -52,6 +56,15 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
     );
     limited(text)
 }
+
+/// What is to be done when every box is ticked and a check of the person's fails.
+const REPAIR_CHECKS: &str = "\
+Every box is ticked, but the work is done only when the checks pass too.\n\n\
+How to resume:\n\
+1. Delegate the repair to the spec-executor agent, with the output above. Never weaken the check.\n\
+2. Is it a task of its own: `spool task add --after ID \"what is to be done\"`, then `spool task next`.\n\
+3. When only a person can repair it: `spool task block \"what they must do\"`.\n\
+4. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again.";
 
 /// Returns the paragraph that a session with a live loop gets after a compaction or a resume.
 pub fn reminder(desk: &Desk, ledger: &Ledger) -> String {
@@ -199,12 +212,16 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::EmptyList => format!(
             "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
         ),
-        Shortfall::CheckFailed(result) => format!(
-            "Check failed: `{}` ({}). The end of its output:\n{}",
-            printable(&result.run),
-            result.outcome,
-            quoted(&result.tail)
-        ),
+        Shortfall::CheckFailed(result) => {
+            let (run, outcome) = (printable(&result.run), &result.outcome);
+            match result.tail.as_str() {
+                "" => format!("Check failed: `{run}` ({outcome}). It printed nothing."),
+                tail => format!(
+                    "Check failed: `{run}` ({outcome}). The end of its output:\n{}",
+                    quoted(tail)
+                ),
+            }
+        }
         Shortfall::NoWork { calls, needed } => {
             format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
         }

@@ -27,7 +27,7 @@ pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
 /// How long to wait for another process that writes the same file.
-const PATIENCE: Duration = Duration::from_millis(700);
+pub const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A session's loop: what it is about, where its reading stands, and its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,14 @@ pub struct Record {
 
 /// The open tasks of a list, by id, with a hash of their text.
 pub type OpenTasks = BTreeMap<String, u64>;
+
+/// `open-tasks.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedTasks {
+    version: u32,
+    tasks: OpenTasks,
+}
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,7 +127,7 @@ pub fn is_session_id(id: &str) -> bool {
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: root.join(".claude").join("ralph") }
+        Self { folder: root.join(".claude/ralph") }
     }
 
     /// Returns the folder that holds them.
@@ -250,12 +258,14 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+        let noted: Option<NotedTasks> = load(&self.folder.join("open-tasks.json")).ok().flatten();
+        noted.unwrap_or_default().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        save(&self.folder.join("open-tasks.json"), tasks)
+        let noted = NotedTasks { version: VERSION, tasks: tasks.clone() };
+        save(&self.folder.join("open-tasks.json"), &noted)
     }
 
     /// Appends to the session's journal.
