@@ -303,6 +303,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
 }
 
 #[cfg(test)]
+mod signal_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fmt::Write;

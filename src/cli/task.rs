@@ -18,6 +18,11 @@ use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
 use crate::speckit::{SIGNAL, STATE, TASKS};
 
+/// The longest list that is shown whole, in lines: a model reads it.
+const LINES: usize = 60;
+/// The longest title in a list, in characters.
+const TITLE: usize = 100;
+
 /// Take the next task, tick it, or say that it failed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,8 +56,11 @@ enum Action {
         /// The task's id
         id: String,
     },
-    /// List all tasks
+    /// List the tasks: of a long list the open ones
     List {
+        /// Show every task of a long list
+        #[arg(long)]
+        all: bool,
         /// Print JSON for programs
         #[arg(long)]
         json: bool,
@@ -108,7 +116,8 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     match &args.action {
         Action::Next { json } => next(&job, *json),
         Action::Show { id } => show(&job, id),
-        Action::List { json } => list(&job, *json),
+        Action::List { json: true, .. } => list_as_json(&job),
+        Action::List { all, .. } => list(&job, if *all { usize::MAX } else { LINES }),
         Action::Done { ids, limit } => done(&job, ids, Duration::from_secs(*limit)),
         Action::Fail { id, why } => fail(&job, id, why),
         Action::Block { need } => block(&job, need),
@@ -174,21 +183,28 @@ fn show(job: &Job<'_>, id: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
+fn list_as_json(job: &Job<'_>) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    if as_json {
-        let state = State::read_at_once(job.feature).unwrap_or_default();
-        let all = list.tasks.iter();
-        let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
-        let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-        anstream::println!("{answer}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    for task in &list.tasks {
+    let state = State::read_at_once(job.feature).unwrap_or_default();
+    let all = list.tasks.iter();
+    let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
+    let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
+    anstream::println!("{answer}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows all tasks when they fit into `most` lines, otherwise the first open ones.
+fn list(job: &Job<'_>, most: usize) -> Result<ExitCode> {
+    let (list, _) = job.list()?;
+    let whole = list.tasks.len() <= most;
+    let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
+    for task in shown {
         let mark = if task.done { 'x' } else { ' ' };
-        anstream::println!("[{mark}] {} {}", printable(&task.id), printable(&task.title));
+        let title: String = printable(&task.title).chars().take(TITLE).collect();
+        anstream::println!("[{mark}] {} {title}", printable(&task.id));
     }
-    anstream::println!("{} of {} done", list.done(), list.tasks.len());
+    let more = if whole { "" } else { "; `spool task list --all` shows every task" };
+    anstream::println!("{} of {} done{more}", list.done(), list.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -110,9 +110,14 @@ fn new_id(list: &TaskList, after: &Task) -> Option<String> {
 
 /// The id of the next repair of a task: `T003.F1`, `T003.F2`, …
 fn repair_id(list: &TaskList, original: &Task) -> String {
-    let id = |number: usize| format!("{}.F{number}", original.id);
-    let free = (1..).find(|number| list.find(&id(*number)).is_none());
-    id(free.unwrap_or_default())
+    let mut number = 1_usize;
+    loop {
+        let id = format!("{}.F{number}", original.id);
+        if list.find(&id).is_none() {
+            return id;
+        }
+        number += 1;
+    }
 }
 
 /// `T012` as `("T", "012")`; an id that does not end in digits, a repair's, or a made one is none.
@@ -120,7 +125,7 @@ fn split_number(id: &str) -> Option<(&str, &str)> {
     let head = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = &id[head.len()..];
     let listed = !id.starts_with('@') && !id.contains('~');
-    let repair = head.ends_with(".F") || head.ends_with("-F");
+    let repair = [".F", "-F"].iter().any(|end| head.ends_with(end));
     (listed && !repair && !digits.is_empty()).then_some((head, digits))
 }
 

@@ -52,15 +52,12 @@ pub fn hidden_lines(lines: &[Line<'_>]) -> Vec<bool> {
             |line: usize| line > at && limit.is_some_and(|item| ends_item(&lines[line], item));
         let end = (at..lines.len())
             .find(|line| beyond(*line) || opened.is_closed_by(lines[*line].text, *line == at));
-        match end.filter(|line| !beyond(*line)) {
-            Some(end) => {
-                hidden[at..=end].fill(true);
-                at = end + 1;
-            }
-            None => {
-                unclosed.remember(&opened, end.unwrap_or(lines.len()));
-                at += 1;
-            }
+        if let Some(end) = end.filter(|line| !beyond(*line)) {
+            hidden[at..=end].fill(true);
+            at = end + 1;
+        } else {
+            unclosed.remember(&opened, end.unwrap_or(lines.len()));
+            at += 1;
         }
     }
     hidden

@@ -205,12 +205,9 @@ impl<'a> Books<'a> {
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
         let seen =
             Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
+        // A loop that was over before keeps its reason.
         let ended = self.end(&seen)?;
-        Ok(Failed::Ended(ended.unwrap_or(TerminalReason::TaskFailed {
-            task: task.id,
-            used: used + 1,
-            limit,
-        })))
+        Ok(ended.map_or(Failed::Again { used, limit }, Failed::Ended))
     }
 
     /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`

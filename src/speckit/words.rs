@@ -138,7 +138,10 @@ pub fn end_line(desk: &Desk, reason: &TerminalReason) -> String {
         TerminalReason::CorruptState => {
             format!("ERROR: {} of feature {} is still corrupt", file_name(desk), desk.feature.name)
         }
-        _ => format!("Loop ended ({}) for feature {}: {reason}", reason.name(), desk.feature.name),
+        _ => {
+            let (name, why) = (reason.name(), plain(reason));
+            format!("Loop ended ({name}) for feature {}: {why}", desk.feature.name)
+        }
     }
 }
 
@@ -146,9 +149,10 @@ pub fn end_line(desk: &Desk, reason: &TerminalReason) -> String {
 pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> String {
     let place = desk.place();
     let mut text = format!(
-        "Ralph-speckit ended the loop of {} ({}): {reason}. {} of {} tasks done, iteration {}.",
+        "Ralph-speckit ended the loop of {} ({}): {}. {} of {} tasks done, iteration {}.",
         desk.feature.name,
         reason.name(),
+        plain(reason),
         place.done,
         place.total,
         ledger.iterations
@@ -257,6 +261,12 @@ fn ids(all: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
+/// The reason on one line: what the agent says it needs may hold anything.
+fn plain(reason: &TerminalReason) -> String {
+    let text = reason.to_string();
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 /// Somebody else's lines, none of which can be taken for the signal.
 fn quoted(text: &str) -> String {
     text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
@@ -335,3 +345,6 @@ mod contract_tests {
         assert!(whole.lines().count() < 150);
     }
 }
+
+#[cfg(test)]
+mod tests;

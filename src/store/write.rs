@@ -135,3 +135,6 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
     Err(io::Error::other("no free temporary name in the folder"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod crowd;
 mod hazards;
 mod input;
 mod paths;
+mod properties;
 mod spec_000;
 mod spec_003;
 mod support;
