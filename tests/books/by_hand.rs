@@ -21,7 +21,11 @@ fn an_agent_that_ticks_by_hand_and_never_touches_the_state_ends_as_completed() {
     assert_eq!((&status["reason"], &status["done"]), (&json!("completed"), &json!(4)));
     assert_eq!(project.log().pop().unwrap()["reason"], "completed");
     let state = project.state();
-    assert_eq!((&state["taskIndex"], &state["totalTasks"]), (&json!(4), &json!(4)), "brought up to date");
+    assert_eq!(
+        (&state["taskIndex"], &state["totalTasks"]),
+        (&json!(4), &json!(4)),
+        "brought up to date"
+    );
     project.stop("And on.").silent();
 }
 
@@ -29,7 +33,10 @@ fn an_agent_that_ticks_by_hand_and_never_touches_the_state_ends_as_completed() {
 fn a_box_ticked_by_hand_is_written_down_when_it_is_reported_after_all() {
     let project = Project::armed(FOUR);
     project.edit_tasks("[ ] T002", "[x] T002");
-    assert_eq!(project.task(&["done", "T002"]).ok(), "T002 is done already.\n2 of 4 open, next T003: spool task next\n");
+    assert_eq!(
+        project.task(&["done", "T002"]).ok(),
+        "T002 is done already.\n2 of 4 open, next T003: spool task next\n"
+    );
     assert_eq!(project.entries(), ["done T002 Model in src/user.py"]);
     project.assert_books_agree();
 }
@@ -42,7 +49,11 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
     let first = project.stop("I tidied up.");
     let reason = first.reason();
     assert!(reason.contains("Open tasks were taken out of tasks.md: T003. Put them back, or write into .progress.md why they are no longer needed."), "{reason}");
-    assert!(reason.contains("Open tasks were reworded in tasks.md: T004. Do what they asked for first."), "{reason}");
+    assert!(
+        reason
+            .contains("Open tasks were reworded in tasks.md: T004. Do what they asked for first."),
+        "{reason}"
+    );
     project.agent_works();
     let second = project.stop("Anything else?");
     assert!(!second.reason().contains("taken out") && !second.reason().contains("reworded"));
@@ -56,7 +67,11 @@ fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
         "",
     );
     let reason = project.stop(ALL);
-    assert!(reason.reason().contains("taken out of tasks.md: T002, T003, T004."), "{}", reason.reason());
+    assert!(
+        reason.reason().contains("taken out of tasks.md: T002, T003, T004."),
+        "{}",
+        reason.reason()
+    );
     project.agent_works();
     // It insists: what is left of the list is done. The journal has what happened.
     project.stop(ALL).silent();
@@ -84,7 +99,11 @@ fn what_the_program_itself_adds_and_ticks_is_no_tampering() {
     project.task(&["fail", "T003", "no"]).ok();
     project.task(&["done", "T002", "T005", "T003.F1"]).ok();
     let reason = project.stop("On it.");
-    assert!(!reason.reason().contains("taken out") && !reason.reason().contains("reworded"), "{}", reason.reason());
+    assert!(
+        !reason.reason().contains("taken out") && !reason.reason().contains("reworded"),
+        "{}",
+        reason.reason()
+    );
     assert!(reason.reason().contains("2 of 6: T003, T004"), "{}", reason.reason());
 }
 

@@ -51,10 +51,16 @@ fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_g
 
 #[test]
 fn all_failing_checks_are_named_and_the_passing_ones_are_not() {
-    let project = project("  - 'true'\n  - no-such-tool --strict\n  - run: sleep 600\n    limit: 1\n  - exit 7\n", DONE);
+    let project = project(
+        "  - 'true'\n  - no-such-tool --strict\n  - run: sleep 600\n    limit: 1\n  - exit 7\n",
+        DONE,
+    );
     let stop = project.stop(ALL);
     let reason = stop.reason();
-    assert!(reason.contains("`no-such-tool --strict` (exit code 127: no such program)"), "{reason}");
+    assert!(
+        reason.contains("`no-such-tool --strict` (exit code 127: no such program)"),
+        "{reason}"
+    );
     assert!(reason.contains("`sleep 600` (over its limit of 1 s, ended)"), "{reason}");
     assert!(reason.contains("`exit 7` (exit code 7)") && !reason.contains("`true`"), "{reason}");
 }
@@ -115,7 +121,10 @@ fn the_books_are_open_while_a_check_runs_and_what_is_new_is_not_overlooked() {
 #[test]
 fn settings_that_switch_the_loop_off_run_nothing() {
     let project = Project::armed(FOUR);
-    project.write(".claude/ralph-speckit.local.md", "---\nenabled: false\nchecks:\n  - echo run >>runs\n---\n");
+    project.write(
+        ".claude/ralph-speckit.local.md",
+        "---\nenabled: false\nchecks:\n  - echo run >>runs\n---\n",
+    );
     fs::write(project.tasks_path(), DONE).unwrap();
     project.stop(ALL).silent();
     assert!(!project.root.join("runs").exists());

@@ -72,7 +72,8 @@ impl Range {
     /// Fails unless the list is the one we made but for ticks and added lines, and the state loads.
     fn assert_whole(&self) -> (String, Value) {
         let tasks = self.project.tasks();
-        let ours = tasks.lines().filter(|line| !line.contains("Warm up") && !line.contains("Extra"));
+        let ours =
+            tasks.lines().filter(|line| !line.contains("Warm up") && !line.contains("Extra"));
         let ours: String = ours.fold(String::new(), |text, line| text + line + "\n");
         assert_eq!(ours.replace("[x]", "[ ]"), list(), "the list is not whole");
         let state = self.project.state();
@@ -84,7 +85,10 @@ impl Range {
     fn assert_no_litter(&self) {
         let leftovers = || -> Vec<_> {
             let entries = fs::read_dir(&self.project.feature).unwrap().flatten();
-            entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "tmp")).collect()
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|end| end == "tmp"))
+                .collect()
         };
         let found = leftovers();
         println!("{} kills, {} temporary files left behind", self.killed, found.len());
@@ -142,7 +146,9 @@ fn no_box_that_was_reported_done_is_lost_and_a_killed_done_can_be_repeated() {
 #[test]
 fn counts_of_failures_only_ever_grow() {
     let mut range = Range::new(2);
-    range.project.set_state(&serde_json::json!({"recoveryMode": true, "maxFixTasksPerOriginal": 0, "keep": "me"}));
+    range.project.set_state(
+        &serde_json::json!({"recoveryMode": true, "maxFixTasksPerOriginal": 0, "keep": "me"}),
+    );
     let count = |state: &Value| state["taskAttempts"]["T050"].as_u64().unwrap_or(0);
     let mut reported = 0;
     while range.killed < KILLS {
@@ -162,7 +168,11 @@ fn counts_of_failures_only_ever_grow() {
     let (_, state) = range.assert_whole();
     assert_eq!(state["keep"], "me");
     let noted = range.project.entries().len() as u64;
-    assert!(reported < noted && noted <= count(&state) + 1, "{reported} reported, {noted} noted, {} counted", count(&state));
+    assert!(
+        reported < noted && noted <= count(&state) + 1,
+        "{reported} reported, {noted} noted, {} counted",
+        count(&state)
+    );
     range.assert_no_litter();
 }
 
@@ -185,7 +195,8 @@ fn every_added_task_that_was_reported_is_there_and_no_id_is_given_twice() {
         }
     }
     let (tasks, _) = range.assert_whole();
-    let ids: Vec<_> = tasks.lines().filter_map(|line| line.strip_prefix("- [ ] ")?.split(' ').next()).collect();
+    let ids: Vec<_> =
+        tasks.lines().filter_map(|line| line.strip_prefix("- [ ] ")?.split(' ').next()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "an id was given twice");
     let missing = reported.iter().find(|id| !ids.contains(&id.as_str()));
     assert_eq!(missing, None);

@@ -59,14 +59,24 @@ fn twenty_processes_at_one_list_lose_no_tick_no_count_no_task_and_no_line() {
         }
         assert_eq!(state["taskAttempts"][id(8)], 1);
         assert_eq!(state["taskAttempts"][id(9)], 2);
-        let added = tasks.lines().find(|line| line.ends_with(&format!(" Added by {worker}"))).unwrap();
+        let added =
+            tasks.lines().find(|line| line.ends_with(&format!(" Added by {worker}"))).unwrap();
         assert!(ids.insert(added.split(' ').nth(3).unwrap()), "an id was given twice: {added}");
     }
-    assert_eq!(ids, (201..=220).map(|number| format!("T{number}")).collect::<Vec<_>>().iter().map(String::as_str).collect());
+    assert_eq!(
+        ids,
+        (201..=220)
+            .map(|number| format!("T{number}"))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(String::as_str)
+            .collect()
+    );
     assert_eq!(state["taskAttempts"]["T200"], 20);
     assert_eq!(project.entries().len(), PROCESSES * 12);
     // Nothing but boxes and new lines has changed.
-    let untouched = tasks.lines().filter(|line| !line.contains(" Added by ")).collect::<Vec<_>>().join("\n");
+    let untouched =
+        tasks.lines().filter(|line| !line.contains(" Added by ")).collect::<Vec<_>>().join("\n");
     assert_eq!(untouched.replace("[x]", "[ ]") + "\n", list(200));
 }
 

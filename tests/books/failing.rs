@@ -48,7 +48,10 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     project.assert_books_agree();
     assert_eq!(claim(&project)["closed"], "task_failed", "closed before the agent stops");
     let status = project.status();
-    assert_eq!((&status["loop_status"], &status["reason"]), (&json!("ended"), &json!("task_failed")));
+    assert_eq!(
+        (&status["loop_status"], &status["reason"]),
+        (&json!("ended"), &json!("task_failed"))
+    );
     assert_eq!(status["words"], "task T002 is at attempt 4, and 3 are allowed");
     let end = project.log().pop().unwrap();
     assert_eq!((&end["event"], &end["reason"]), (&json!("ended"), &json!("task_failed")));
@@ -79,12 +82,22 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
     assert_eq!(claim(&project)["closed"], "blocked");
     assert!(project.progress().ends_with("- [blocked] put the API key into .env\n"));
     let status = project.spool(&["status"]).ok();
-    assert!(status.contains("Loop: ended (blocked): the agent needs a person: put the API key into .env"), "{status}");
+    assert!(
+        status
+            .contains("Loop: ended (blocked): the agent needs a person: put the API key into .env"),
+        "{status}"
+    );
     let log = project.spool(&["log"]).ok();
-    assert!(log.contains("end: blocked  the agent needs a person: put the API key into .env"), "{log}");
+    assert!(
+        log.contains("end: blocked  the agent needs a person: put the API key into .env"),
+        "{log}"
+    );
     let stop = project.stop("I need a key.");
     let told = stop.told();
-    assert!(told.contains("(blocked): the agent needs a person: put the API key into .env."), "{told}");
+    assert!(
+        told.contains("(blocked): the agent needs a person: put the API key into .env."),
+        "{told}"
+    );
     assert!(told.ends_with("Do that, then go on with /speckit:implement."), "{told}");
     project.stop("I need a key.").silent();
     assert_eq!(project.task(&["next", "--json"]).json()["reason"], "blocked");
@@ -182,7 +195,12 @@ fn a_repair_that_never_works_ends_the_loop_too() {
     project.task(&["fail", "T002.F2", "no"]).ok();
     let said = project.task(&["fail", "T002.F2", "no"]).ok();
     assert!(said.contains("T002.F2 used up its 2 attempts"), "{said}");
-    assert!(project.stop("I give up.").told().contains("task T002.F2 is at attempt 3, and 2 are allowed"));
+    assert!(
+        project
+            .stop("I give up.")
+            .told()
+            .contains("task T002.F2 is at attempt 3, and 2 are allowed")
+    );
 }
 
 #[test]
@@ -201,10 +219,7 @@ fn tasks_without_ids_are_repaired_too() {
     let (second, fixes) = task(&project);
     assert_eq!(fixes, json!(original));
     assert_ne!(second, repair);
-    assert_eq!(
-        project.state()["fixTaskMap"][&original]["fixTaskIds"],
-        json!([repair, second])
-    );
+    assert_eq!(project.state()["fixTaskMap"][&original]["fixTaskIds"], json!([repair, second]));
     project.assert_books_agree();
 }
 

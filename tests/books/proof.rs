@@ -33,7 +33,10 @@ fn a_failing_command_keeps_the_box_open_and_shows_the_end_of_its_output() {
 fn a_missing_program_proves_nothing() {
     let project = Project::armed(&list("no-such-linter --all"));
     let said = project.task(&["done", "1.1"]).refused();
-    assert!(said.contains("`no-such-linter --all` failed: exit code 127: no such program"), "{said}");
+    assert!(
+        said.contains("`no-such-linter --all` failed: exit code 127: no such program"),
+        "{said}"
+    );
     assert_eq!(boxes(&project.tasks()), [false, false]);
 }
 

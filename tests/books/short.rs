@@ -6,7 +6,8 @@ use super::support::{FEATURE, Project, Said};
 
 /// 500 tasks, the first 100 done; each title is long, each block longer.
 fn long_list() -> String {
-    let words = "a long sentence about what is to be built, with \u{e4}\u{f6}\u{fc} and a path ".repeat(5);
+    let words =
+        "a long sentence about what is to be built, with \u{e4}\u{f6}\u{fc} and a path ".repeat(5);
     (1..=500).fold(String::from("# Tasks\n\n"), |mut list, number| {
         let mark = if number <= 100 { 'x' } else { ' ' };
         let _ = writeln!(list, "- [{mark}] T{number:04} [P] {words} src/{number}.rs");
@@ -61,7 +62,10 @@ fn the_list_shows_what_is_open_and_all_of_it_when_asked() {
     let list = project.task(&["list"]).ok();
     assert_eq!(list.lines().count(), 61);
     assert!(list.starts_with("[ ] T0101 a long sentence"), "{list}");
-    assert!(list.ends_with("100 of 500 done; `spool task list --all` shows every task\n"), "{list}");
+    assert!(
+        list.ends_with("100 of 500 done; `spool task list --all` shows every task\n"),
+        "{list}"
+    );
     let list = project.task(&["list", "--all"]).ok();
     assert_eq!(list.lines().count(), 501);
     assert!(list.ends_with("\n100 of 500 done\n"));
@@ -93,7 +97,10 @@ fn after_a_compaction_or_a_resume_a_live_loop_gets_one_paragraph_and_others_sile
         let reminder = project.session_start(source);
         let paragraph = reminder.context();
         assert_eq!(paragraph.lines().count(), 1);
-        assert!(paragraph.contains(&format!("feature {FEATURE}, task 101 of 500, iteration 1.")), "{paragraph}");
+        assert!(
+            paragraph.contains(&format!("feature {FEATURE}, task 101 of 500, iteration 1.")),
+            "{paragraph}"
+        );
         assert!(paragraph.contains("`spool task next`"), "{paragraph}");
     }
     project.task(&["block", "a key"]).ok();

@@ -63,13 +63,19 @@ fn state_files_of_older_tools_load_and_are_kept() {
 
 #[test]
 fn a_broken_state_file_is_never_overwritten_and_the_list_is_kept_all_the_same() {
-    for broken in ["{\"phase\": \"execution\",", "", "[1, 2]", "null", "{\"a\": 1}}", "\u{0}\u{1}"] {
+    for broken in ["{\"phase\": \"execution\",", "", "[1, 2]", "null", "{\"a\": 1}}", "\u{0}\u{1}"]
+    {
         let project = Project::armed(FOUR);
         fs::write(project.state_path(), broken).unwrap();
         let old = std::time::SystemTime::UNIX_EPOCH;
         filetime::set_file_mtime(project.state_path(), old.into()).unwrap();
         let done = project.task(&["done", "T002"]).ok();
-        assert!(done.starts_with("T002 is done. .speckit-state.json cannot be read and is left as it is: "), "{done}");
+        assert!(
+            done.starts_with(
+                "T002 is done. .speckit-state.json cannot be read and is left as it is: "
+            ),
+            "{done}"
+        );
         let failed = project.task(&["fail", "T003", "no"]).ok();
         assert!(failed.starts_with("Noted, not counted:"), "{failed}");
         project.task(&["add", "--after", "T003", "More"]).ok();
@@ -86,7 +92,10 @@ fn a_list_that_cannot_be_read_is_an_error_with_a_way_out() {
     fs::remove_file(project.tasks_path()).unwrap();
     for call in [&["next"][..], &["done", "T002"], &["list"], &["fail", "T002", "x"]] {
         let said = project.task(call).refused();
-        assert!(said.contains("tasks.md` cannot be read: it does not exist\nmake the task list first"), "{said}");
+        assert!(
+            said.contains("tasks.md` cannot be read: it does not exist\nmake the task list first"),
+            "{said}"
+        );
     }
     // A link out of the project is not followed, neither to read nor to write.
     let outside = project.beside("secret.md");
@@ -132,7 +141,12 @@ fn the_check_of_the_schema_sees_what_is_wrong() {
         "taskIndex": -1, "totalTasks": "4", "maxTaskIterations": 0, "featureId": "x1", "awaitingApproval": 1,
         "taskAttempts": {"T001": "two"}, "fixTaskMap": {"T001": {"fixTaskIds": [3]}}, "unknown": [],
     });
-    assert_eq!(problems(&schema, &wrong, "state").len(), 7, "{:#?}", problems(&schema, &wrong, "state"));
+    assert_eq!(
+        problems(&schema, &wrong, "state").len(),
+        7,
+        "{:#?}",
+        problems(&schema, &wrong, "state")
+    );
 }
 
 /// What a value breaks of a schema, as far as ours goes: type, minimum, pattern of digits, properties, items.
