@@ -2,4 +2,6 @@
 
 pub mod answer;
 pub mod input;
+mod json;
+mod scan;
 pub mod transcript;

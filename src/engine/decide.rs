@@ -1,10 +1,9 @@
 //! The one place where a loop is continued or ended.
 //!
-//! The guards stand in the order in which they are tried: demands of a person, the evidence of
-//! completion, what is waited for, the guardrails, and only then "go on".
+//! The guards stand in the order in which they are tried: demands of a person, state that stayed
+//! unreadable, the evidence of completion, what is waited for, the guardrails, and only then "go on".
 
 use super::contract::{Contract, WithoutWork};
-use super::fingerprint::Tree;
 use super::ledger::Ledger;
 use super::observation::{Demand, Observation, Waiting, Work};
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
@@ -35,8 +34,9 @@ pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judge
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
-    if let Work::Unreadable { hash } = seen.work {
-        return judge_unreadable(ledger, after, seen, hash);
+    // The agent was told once how to recover; the same bytes again end the loop.
+    if after.unreadable.is_some() && after.unreadable == ledger.unreadable {
+        return end(after, TerminalReason::CorruptState);
     }
     let missing = shortfalls(contract, &after, seen);
     if missing.is_empty() {
@@ -56,20 +56,20 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let earlier = before.fingerprint.as_ref();
     let work_changed = seen.fingerprint.work_changed_since(earlier);
     let calls = seen.tool_calls.unwrap_or(0);
-    let idle = calls == 0 && !work_changed;
-    // A tree nobody can look through is no proof of standing still while tools are used.
-    let unknown_but_busy = seen.fingerprint.tree == Tree::Unknown && calls > 0;
-    let changed = earlier.is_none()
-        || work_changed
-        || seen.fingerprint.tree_changed_since(earlier)
-        || unknown_but_busy;
+    // Where nobody can tell whether tools were called, changed files say that they were.
+    let unseen_but_busy = seen.tool_calls.is_none() && seen.fingerprint.tree_changed_since(earlier);
+    let idle = calls == 0 && !work_changed && !unseen_but_busy;
+    let unchanged = !work_changed && seen.fingerprint.tree_is_that_of(earlier);
     Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
         idle_stops: if idle { before.idle_stops.saturating_add(1) } else { 0 },
-        unchanged: if changed { 0 } else { before.unchanged.saturating_add(1) },
+        unchanged: if unchanged { before.unchanged.saturating_add(1) } else { 0 },
         tool_calls: before.tool_calls.saturating_add(calls),
         fingerprint: Some(seen.fingerprint),
-        unreadable: None,
+        unreadable: match seen.work {
+            Work::Unreadable { hash } => Some(hash),
+            _ => None,
+        },
         ..before.clone()
     }
 }
@@ -81,21 +81,6 @@ fn demanded(demand: &Demand) -> TerminalReason {
         Demand::Stopped => TerminalReason::Stopped,
         Demand::HarnessFailed(why) => TerminalReason::HarnessFailed { why: why.clone() },
     }
-}
-
-/// Unreadable state: the agent is told once how to recover; the same bytes again end the loop.
-fn judge_unreadable(before: &Ledger, after: Ledger, seen: &Observation, hash: u64) -> Judgement {
-    if before.unreadable == Some(hash) {
-        return end(after, TerminalReason::CorruptState);
-    }
-    if unproven(before, seen) {
-        return Judgement {
-            verdict: Verdict::Wait(vec![Waiting::Unproven]),
-            ledger: before.clone(),
-        };
-    }
-    let after = Ledger { unreadable: Some(hash), ..after };
-    go_on(after, seen, vec![Shortfall::Unreadable])
 }
 
 /// What keeps the work from being done; nothing means done.
@@ -209,3 +194,6 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
     after.ended = Some(reason.clone());
     Judgement { verdict: Verdict::End(reason), ledger: after }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,9 +33,20 @@ impl Fingerprint {
 
     /// Returns whether both looked at the tree and saw different files.
     pub fn tree_changed_since(&self, earlier: Option<&Self>) -> bool {
-        match (self.tree, earlier.map(|earlier| earlier.tree)) {
-            (Tree::Hash(now), Some(Tree::Hash(before))) => now != before,
-            _ => false,
+        self.trees(earlier).is_some_and(|(now, before)| now != before)
+    }
+
+    /// Returns whether both looked at the tree and saw the same files.
+    ///
+    /// A tree that nobody looked at, or could look through, is no proof of standing still.
+    pub fn tree_is_that_of(&self, earlier: Option<&Self>) -> bool {
+        self.trees(earlier).is_some_and(|(now, before)| now == before)
+    }
+
+    fn trees(&self, earlier: Option<&Self>) -> Option<(u64, u64)> {
+        match (self.tree, earlier?.tree) {
+            (Tree::Hash(now), Tree::Hash(before)) => Some((now, before)),
+            _ => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::fingerprint::hash_of;
 use super::hidden::{column_of, hidden_lines, split_lines};
-use super::line::TaskLine;
+use super::line::{TaskLine, text_of};
 
 /// How many columns further in a nested task stands: the width of the bullet it hangs from.
 const NESTED: usize = 2;
@@ -200,7 +200,7 @@ fn heading_of(line: &[u8]) -> Option<String> {
     if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
         return None;
     }
-    Some(String::from_utf8_lossy(line[level..].trim_ascii()).into_owned())
+    Some(text_of(line[level..].trim_ascii()).into_owned())
 }
 
 /// `**Checkpoint**: …` between two groups of tasks.

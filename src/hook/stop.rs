@@ -12,20 +12,22 @@ use crate::engine::{
 };
 use crate::speckit::arm::new_record;
 use crate::speckit::ending::{Telling, close_record};
-use crate::speckit::observe::{Desk, observe};
+use crate::speckit::observe::{Desk, observe, tool_calls};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::settings::{SETTINGS, Settings};
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
-use crate::world;
+use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
-pub fn answer(event: &Event) -> Answer {
+///
+/// Until the deadline it waits for those who are writing the feature's files.
+pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     let Some(project) = project(event) else {
         return Answer::silent();
     };
@@ -33,13 +35,14 @@ pub fn answer(event: &Event) -> Answer {
     if !settings.enabled {
         return Answer::silent();
     }
-    let mut answer = match judge(&project, &settings, event) {
+    let mut answer = match judge(&project, &settings, event, deadline) {
         Ok(answer) => answer,
-        Err(error) => Answer::tell(&format!(
-            "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
-            Loops::of(&project.root).folder().display()
-        ))
-        .log(&format!("The loop's notes cannot be written: {error}")),
+        Err(error) => {
+            let message = format!(
+                "Ralph-speckit lets the agent stop, for it cannot write its notes: {error}. Put that right, then run /speckit:implement."
+            );
+            Answer::tell(&message).log(&message)
+        }
     };
     if let Some(problem) = settings.problem {
         answer = answer.log(&format!("{SETTINGS} is left out: {problem}"));
@@ -56,18 +59,29 @@ fn project(event: &Event) -> Option<Project> {
             Project::around(folder)
         }
     };
-    let found = event.cwd().as_deref().and_then(around);
-    found.or_else(|| world::folder("CLAUDE_PROJECT_DIR").as_deref().and_then(around))
+    let cwd = event.cwd();
+    let found = cwd.as_deref().and_then(around);
+    found.or_else(|| {
+        let started_in = world::folder("CLAUDE_PROJECT_DIR")?;
+        // Most often it is one of the folders that were just looked at.
+        let known = cwd.is_some_and(|cwd| Project::looks_at(&cwd, &started_in));
+        if known { None } else { around(&started_in) }
+    })
 }
 
-fn judge(project: &Project, settings: &Settings, event: &Event) -> io::Result<Answer> {
+fn judge(
+    project: &Project,
+    settings: &Settings,
+    event: &Event,
+    deadline: Deadline,
+) -> io::Result<Answer> {
     let session = event.session();
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    let scene = Scene { project, settings, loops: &loops, event };
+    let scene = Scene { project, settings, loops: &loops, event, deadline };
     if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
@@ -80,6 +94,7 @@ struct Scene<'a> {
     settings: &'a Settings,
     loops: &'a Loops,
     event: &'a Event,
+    deadline: Deadline,
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
@@ -88,35 +103,37 @@ fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<O
     if !scene.loops.knows(session) {
         return Ok(None);
     }
+    let Some(record) = scene.loops.peek(session) else {
+        // It cannot be read: looked at under the lock, it is put aside.
+        scene.loops.session(session)?.record()?;
+        return Ok(None);
+    };
+    if !record.ledger.is_live() && !record.untold {
+        return Ok(None);
+    }
+    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    let feature = scene.project.feature_at(&record.folder).ok();
+    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
+    own_turn(scene, desk, checks)
+}
+
+/// One stop of the session's loop, with the session's folder locked.
+fn own_turn(
+    scene: &Scene<'_>,
+    desk: Option<Desk>,
+    checks: Option<Vec<CheckResult>>,
+) -> io::Result<Option<Answer>> {
+    let session = scene.event.session();
     let folder = scene.loops.session(session)?;
     let Some(record) = folder.record()? else {
         return Ok(None);
     };
     let mut seat = Seat { scene, folder, record };
-    let feature = scene.project.feature_at(&seat.record.folder).ok();
     if let Some(reason) = seat.record.ledger.ended.clone() {
-        let desk =
-            feature.filter(|_| seat.record.untold).map(|it| Desk::read_even_without_state(&it));
-        return desk.map(|desk| seat.tell_end(&desk, &reason)).transpose();
+        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
-    let claim = scene.loops.claim(&seat.record.about);
-    let taken = claim.and_then(|claim| claim.session).filter(|owner| owner != session);
-    if let Some(owner) = taken {
-        let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
-        seat.close(&Demand::Stopped, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
-    }
-    let Some(desk) = feature.and_then(|feature| Desk::read(&feature)) else {
-        let about = &seat.record.about;
-        let line = format!("The state file of feature {about} is gone: the loop is over");
-        seat.close(&Demand::Cancelled, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
-    };
-    if !desk.in_execution() {
-        return Ok(Some(Answer::silent()));
-    }
-    match seat.judge(&desk, checks)? {
-        Judged::Answer(answer) => Ok(Some(answer)),
+    match seat.turn(desk, checks)? {
+        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
         Judged::RunChecks(checks) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             drop(seat);
@@ -128,21 +145,23 @@ fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<O
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
 fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
-    let Scene { project, settings, loops, event } = scene;
+    let Scene { project, settings, loops, event, deadline } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
     let claim = loops.claim(&feature.name);
-    if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+    let earlier = loops.peek(event.session());
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    if let Some(answer) = claim.as_ref().and_then(over) {
         return Ok(answer);
     }
-    let Some(desk) = Desk::read(&feature).filter(Desk::in_execution) else {
+    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(&feature, claim.as_ref(), event);
+    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial, None);
     if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
@@ -150,17 +169,22 @@ fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     {
         let _lock = loops.lock()?;
         let claim = loops.claim(&feature.name);
-        if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+        if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
     }
-    own_loop(scene, None).map(Option::unwrap_or_default)
+    own_turn(scene, Some(desk), None).map(Option::unwrap_or_default)
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
-fn let_go(claim: &Claim, session: &str) -> Option<Answer> {
-    if let Some(reason) = &claim.closed {
+///
+/// `earlier` is this session's last loop: a claim of the same arming is over with it.
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+    let ended = earlier
+        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
+    if let Some(reason) = claim.closed.as_deref().or(ended) {
         let line = format!(
             "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
             claim.about
@@ -183,13 +207,11 @@ fn claim_feature(
     event: &Event,
 ) -> io::Result<()> {
     let folder = loops.session(event.session())?;
-    let live = folder
-        .record()?
-        .is_some_and(|record| record.ledger.is_live() && record.about == feature.name);
-    if live {
+    let earlier = folder.record()?;
+    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
-    let record = fresh_record(feature, claim, event);
+    let record = fresh_record(feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
         about: feature.name.clone(),
@@ -210,7 +232,13 @@ fn claim_feature(
     })
 }
 
-fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Record {
+/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+fn fresh_record(
+    feature: &Feature,
+    claim: Option<&Claim>,
+    earlier: Option<&Record>,
+    event: &Event,
+) -> Record {
     let by = match claim {
         Some(claim) if claim.session.is_none() => "terminal",
         _ => "claim",
@@ -221,7 +249,14 @@ fn fresh_record(feature: &Feature, claim: Option<&Claim>, event: &Event) -> Reco
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
         ..Claim::default()
     };
-    new_record(&claim, event.session(), by, None)
+    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // loop before: then only what it says now is new.
+    let said_before = earlier.and_then(|_| event.transcript());
+    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    if let Some(earlier) = earlier {
+        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
+    }
+    record
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -238,10 +273,46 @@ enum Judged {
 }
 
 impl Seat<'_> {
+    /// What becomes of this stop.
+    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let claim = self.scene.loops.claim(&about).unwrap_or_default();
+        if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
+            let line = format!("Feature {about} is driven by session {owner} now");
+            return self.close(&Demand::Stopped, &line);
+        }
+        if let Some(reason) = claim.closed {
+            let line = format!("The loop of feature {about} is over ({reason})");
+            return self.close(&Demand::Cancelled, &line);
+        }
+        let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
+            return self.state_gone();
+        };
+        let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+        // Another phase, or armed for another feature since the files were read.
+        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+        if !ours || desk.feature.relative != self.record.folder {
+            return Ok(Judged::Answer(Answer::silent()));
+        }
+        self.judge(&desk, checks)
+    }
+
+    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    fn leave(self, answer: Answer) -> Answer {
+        let Self { scene, folder, record } = self;
+        // Who arms or cancels takes the lock of the project first and the session's second.
+        drop(folder);
+        match close_claim(scene.loops, &record) {
+            Ok(()) => answer,
+            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
+        }
+    }
+
     fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
         let read_before = self.record.transcript_read;
         let mut seen = observe(project, desk, event, &mut self.record, checks);
+        seen.tool_calls = tool_calls(event, &mut self.record);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
@@ -266,44 +337,54 @@ impl Seat<'_> {
         let answer = match judgement.verdict {
             Verdict::Wait(waiting) => waiting_answer(&waiting),
             Verdict::Continue(missing) => self.continue_answer(desk, &missing),
-            Verdict::End(reason) => {
-                self.close_claim(reason.name())?;
-                self.end_answer(desk, &seen, &reason)
-            }
+            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
         };
         Ok(Judged::Answer(answer))
     }
 
-    /// Ends the loop for a reason that lies outside the work.
-    fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
+    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
+    /// prompts have the agent remove it when all is done.
+    fn desk_without_state(&self) -> Option<Desk> {
+        let feature = self.scene.project.feature_at(&self.record.folder).ok()?;
+        let desk = Desk::read_even_without_state(&feature);
+        let place = desk.place();
+        let all_done = place.total > 0 && place.done == place.total;
+        // In execution: somebody has just written it.
+        (all_done || desk.in_execution()).then_some(desk)
+    }
+
+    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    fn state_gone(&mut self) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let feature = self.scene.project.feature_at(&self.record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let message = words::gone_message(&about, place, &self.record.ledger);
+        Ok(Judged::Answer(Answer::tell(&message).log(&line)))
+    }
+
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         let judged = decide(&Contract::default(), &self.record.ledger, &seen);
-        let Some(reason) = judged.ledger.ended else {
-            return Ok(());
-        };
-        close_record(&self.folder, &mut self.record, &reason, words, Telling::Done)?;
-        match demand {
-            // Taken over: the claim is the other session's.
-            Demand::Stopped => Ok(()),
-            _ => self.close_claim(reason.name()),
+        if let Some(reason) = judged.ledger.ended {
+            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
         }
+        Ok(Judged::Answer(Answer::silent().log(line)))
     }
 
     /// Tells the person once why the loop ended between two stops.
-    fn tell_end(&mut self, desk: &Desk, reason: &TerminalReason) -> io::Result<Answer> {
+    fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
         self.record.untold = false;
         self.folder.save(&self.record)?;
-        let message = words::end_message(desk, &self.record.ledger, reason);
-        Ok(Answer::tell(&message).log(&words::end_line(desk, reason)))
-    }
-
-    fn close_claim(&self, reason: &str) -> io::Result<()> {
-        match self.scene.loops.claim(&self.record.about) {
-            Some(claim) if claim.session.as_deref() == Some(&self.record.session) => {
-                self.scene.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
-            }
-            _ => Ok(()),
-        }
+        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
+            return Ok(None);
+        };
+        let desk = Desk::read_even_without_state(&feature);
+        let message = words::end_message(&desk, &self.record.ledger, reason);
+        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
     }
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
@@ -359,11 +440,32 @@ impl Seat<'_> {
     }
 }
 
+/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+    let Some(reason) = &record.ledger.ended else {
+        return Ok(());
+    };
+    let _lock = loops.lock()?;
+    let claim = loops.claim(&record.about).filter(|claim| {
+        claim.session.as_deref() == Some(&record.session)
+            && claim.armed_at == record.armed_at
+            && claim.closed.is_none()
+    });
+    let Some(claim) = claim else {
+        return Ok(());
+    };
+    let closed = Some(reason.name().to_owned());
+    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
+}
+
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+///
+/// A state file that the agent has removed is not written anew.
 fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     let total = desk.place().total;
     let state = &desk.state;
-    if state.task_index() >= total && state.total_tasks() == total {
+    let right = state.task_index() >= total && state.total_tasks() == total;
+    if right || state.phase() != "execution" {
         return Ok(());
     }
     let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
@@ -410,7 +512,7 @@ fn spoken(desk: &Desk, verdict: &Verdict) -> String {
                     )
                 }
                 Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
-                Shortfall::EmptyList => "the task list is empty".to_owned(),
+                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
                 Shortfall::Unreadable => "the state cannot be read".to_owned(),
                 Shortfall::CheckFailed(result) => {
                     format!("check failed: `{}` ({})", result.run, result.outcome)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -13,9 +14,11 @@ use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, TERMINAL, put_aside};
+use crate::store::loops::{
+    Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands, put_aside,
+};
 use crate::store::read;
-use crate::world;
+use crate::world::{self, Deadline};
 
 /// What a person asks for with `/speckit:implement` or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,14 +161,15 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let loops = Loops::of(&project.root);
     let unwritable = |error: std::io::Error| {
         Refusal(format!(
-            "`{}` cannot be written: {error}.\nMake the folder writable, then try again.",
-            loops.folder().display()
+            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    let _books = loops.feature_lock(&feature.name, PATIENCE).map_err(unwritable)?;
     let _lock = loops.lock().map_err(unwritable)?;
-    let mut notes = take_over(&loops, &feature, armer);
+    let folder = armer.session.map(|session| loops.session(session)).transpose();
+    let folder = folder.map_err(unwritable)?;
     let (mut state, kept_aside) = state_to_start_from(&feature)?;
-    notes.extend(kept_aside);
+    let mut notes = Vec::from_iter(kept_aside);
     fill(&mut state, &feature, &tasks, request);
     let claim = Claim {
         session: armer.session.map(str::to_owned),
@@ -181,12 +185,20 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             path.display()
         ))
     })?;
+    // From here on it is armed: what it replaces is over.
+    notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
-    let unnoted = match armer.session {
-        Some(session) => bind(project, &loops, &claim, session, armer),
+    notes.extend(ended_by(&loops, &feature, armer));
+    let bound = match &folder {
+        Some(folder) => bind(project, folder, &claim, armer),
         None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
     };
-    unnoted.map_err(unwritable)?;
+    if bound.is_err() {
+        // Refused is refused: no stop may find a claim and begin all the same.
+        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+        loops.write_claim(&closed).map_err(unwritable)?;
+    }
+    bound.map_err(unwritable)?;
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),
@@ -223,25 +235,23 @@ fn open_tasks(feature: &Feature) -> Result<TaskList, Refusal> {
     Ok(tasks)
 }
 
-/// What is said when the feature, or the session, already has a live loop; it is replaced.
-fn take_over(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
-    if let Some(other) = claim.and_then(|claim| claim.session)
-        && Some(other.as_str()) != armer.session
-    {
-        notes.push(format!("It was driven by session {other} before; that one is let go."));
+/// What is said when another session drives the feature.
+fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
+    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none())?;
+    let other = claim.session.filter(|other| Some(other.as_str()) != armer.session)?;
+    Some(format!("It was driven by session {} before; that one is let go.", printable(&other)))
+}
+
+/// Gives up the other feature that this session drives, and says so.
+fn ended_by(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
+    let own = armer.session.and_then(|session| loops.peek(session))?;
+    if !own.ledger.is_live() || own.about == feature.name {
+        return None;
     }
-    let own = armer.session.and_then(|session| loops.peek(session));
-    if let Some(own) = own.filter(|own| own.ledger.is_live() && own.about != feature.name)
-        && let Some(claim) = loops.claim(&own.about)
-    {
-        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
-        if loops.write_claim(&closed).is_ok() {
-            notes.push(format!("The loop of {} in this session ends with this.", own.about));
-        }
-    }
-    notes
+    let claim = loops.claim(&own.about).filter(|claim| claim.session == Some(own.session))?;
+    let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+    loops.write_claim(&closed).ok()?;
+    Some(format!("The loop of {} in this session ends with this.", own.about))
 }
 
 /// The state file there is, without its counters; a corrupt one is kept aside.
@@ -302,26 +312,40 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
 /// Writes a session's record for a claim and notes it in the session's journal.
 fn bind(
     project: &Project,
-    loops: &Loops,
+    folder: &Session,
     claim: &Claim,
-    session: &str,
     armer: Armer<'_>,
 ) -> std::io::Result<()> {
-    let folder = loops.session(session)?;
+    let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
-    // What the work looks like at the start: the first stop can tell what has changed.
+    record.had_list = true;
+    // What the work looks like at the start: the first stop can tell what has changed. The state
+    // file is our own and just written, there is nobody to wait for.
     if let Ok(feature) = project.feature_at(&claim.folder)
-        && let Some(desk) = Desk::read(&feature)
+        && let Some(desk) = Desk::read_by(&feature, Deadline::after(Duration::ZERO))
     {
         let fingerprint = Some(desk.work_fingerprint(project));
         record.ledger = Ledger { fingerprint, ..Ledger::default() };
         record.tasks_hash = desk.tasks_hash();
-        folder.save_open_tasks(&desk.open_tasks())?;
+        folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
     }
     // A record that cannot be read is put aside before it is replaced.
     folder.record()?;
     folder.save(&record)?;
     folder.note(&armed_entry(claim, armer))
+}
+
+/// The Verify commands of the list as the person who arms it has it before them.
+fn verify_commands(feature: &Feature) -> VerifyCommands {
+    let Ok(content) = read::read_in(&feature.folder, TASKS, MOST_TASKS) else {
+        return VerifyCommands::new();
+    };
+    let tasks = TaskList::parse(&content.bytes).tasks;
+    let commands = tasks.into_iter().filter_map(|task| {
+        let command = task.verify_command(&content.bytes)?;
+        Some((task.id, command))
+    });
+    commands.collect()
 }
 
 fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
@@ -334,13 +358,9 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
     }
 }
 
-/// Returns a record for a claim with an empty ledger.
+/// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
 pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
-    // What a loop that nobody armed has said before its first stop is its own.
-    let length = match by {
-        "claim" => 0,
-        _ => transcript.map_or(0, length_of),
-    };
+    let length = transcript.map_or(0, length_of);
     Record {
         kind: "speckit".to_owned(),
         session: session.to_owned(),

@@ -51,7 +51,15 @@ pub fn end_loop(
         loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
         return Ok(Some(reason));
     };
-    let folder = loops.session(&owner)?;
+    let folder = match loops.session(&owner) {
+        // The claim is closed: the stop that holds the session's folder, or the next one, sees it.
+        Err(error)
+            if reason == TerminalReason::Cancelled && error.kind() == io::ErrorKind::TimedOut =>
+        {
+            return Ok(Some(reason));
+        }
+        found => found?,
+    };
     let record = folder.record()?.filter(|record| record.about == feature.name);
     let mut record = match record {
         Some(record) => record,

@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
-use crate::claude::transcript::{Tail, stands_alone};
+use crate::claude::transcript::{Calls, Tail, stands_alone};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
@@ -16,9 +16,9 @@ use crate::engine::{
 };
 use crate::evidence::{commits, tree};
 use crate::store::loops::{OpenTasks, Record};
-use crate::store::read::{self, Problem};
-use crate::store::settled::read_settled;
-use crate::world;
+use crate::store::read::{self, Content, Problem};
+use crate::store::settled::{PATIENCE, read_settled};
+use crate::world::{self, Deadline};
 
 /// The files of a feature as they stand now.
 #[derive(Clone, Debug)]
@@ -59,18 +59,24 @@ pub struct Place {
 impl Desk {
     /// Returns the files of a feature, `None` when it has no state file.
     pub fn read(feature: &Feature) -> Option<Self> {
-        match State::read(feature) {
+        Self::read_by(feature, Deadline::after(PATIENCE))
+    }
+
+    /// Returns the same; waits until the deadline for those who are writing the files.
+    pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
+        match State::read_by(feature, deadline) {
             Err(NoState::Missing) => None,
-            found => Some(Self::with(feature, found)),
+            found => Some(Self::with(feature, found, deadline)),
         }
     }
 
     /// Returns the files of a feature; without a state file its state is empty.
     pub fn read_even_without_state(feature: &Feature) -> Self {
-        Self::with(feature, State::read(feature))
+        let deadline = Deadline::after(PATIENCE);
+        Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    fn with(feature: &Feature, state: Result<State, NoState>) -> Self {
+    fn with(feature: &Feature, state: Result<State, NoState>, deadline: Deadline) -> Self {
         let (state, corrupt) = match state {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
@@ -87,22 +93,23 @@ impl Desk {
             unreadable: corrupt,
             tasks_hash: 0,
         };
-        desk.read_tasks();
+        desk.read_tasks(deadline);
         desk
     }
 
-    fn read_tasks(&mut self) {
+    fn read_tasks(&mut self, deadline: Deadline) {
         let folder = &self.feature.folder;
-        let mut found = read::read_in(folder, TASKS, MOST_TASKS);
+        let parsed = |it: Content| (hash_of(&it.bytes), TaskList::parse(&it.bytes));
+        let mut found = read::read_in(folder, TASKS, MOST_TASKS).map(parsed);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
-        if found.as_ref().is_ok_and(|content| all_done(&content.bytes)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, |_| true);
+        if found.as_ref().is_ok_and(|(_, list)| all_done(list)) {
+            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true).map(parsed);
         }
         match found {
-            Ok(content) => {
-                self.tasks_hash = hash_of(&content.bytes);
-                self.tasks = Some(TaskList::parse(&content.bytes));
+            Ok((hash, list)) => {
+                self.tasks_hash = hash;
+                self.tasks = Some(list);
             }
             Err(Problem::Missing) => {}
             Err(problem) if self.unreadable.is_none() => {
@@ -138,12 +145,15 @@ impl Desk {
 
     /// Returns the contract of this feature: the limits of its state file (spec 003, FR-8), the
     /// checks of the settings (spec 000).
+    ///
+    /// A file that cannot be read names no limit; the other guardrails hold all the same.
     pub fn contract(&self, settings: &Settings) -> Contract {
+        let readable = self.unreadable.is_none();
         Contract {
             token: Some(SIGNAL.to_owned()),
             checks: settings.checks.clone(),
             guardrails: Guardrails {
-                max_iterations: Some(self.state.max_global_iterations()),
+                max_iterations: readable.then(|| self.state.max_global_iterations()),
                 ..Guardrails::default()
             },
             ..Contract::default()
@@ -191,12 +201,13 @@ impl Desk {
         tampered
     }
 
-    fn work(&self) -> Work {
+    fn work(&self, had_list: bool) -> Work {
         if let Some(unreadable) = &self.unreadable {
             return Work::Unreadable { hash: unreadable.hash };
         }
         let (index, total) = (self.state.task_index(), self.state.total_tasks());
         match &self.tasks {
+            None if had_list => Work::List { done: 0, open: Vec::new() },
             // An empty list beside a state that counts nothing is no work; beside one that counts
             // tasks it is a list that somebody emptied.
             Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
@@ -224,7 +235,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop, and moves the record's place in the transcript on.
+/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -233,27 +244,22 @@ pub fn observe(
     checks: Option<Vec<CheckResult>>,
 ) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
-    let mut tool_calls = None;
-    if let Some(path) = event.transcript() {
-        if let Some(tail) = Tail::read(&path, record.transcript_read) {
-            tool_calls = Some(tail.tool_calls());
-            record.transcript_read = tail.read_up_to();
-        }
-        // The list decides where there is one; the transcript is asked only where there is none.
-        if !claimed && desk.tasks.is_none() {
-            let tail = Tail::read_for_signal(&path, record.transcript_from);
-            claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
-        }
+    // The list decides where there is one; the transcript is asked only where there is none.
+    if !claimed && desk.tasks.is_none() {
+        let path = event.transcript();
+        let tail = path.and_then(|path| Tail::read_for_signal(&path, record.transcript_from));
+        claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
     }
+    record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let mut fingerprint = desk.work_fingerprint(project);
     let earlier = record.ledger.fingerprint;
     if earlier.is_some() && !fingerprint.work_changed_since(earlier.as_ref()) {
         fingerprint.tree = tree::fingerprint(&project.root);
     }
     Observation {
-        work: desk.work(),
+        work: desk.work(record.had_list),
         claimed,
-        tool_calls,
+        tool_calls: None,
         fingerprint,
         tampered: Tampered::default(),
         checks,
@@ -266,13 +272,21 @@ pub fn observe(
     }
 }
 
+/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+///
+/// Counting is the dearest part of a stop, and only a session at its own loop needs it.
+pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
+    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+    record.transcript_read = calls.read_up_to;
+    calls.count
+}
+
 fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
     let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
     approval.into_iter().chain(background).collect()
 }
 
-fn all_done(text: &[u8]) -> bool {
-    let list = TaskList::parse(text);
+fn all_done(list: &TaskList) -> bool {
     !list.tasks.is_empty() && list.open().next().is_none()
 }

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::project::Feature;
 use super::{MOST_STATE, STATE};
 use crate::store::read::{Problem, read_in};
-use crate::store::settled::read_settled;
+use crate::store::settled::{PATIENCE, read_settled};
 use crate::store::write::{Flush, write_whole};
+use crate::world::Deadline;
 
 /// A feature's state: the fields of the file, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,8 +34,13 @@ pub enum NoState {
 impl State {
     /// Returns the settled state of a feature; waits at most 2 s for a writer to finish.
     pub fn read(feature: &Feature) -> Result<Self, NoState> {
+        Self::read_by(feature, Deadline::after(PATIENCE))
+    }
+
+    /// Returns the settled state of a feature; waits until the deadline for a writer to finish.
+    pub fn read_by(feature: &Feature, deadline: Deadline) -> Result<Self, NoState> {
         let whole = |bytes: &[u8]| Self::parse(bytes).is_ok();
-        match read_settled(&feature.folder, STATE, MOST_STATE, whole) {
+        match read_settled(&feature.folder, STATE, MOST_STATE, deadline, whole) {
             Ok(content) => Self::parse(&content.bytes)
                 .map_err(|why| NoState::Corrupt { why, bytes: content.bytes }),
             Err(Problem::Missing) => Err(NoState::Missing),

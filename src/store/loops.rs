@@ -27,7 +27,7 @@ pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
 /// How long to wait for another process that writes the same file.
-const PATIENCE: Duration = Duration::from_millis(700);
+pub const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A session's loop: what it is about, where its reading stands, and its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// Whether the feature ever had a task list under this loop; one that goes away is not done.
+    pub had_list: bool,
     /// The loop's memory.
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
@@ -68,6 +70,18 @@ pub struct Record {
 
 /// The open tasks of a list, by id, with a hash of their text.
 pub type OpenTasks = BTreeMap<String, u64>;
+
+/// The Verify commands of a list when its loop was armed, by the id of their task.
+pub type VerifyCommands = BTreeMap<String, String>;
+
+/// `open-tasks.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedTasks {
+    version: u32,
+    tasks: OpenTasks,
+    verify: Option<VerifyCommands>,
+}
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,13 +125,13 @@ pub fn is_session_id(id: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())
         && id.len() <= 128
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && !matches!(id, "claims" | "lock")
+        && !matches!(id, "claims" | "lock" | TERMINAL)
 }
 
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: root.join(".claude").join("ralph") }
+        Self { folder: root.join(".claude/ralph") }
     }
 
     /// Returns the folder that holds them.
@@ -143,7 +157,17 @@ impl Loops {
 
     /// Returns the record of a session without locking it, `None` when there is none that can be read.
     pub fn peek(&self, session: &str) -> Option<Record> {
+        if !is_session_id(session) {
+            return None;
+        }
         load(&self.folder.join(session).join("loop.json")).ok().flatten()
+    }
+
+    /// Returns the Verify commands that a session's loop was armed with, `None` when nobody armed it.
+    pub fn armed_verify(&self, session: &str) -> Option<VerifyCommands> {
+        let noted: Option<NotedTasks> =
+            load(&self.folder.join(session).join("open-tasks.json")).ok().flatten();
+        noted?.verify
     }
 
     /// Returns the journal of a session as it stands, empty when there is none.
@@ -154,31 +178,38 @@ impl Loops {
 
     /// Returns the claim on a feature, `None` when nobody has one that can be read.
     pub fn claim(&self, feature: &str) -> Option<Claim> {
-        load(&self.claim_path(feature)).ok().flatten()
+        load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
-    /// Writes the claim on a feature whole.
+    /// Writes the claim on a feature whole; one that cannot be read is put aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
-        save(&self.claim_path(&claim.about), &Claim { version: VERSION, ..claim.clone() })
+        let path = self.claim_path(&claim.about)?;
+        if load::<Claim>(&path).is_err() {
+            put_aside(&path)?;
+        }
+        save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
     /// Returns the lock under which claims are taken and given up.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
-        Lock::take(&self.folder.join("lock"), PATIENCE)
+        take_lock(&self.folder)
     }
 
     /// Returns the lock under which a feature's task list and state file are changed.
     pub fn feature_lock(&self, feature: &str, patience: Duration) -> io::Result<Lock> {
         self.create()?;
-        Lock::take(&self.folder.join("claims").join(format!("{feature}.lock")), patience)
+        let path = self.claim_path(feature)?.with_extension("lock");
+        Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
     }
 
     /// Appends to a session's journal without locking it: one line is one write.
     pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
         self.create()?;
-        fs::create_dir_all(self.folder.join(session))?;
-        journal::append(&self.folder.join(session).join("journal.jsonl"), entry)
+        let folder = self.folder.join(session);
+        make_inside(&self.root()?, &folder)?;
+        let path = folder.join("journal.jsonl");
+        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
     }
 
     /// Returns the session's folder, made where it is missing, and locked.
@@ -187,28 +218,37 @@ impl Loops {
             return Err(io::Error::other("the session id has characters that no folder may have"));
         }
         let folder = self.folder.join(session);
-        if !folder.is_dir() {
+        if !folder.exists() {
             self.create()?;
-            fs::create_dir_all(&folder)?;
         }
-        let lock = Lock::take(&folder.join("lock"), PATIENCE)?;
+        make_inside(&self.root()?, &folder)?;
+        let lock = take_lock(&folder)?;
         Ok(Session { folder, _lock: lock })
     }
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
-        if self.folder.join(".gitignore").is_file() {
+        let root = self.root()?;
+        for folder in [&root.join(".claude"), &self.folder, &self.folder.join("claims")] {
+            make_inside(&root, folder)?;
+        }
+        let ignored = self.folder.join(".gitignore");
+        if ignored.is_file() {
             return Ok(());
         }
-        fs::create_dir_all(self.folder.join("claims"))?;
-        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder);
-        read::folder_inside(&root.canonicalize()?, &self.folder)
-            .map_err(|problem| io::Error::other(problem.to_string()))?;
-        write_whole(&self.folder.join(".gitignore"), b"*\n", Flush::ToSystem)
+        write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
     }
 
-    fn claim_path(&self, feature: &str) -> PathBuf {
-        self.folder.join("claims").join(format!("{feature}.json"))
+    fn root(&self) -> io::Result<PathBuf> {
+        self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()
+    }
+
+    fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
+        // Names come out of files, too: only one that names nothing but a file is taken.
+        if Path::new(feature).file_name() != Some(feature.as_ref()) {
+            return Err(io::Error::other("the feature's name cannot name a file"));
+        }
+        Ok(self.folder.join("claims").join(format!("{feature}.json")))
     }
 }
 
@@ -229,17 +269,33 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+        self.noted().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        save(&self.folder.join("open-tasks.json"), tasks)
+        let verify = self.noted().verify;
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
+    }
+
+    /// Notes the list as a person armed it: its open tasks, and the commands that may be run.
+    pub fn save_armed(&self, tasks: &OpenTasks, verify: VerifyCommands) -> io::Result<()> {
+        let verify = Some(verify);
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
+    }
+
+    fn noted(&self) -> NotedTasks {
+        load(&self.noted_path()).ok().flatten().unwrap_or_default()
+    }
+
+    fn noted_path(&self) -> PathBuf {
+        self.folder.join("open-tasks.json")
     }
 
     /// Appends to the session's journal.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
-        journal::append(&self.folder.join("journal.jsonl"), entry)
+        let path = self.folder.join("journal.jsonl");
+        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
     }
 }
 
@@ -247,12 +303,36 @@ impl Session {
 pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
-    fs::rename(path, &aside)?;
+    fs::rename(path, &aside).map_err(|error| in_file(path, &error))?;
     Ok(aside)
+}
+
+fn take_lock(folder: &Path) -> io::Result<Lock> {
+    let path = folder.join("lock");
+    Lock::take(&path, PATIENCE).map_err(|error| in_file(&path, &error))
+}
+
+/// Makes a folder where it is missing, and looks where it is before anything is made in it.
+fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(in_file(folder, &error));
+        }
+        _ => {}
+    }
+    let inside = read::folder_inside(root, folder);
+    inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+}
+
+/// The same error with the name of the file it is about.
+fn in_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
 fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     match read::read(path, MOST) {
+        // A link to nothing is in the way of what is to be written there.
+        Err(Problem::Missing) if path.is_symlink() => Err("it is a link to nothing".to_owned()),
         Err(Problem::Missing) => Ok(None),
         Err(problem) => Err(problem.to_string()),
         Ok(Content { bytes, .. }) => match serde_json::from_slice(&bytes) {
@@ -265,5 +345,5 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
 fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    write_whole(path, &bytes, Flush::ToSystem)
+    write_whole(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
 }

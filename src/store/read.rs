@@ -23,6 +23,8 @@ pub enum Problem {
     Missing,
     /// It is no regular file; the word says what it is.
     NotAFile(&'static str),
+    /// It is no folder.
+    NotAFolder,
     /// It is larger than allowed.
     TooLarge {
         /// Its size in bytes.
@@ -41,6 +43,7 @@ impl fmt::Display for Problem {
         match self {
             Self::Missing => write!(out, "it does not exist"),
             Self::NotAFile(what) => write!(out, "it is {what}, not a file"),
+            Self::NotAFolder => write!(out, "it is not a folder"),
             Self::TooLarge { size, most } => {
                 write!(out, "it has {size} bytes, and at most {most} are read")
             }
@@ -86,7 +89,14 @@ pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let file = options.open(path)?;
+    let file = match options.open(path) {
+        Ok(file) => file,
+        // Each system has words of its own for opening a socket.
+        Err(error) => match std::fs::metadata(path) {
+            Ok(meta) if !meta.is_file() => return Err(Problem::NotAFile(kind_of(&meta))),
+            _ => return Err(error.into()),
+        },
+    };
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(Problem::NotAFile(kind_of(&meta)));
@@ -122,7 +132,7 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
         return Err(Problem::Outside);
     }
     if !real.is_dir() {
-        return Err(Problem::NotAFile("a file"));
+        return Err(Problem::NotAFolder);
     }
     Ok(real)
 }

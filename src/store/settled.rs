@@ -10,10 +10,13 @@ use crate::world::{self, Deadline};
 const QUIET: u64 = 100;
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
-/// When to give up and take what is there (spec 003, FR-5 and NFR-1), in milliseconds.
+/// The age, in milliseconds, from which on nobody is writing a file any more (spec 003, FR-5).
 const LIMIT: u64 = 2_000;
+/// When to give up and take what is there (spec 003, NFR-1).
+pub const PATIENCE: Duration = Duration::from_millis(LIMIT);
 
-/// Returns the content once it parses and nobody has changed it for 100 ms; after 2 s, what is there.
+/// Returns the content once it parses and nobody has changed it for 100 ms; at the deadline, what
+/// is there.
 ///
 /// A file that was last changed more than 2 s ago is returned at once: nobody is writing it.
 /// `parses` says whether the bytes are a whole document.
@@ -21,9 +24,9 @@ pub fn read_settled(
     folder: &Path,
     name: &str,
     most: u64,
+    deadline: Deadline,
     parses: impl Fn(&[u8]) -> bool,
 ) -> Result<Content, Problem> {
-    let deadline = Deadline::after(Duration::from_millis(LIMIT));
     let mut quiet_since = Deadline::after(Duration::from_millis(QUIET));
     let mut before: Option<Result<Content, Problem>> = None;
     loop {
@@ -53,3 +56,6 @@ fn is_old(found: &Result<Content, Problem>, whole: bool) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests;

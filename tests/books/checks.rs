@@ -38,7 +38,10 @@ fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_g
         let stop = project.stop(ALL);
         let reason = stop.reason();
         assert!(reason.contains("Check failed: `seq 1 9000; test -e repaired` (exit code 1). The end of its output:\n"), "{reason}");
-        assert!(reason.contains("\n8999\n9000\n") && !reason.contains("\n1000\n"), "{reason}");
+        assert!(
+            reason.contains("\n| 8999\n| 9000\n") && !reason.contains("\n| 1000\n"),
+            "{reason}"
+        );
         assert!(reason.chars().count() < 4_000);
         project.agent_works();
     }

@@ -2,6 +2,18 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
 
+mod arming;
+mod cancelling;
+mod checkout;
+mod coordinator;
+mod demo;
+mod evidence;
+mod long_sessions;
+mod neighbours;
 mod packaging;
 mod rehearsal;
+mod screen;
 mod support;
+mod the_loop;
+mod trouble;
+mod workshop;

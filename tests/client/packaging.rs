@@ -15,7 +15,7 @@ on_every_client! {
     the_stop_hook_of_an_installed_plugin_fires
     a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only
     a_plain_checkout_without_programs_says_once_how_to_install
-    commands_may_tick_boxes_without_asking_and_nothing_else
+    commands_may_ask_spool_without_asking_and_nothing_else
 }
 
 const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
@@ -272,7 +272,7 @@ fn a_plain_checkout_without_programs_says_once_how_to_install(version: &str) {
     assert_eq!(told(), [""; 0]);
 }
 
-fn commands_may_tick_boxes_without_asking_and_nothing_else(version: &str) {
+fn commands_may_ask_spool_without_asking_and_nothing_else(version: &str) {
     let home = Home::new(version);
     let place = Project::new();
     let project = Project::new();
@@ -285,6 +285,7 @@ fn commands_may_tick_boxes_without_asking_and_nothing_else(version: &str) {
         Reply::tool("Edit", edit(&tasks)),
         Reply::tool("Edit", edit(&other)),
         Reply::tool("Bash", json!({"command": "spool status", "description": "status"})),
+        Reply::tool("Bash", json!({"command": "spool task next", "description": "next"})),
         Reply::tool("Bash", json!({"command": "touch made", "description": "a file"})),
         Reply::text("All is said."),
     ])
@@ -315,6 +316,8 @@ fn commands_may_tick_boxes_without_asking_and_nothing_else(version: &str) {
             input["file_path"].as_str().or(input["command"].as_str()).unwrap().to_owned()
         })
         .collect();
-    assert_eq!(denied, [other.to_str().unwrap(), "touch made"], "{result:#}");
-    assert_eq!(project.read("specs/001-notes/tasks.md"), "- [x] T001 Write a note\n");
+    // The program ticks boxes; by hand it takes a person's permission.
+    let (tasks, other) = (tasks.to_str().unwrap(), other.to_str().unwrap());
+    assert_eq!(denied, [tasks, other, "touch made"], "{result:#}");
+    assert_eq!(project.read("specs/001-notes/tasks.md"), "- [ ] T001 Write a note\n");
 }

@@ -80,7 +80,8 @@ impl Project {
         self.path().join(root)
     }
 
-    fn program(&self, name: &str, script: &str) -> PathBuf {
+    /// Writes a shell script that can be run.
+    pub fn program(&self, name: &str, script: &str) -> PathBuf {
         let path = self.write(name, &format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable file");
         path

@@ -1,4 +1,14 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
+mod arming;
+mod crowd;
+mod hazards;
+mod input;
+mod outcome;
+mod paths;
+mod properties;
+mod spec_000;
 mod spec_003;
 mod support;
+mod transcript;
+mod traps;

@@ -1,0 +1,211 @@
+//! JSON passed over where it stands: nothing is built, and most bytes are never looked at.
+//!
+//! A transcript has megabytes of quoted code for every name that is asked for. A string ends at the
+//! next quote that no backslash takes away, so whole strings are jumped over at the speed of `memchr`.
+
+use memchr::memchr;
+
+/// A place in a JSON text. Every method moves it behind what it read, and is `None` where the text
+/// breaks off or is no JSON.
+pub struct Scan<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Scan<'a> {
+    /// Returns the place before the first value of a text.
+    pub fn new(text: &'a [u8]) -> Self {
+        Self { rest: text }
+    }
+
+    /// Returns whether only blanks are left.
+    pub fn is_at_end(&mut self) -> bool {
+        self.next().is_none()
+    }
+
+    /// Goes through the members of an object; `each` gets a name as it is written and must pass over
+    /// the value. Any other value is passed over.
+    pub fn members(
+        &mut self,
+        mut each: impl FnMut(&'a [u8], &mut Self) -> Option<()>,
+    ) -> Option<()> {
+        if self.next()? != b'{' {
+            return self.skip();
+        }
+        self.list(b'}', |scan| {
+            scan.next()?;
+            let name = scan.quoted()?;
+            (scan.next()? == b':').then(|| scan.step())?;
+            each(name, scan)
+        })
+    }
+
+    /// Goes through the items of a list; `each` must pass over the item. Any other value is passed over.
+    pub fn items(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        if self.next()? != b'[' {
+            return self.skip();
+        }
+        self.list(b']', each)
+    }
+
+    /// Returns a string as it is written, without its quotes; any other value is passed over and is empty.
+    pub fn text(&mut self) -> Option<&'a [u8]> {
+        if self.next()? == b'"' {
+            return self.quoted();
+        }
+        self.skip().map(|()| &b""[..])
+    }
+
+    /// Returns whether the value is `true`.
+    pub fn is_true(&mut self) -> Option<bool> {
+        let is_true = self.next()? == b't';
+        self.skip().map(|()| is_true)
+    }
+
+    /// Passes over a value, however deep it is.
+    pub fn skip(&mut self) -> Option<()> {
+        match self.next()? {
+            b'"' => self.quoted().map(|_| ()),
+            b'{' | b'[' => self.skip_nested(),
+            byte => (byte.is_ascii_alphanumeric() || byte == b'-').then(|| self.word()),
+        }
+    }
+
+    /// Passes over an object or a list: outside of strings, only brackets count.
+    fn skip_nested(&mut self) -> Option<()> {
+        let text = self.rest;
+        let mut depth = 0_usize;
+        let mut at = 0;
+        loop {
+            match text.get(at)? {
+                b'"' => at += 1 + end_of_string(&text[at + 1..])?,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                self.rest = &text[at..];
+                return Some(());
+            }
+        }
+    }
+
+    /// What stands between two brackets, with commas between.
+    fn list(&mut self, end: u8, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.step();
+        if self.next()? == end {
+            self.step();
+            return Some(());
+        }
+        loop {
+            each(self)?;
+            let after = self.next()?;
+            self.step();
+            match after {
+                b',' => {}
+                _ if after == end => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    /// The string that begins here.
+    fn quoted(&mut self) -> Option<&'a [u8]> {
+        let text = self.rest.strip_prefix(b"\"")?;
+        let end = end_of_string(text)?;
+        self.rest = &text[end + 1..];
+        Some(&text[..end])
+    }
+
+    /// A number, `true`, `false` or `null`.
+    fn word(&mut self) {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+        let length = self.rest.iter().take_while(|byte| is_part(byte)).count();
+        self.rest = &self.rest[length..];
+    }
+
+    /// The next byte that is no blank.
+    fn next(&mut self) -> Option<u8> {
+        while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        self.rest.first().copied()
+    }
+
+    fn step(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+}
+
+/// Where the quote stands that no backslash takes away.
+#[inline]
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let end = memchr(b'"', text)?;
+    // Nearly always it is the first one.
+    if end == 0 || text[end - 1] != b'\\' { Some(end) } else { end_behind(text, end) }
+}
+
+/// The same for a string whose first quote, at this place, stands behind a backslash.
+fn end_behind(text: &[u8], first: usize) -> Option<usize> {
+    let mut end = first;
+    loop {
+        let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(end);
+        }
+        end += 1 + memchr(b'"', &text[end + 1..])?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names and texts of an object, as they are written.
+    fn members(text: &str) -> Option<Vec<(String, String)>> {
+        let written = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut found = Vec::new();
+        let mut scan = Scan::new(text.as_bytes());
+        scan.members(|name, value| {
+            let text = written(value.text()?);
+            found.push((written(name), text));
+            Some(())
+        })?;
+        scan.is_at_end().then_some(found)
+    }
+
+    #[test]
+    fn a_string_ends_at_the_first_quote_that_no_backslash_takes_away() {
+        let text = r#" { "a" : "x\"y" , "b\\" : "\\" , "c":"\\\"" } "#;
+        let seen = members(text).unwrap();
+        let seen: Vec<_> = seen.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        assert_eq!(seen, [("a", r#"x\"y"#), (r"b\\", r"\\"), ("c", r#"\\\""#)]);
+    }
+
+    #[test]
+    fn values_of_every_kind_are_passed_over() {
+        let text = r#"{"a":[],"b":{},"c":[{"d":["}]",-1.5e+3,null]},true],"e":false,"f":0}"#;
+        let seen = members(text).unwrap();
+        assert_eq!(seen.len(), 5);
+        assert!(seen.iter().all(|(_, text)| text.is_empty()));
+    }
+
+    #[test]
+    fn what_breaks_off_or_goes_on_is_nothing() {
+        let whole = r#"{"a":{"b":["c",{"d":"e\""}]},"f":1}"#;
+        assert!(members(whole).is_some());
+        for end in 0..whole.len() {
+            assert_eq!(members(&whole[..end]), None, "{}", &whole[..end]);
+        }
+        for broken in [r#"{"a":1}}"#, r#"{"a":1} x"#, r#"{"a"}"#, r#"{"a":}"#, r#"{"a":,1}"#, "\0"]
+        {
+            assert_eq!(members(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn no_depth_is_too_deep() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(members(&deep).map(|found| found.len()), Some(1));
+    }
+}

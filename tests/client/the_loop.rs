@@ -1,0 +1,213 @@
+//! The loop in the real client: from one slash command to the last ticked box.
+
+use crate::support::{client, on_every_client};
+use crate::workshop::{FEATURE, STATE, Worker, Workshop};
+use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use serde_json::Value;
+
+on_every_client! {
+    fifty_tasks_are_finished_from_one_command
+    fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
+    fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
+    the_last_stop_is_silent_and_every_hook_leaves_with_code_0
+    the_iteration_limit_of_the_command_ends_the_loop_by_its_name
+    an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
+    an_agent_that_only_talks_is_let_go_with_a_named_reason
+}
+
+fn fifty_tasks_are_finished_from_one_command(version: &str) {
+    let workshop = Workshop::with_tasks(50);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(50);
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert!(run.notices().iter().all(|notice| notice.starts_with("Stop says: ")), "{run:?}");
+
+    // The command's body is the coordinator's prompt, and the hook's line came with it.
+    let requests = model.main_requests();
+    assert!(requests[0].last_text().contains("You are the **coordinator**"), "{:?}", requests[0]);
+    let conversation = requests[0].body["messages"].to_string();
+    let armed = format!("ralph-speckit: the loop is armed: feature {FEATURE}, 50 of 50 tasks open");
+    assert!(conversation.contains(&armed), "{conversation}");
+
+    // Every stop but the last is refused, and each refusal names the task that comes next.
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 49, "{}", run.describe());
+    for (index, feedback) in feedbacks.iter().enumerate() {
+        let (iteration, next) = (index + 1, index + 2);
+        let head = format!("Continue feature: {FEATURE} (Task {next}/50, Iter {iteration})\n");
+        assert!(feedback.starts_with(&head), "{feedback}");
+        assert!(feedback.contains(&format!(" of 50: T{next:03}")), "{feedback}");
+        assert!(feedback.chars().count() < 4_000, "{feedback}");
+    }
+    let told = run.system_messages("Stop");
+    assert_eq!(told.len(), 49, "the last stop is silent: {told:?}");
+    assert_eq!(told[48], "Ralph-speckit iteration 49 | Task 50/50");
+
+    let mut verdicts = vec!["continue"; 49];
+    verdicts.push("end completed");
+    assert_eq!(workshop.verdicts(), verdicts);
+    let status = workshop.status();
+    assert_eq!(status["loop_status"], "ended", "{status}");
+    assert_eq!(status["reason"], "completed", "{status}");
+    assert_eq!(status["done"], 50, "{status}");
+    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
+    let ledger = &status["record"]["ledger"];
+    assert_eq!(ledger["iterations"], 50, "{status}");
+    assert_eq!(ledger["continued"], 49, "{status}");
+    assert_eq!(ledger["refused_claims"], 0, "{status}");
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third(version: &str) {
+    let workshop = Workshop::with_tasks(50);
+    let worker = workshop.worker();
+    let mut done = 0;
+    let mut rested = false;
+    let model = ScriptedModel::start(move |asked| {
+        if asked.is_hook_feedback() && done % 3 == 0 && !rested {
+            rested = true;
+            return Reply::text("I would rather rest.");
+        }
+        if asked.tool_results().is_empty() {
+            rested = false;
+            done += 1;
+        }
+        worker.one_task_then_stop(asked)
+    });
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(50);
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    let rests = run.texts().iter().filter(|text| *text == "I would rather rest.").count();
+    assert_eq!(rests, 16, "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 49 + 16, "{}", run.describe());
+    let mut verdicts = vec!["continue"; 49 + 16];
+    verdicts.push("end completed");
+    assert_eq!(workshop.verdicts(), verdicts);
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str) {
+    let workshop = Workshop::with_tasks(50);
+    workshop.write_old_state(50);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("Go on with the tasks.").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(50);
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 49, "{}", run.describe());
+    let mut verdicts = vec!["continue"; 49];
+    verdicts.push("end completed");
+    assert_eq!(workshop.verdicts(), verdicts);
+    assert_eq!(workshop.journal()[0]["event"], "claimed");
+    let status = workshop.status();
+    assert_eq!(status["record"]["armed_by"], "claim", "{status}");
+    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
+    // The fields that the old tools wrote are all there; the count is brought up to date at the end.
+    let state: Value = serde_json::from_str(&workshop.project.read(&Workshop::in_feature(STATE)))
+        .expect("a state");
+    assert_eq!(state["featureId"], "001", "{state}");
+    assert_eq!(state["taskIndex"], 50, "{state}");
+}
+
+fn the_last_stop_is_silent_and_every_hook_leaves_with_code_0(version: &str) {
+    let workshop = Workshop::with_tasks(3);
+    let plugin = workshop.recording_plugin();
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = client(version, &workshop.project, &model).plugin(&plugin);
+    let run = client.run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(3);
+    let calls = workshop.recorded();
+    let events: Vec<_> = calls.iter().map(|call| call.event.as_str()).collect();
+    assert_eq!(events, ["UserPromptExpansion", "Stop", "Stop", "Stop"]);
+    assert!(calls.iter().all(|call| call.code == "0"), "{calls:?}");
+    assert!(calls.iter().all(|call| call.stderr.starts_with("[ralph-speckit] ")), "{calls:?}");
+    for call in &calls[..3] {
+        let answer: Value = serde_json::from_str(&call.stdout).expect("one JSON object");
+        assert!(answer.is_object(), "{call:?}");
+    }
+    assert_eq!(calls[3].stdout, "");
+    assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
+}
+
+fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
+    let workshop = Workshop::with_tasks(10);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let run = client.run("/speckit:implement --max-iterations=3").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
+    assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
+    let told = run.system_messages("Stop");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains("(max_iters): the limit of 3 iterations was reached"), "{}", told[2]);
+    assert!(told[2].contains("3 of 10 tasks done"), "{}", told[2]);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
+    let status = workshop.status();
+    assert_eq!(status["reason"], "max_iters", "{status}");
+    assert_eq!(status["open"].as_array().map(Vec::len), Some(7), "{status}");
+}
+
+fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str) {
+    let workshop = Workshop::with_tasks(4);
+    let worker = workshop.worker();
+    let mut claimed = false;
+    let model = ScriptedModel::start(move |_| match worker.next_task() {
+        // The claim stands where two tasks are still open.
+        Some(id) if id == "T003" && !claimed => {
+            claimed = true;
+            Reply::text("All four are done.\n\nALL_TASKS_COMPLETE")
+        }
+        Some(id) => Worker::work_on(&id),
+        None => Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
+    });
+    let model = model.expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(4);
+    let requests = model.main_requests();
+    assert_eq!(requests.len(), 6, "{}", run.describe());
+    let seen: Vec<String> = requests.iter().flat_map(|asked| asked.hook_feedback()).collect();
+    assert_eq!(seen.len(), 1, "{}", run.describe());
+    assert!(seen[0].contains("You wrote ALL_TASKS_COMPLETE, but"), "{}", seen[0]);
+    assert!(seen[0].contains("2 of 4: T003, T004\n"), "{}", seen[0]);
+    assert_eq!(
+        run.system_messages("Stop"),
+        ["Ralph-speckit iteration 1 | Task 3/4 | said to be complete, but 2 open"]
+    );
+    assert_eq!(workshop.verdicts(), ["continue", "end completed"]);
+    assert_eq!(workshop.status()["record"]["ledger"]["refused_claims"], 1);
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn an_agent_that_only_talks_is_let_go_with_a_named_reason(version: &str) {
+    let workshop = Workshop::with_tasks(3);
+    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
+    let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    // The client itself would end the turn at the ninth, without a reason.
+    assert_eq!(model.main_requests().len(), 3, "{}", run.describe());
+    assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert_eq!(run.final_text(), "Shall I begin?");
+    let told = run.system_messages("Stop");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains("(no_progress)"), "{}", told[2]);
+    assert!(told[2].contains("Open: 3 of 3: T001, T002, T003."), "{}", told[2]);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end no_progress"]);
+    let status = workshop.status();
+    assert_eq!(status["loop_status"], "ended", "{status}");
+    assert_eq!(status["reason"], "no_progress", "{status}");
+}
