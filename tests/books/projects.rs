@@ -108,6 +108,7 @@ fn any_folder_of_the_project_will_do_and_so_will_its_name() {
         "T004 [VERIFY] Try it\n",
         "T004 [VERIFY] Try it\n  - Verify: `test -d specs && touch 'it is'`\n",
     );
+    project.arm("");
     project.task_in(&deep, &["done", "T004"]).ok();
     assert!(project.root.join("it is").exists());
 }
