@@ -81,11 +81,11 @@ fn wait(mut child: Child, mut pipe: PipeReader, limit: Duration) -> (Option<Exit
         match child.try_wait() {
             Ok(Some(status)) => {
                 while take_what_is_there(&mut pipe, &mut tail, Duration::ZERO) {}
-                end_group(&child, Duration::ZERO);
+                end_group(&mut child, Duration::ZERO);
                 return (Some(status), tail);
             }
             Ok(None) if deadline.is_over() => {
-                end_group(&child, GRACE);
+                end_group(&mut child, GRACE);
                 let _ = child.kill();
                 let _ = child.wait();
                 return (None, tail);
@@ -131,7 +131,7 @@ fn is_readable(_: &PipeReader, _: Duration) -> bool {
 
 /// Ends everything in the command's process group: asked first, then without asking.
 #[cfg(unix)]
-fn end_group(child: &Child, grace: Duration) {
+fn end_group(child: &mut Child, grace: Duration) {
     use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
     let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
         return;
@@ -140,13 +140,15 @@ fn end_group(child: &Child, grace: Duration) {
     let _ = kill_process_group(group, Signal::TERM);
     let deadline = Deadline::after(grace);
     while !deadline.is_over() && test_kill_process_group(group).is_ok() {
+        // A dead leader that nobody has asked about still counts as a member.
+        let _ = child.try_wait();
         world::pause(Duration::from_millis(10));
     }
     let _ = kill_process_group(group, Signal::KILL);
 }
 
 #[cfg(not(unix))]
-fn end_group(_: &Child, _: Duration) {}
+fn end_group(_: &mut Child, _: Duration) {}
 
 /// The end of an output as text, without control characters but line breaks and tabs.
 fn readable(output: &[u8]) -> String {

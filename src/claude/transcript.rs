@@ -85,6 +85,19 @@ impl Tail {
         (calls > 0 || !self.cut).then_some(calls)
     }
 
+    /// Returns whether what was asked for begins before the tail.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
+    pub fn last_text(&self) -> Option<String> {
+        let lines = self.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
+        let texts = lines.filter(|line| memmem::find(line, br#""text""#).is_some());
+        let mut spoken = texts.filter_map(|line| Line::read(line)?.spoken()?.content.last_text());
+        spoken.next()
+    }
+
     /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
     pub fn says(&self, signal: &str) -> bool {
         let body = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
@@ -169,6 +182,10 @@ impl Line {
 impl Content {
     fn tool_calls(&self) -> u64 {
         self.0.iter().filter(|block| block.kind.as_deref() == Some("tool_use")).count() as u64
+    }
+
+    fn last_text(self) -> Option<String> {
+        self.0.into_iter().rev().find_map(|block| block.text)
     }
 
     fn says(&self, signal: &str) -> bool {

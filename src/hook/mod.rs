@@ -4,6 +4,8 @@ mod failure;
 mod prompt;
 mod session;
 mod stop;
+mod stop_feature;
+mod stop_task;
 
 use std::io::{self, Read, Write};
 use std::time::Duration;

@@ -10,13 +10,14 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::arm::Refusal;
-use super::ending::{Telling, end_loop};
+use super::ending::end_loop;
 use super::project::{Feature, Project, printable};
 use super::state::State;
 use super::{MOST_TASKS, PROGRESS, TASKS};
 use crate::engine::edit::{insert_after, new_id, repair_id, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
+use crate::store::closing::Telling;
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
