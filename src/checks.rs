@@ -14,6 +14,8 @@ use crate::world::{self, Deadline};
 const TAIL: usize = 1_500;
 /// How long an ended group has to leave by itself.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often the pipe of an ended command is read: more than a pipe holds.
+const MOST_READS: usize = 256;
 /// How often a silent command is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -80,14 +82,15 @@ fn wait(mut child: Child, mut pipe: PipeReader, limit: Duration) -> (Option<Exit
         let silent = !take_what_is_there(&mut pipe, &mut tail, LOOK);
         match child.try_wait() {
             Ok(Some(status)) => {
-                while take_what_is_there(&mut pipe, &mut tail, Duration::ZERO) {}
                 end_group(&mut child, Duration::ZERO);
+                take_the_rest(&mut pipe, &mut tail);
                 return (Some(status), tail);
             }
             Ok(None) if deadline.is_over() => {
                 end_group(&mut child, GRACE);
                 let _ = child.kill();
                 let _ = child.wait();
+                take_the_rest(&mut pipe, &mut tail);
                 return (None, tail);
             }
             Ok(None) => {
@@ -96,6 +99,16 @@ fn wait(mut child: Child, mut pipe: PipeReader, limit: Duration) -> (Option<Exit
                 }
             }
             Err(_) => return (None, tail),
+        }
+    }
+}
+
+/// Reads what an ended command has left in the pipe: what one that left its group goes on writing
+/// is not waited for.
+fn take_the_rest(pipe: &mut PipeReader, tail: &mut Vec<u8>) {
+    for _ in 0..MOST_READS {
+        if !take_what_is_there(pipe, tail, Duration::ZERO) {
+            return;
         }
     }
 }
@@ -192,6 +205,19 @@ mod tests {
     #[test]
     fn a_command_that_ended_is_not_kept_waiting_by_what_it_left_in_the_background() {
         assert!(check("sleep 60 & echo done", 20).passed);
+    }
+
+    #[test]
+    fn one_that_goes_on_talking_in_the_background_is_not_listened_to_for_ever() {
+        assert!(check("yes & echo done", 20).passed);
+        // It has left the process group; where there is no such program, the check is the same.
+        assert!(check("(setsid yes || yes) & echo done", 20).passed);
+    }
+
+    #[test]
+    fn what_is_said_while_being_ended_belongs_to_the_tail() {
+        let result = check("trap 'echo caught; exit 0' TERM; while :; do sleep 0.1; done", 1);
+        assert!(!result.passed && result.tail.ends_with("caught"), "{result:?}");
     }
 
     #[test]

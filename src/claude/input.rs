@@ -2,26 +2,50 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::json::read_json;
 
 /// One hook event; fields that are missing or of another type are empty.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct Event {
-    fields: Map<String, Value>,
+    #[serde(deserialize_with = "text")]
+    hook_event_name: String,
+    #[serde(deserialize_with = "text")]
+    session_id: String,
+    #[serde(deserialize_with = "text")]
+    transcript_path: String,
+    #[serde(deserialize_with = "text")]
+    cwd: String,
+    #[serde(deserialize_with = "text")]
+    last_assistant_message: String,
+    #[serde(deserialize_with = "flag")]
+    stop_hook_active: bool,
+    #[serde(deserialize_with = "text")]
+    agent_id: String,
+    background_tasks: Value,
+    #[serde(deserialize_with = "text")]
+    command_name: String,
+    #[serde(deserialize_with = "text")]
+    command_args: String,
+    #[serde(deserialize_with = "text")]
+    source: String,
+    #[serde(deserialize_with = "text")]
+    error: String,
 }
 
 impl Event {
     /// Returns the event in these bytes, `None` when they are no JSON object.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        read_json(bytes).map(|fields| Self { fields })
+        read_json(bytes)
     }
 
     /// Returns `hook_event_name`; an event without a name is a `Stop`.
     pub fn name(&self) -> &str {
-        match self.text("hook_event_name") {
+        match self.hook_event_name.as_str() {
             "" => "Stop",
             name => name,
         }
@@ -29,44 +53,43 @@ impl Event {
 
     /// Returns the session's id, or the one that the transcript's file name carries, or nothing.
     pub fn session(&self) -> &str {
-        let id = self.text("session_id");
-        if !id.is_empty() {
-            return id;
+        if !self.session_id.is_empty() {
+            return &self.session_id;
         }
-        let name = self.text("transcript_path").rsplit('/').next().unwrap_or_default();
+        let name = self.transcript_path.rsplit('/').next().unwrap_or_default();
         name.strip_suffix(".jsonl").unwrap_or_default()
     }
 
     /// Returns the folder the agent stands in; it drifts with its `cd`.
     pub fn cwd(&self) -> Option<PathBuf> {
-        Some(PathBuf::from(self.text("cwd"))).filter(|path| path.is_absolute())
+        Some(PathBuf::from(&self.cwd)).filter(|path| path.is_absolute())
     }
 
     /// Returns the transcript's path, `None` when the event names none.
     pub fn transcript(&self) -> Option<PathBuf> {
-        Some(PathBuf::from(self.text("transcript_path"))).filter(|path| path.is_absolute())
+        Some(PathBuf::from(&self.transcript_path)).filter(|path| path.is_absolute())
     }
 
     /// Returns the agent's final words; they are in the event before they are in the transcript.
     pub fn last_message(&self) -> &str {
-        self.text("last_assistant_message")
+        &self.last_assistant_message
     }
 
     /// Returns whether this turn goes on only because a Stop hook held it.
     pub fn held(&self) -> bool {
-        self.fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
+        self.stop_hook_active
     }
 
     /// Returns whether the event comes from inside a subagent.
     pub fn in_subagent(&self) -> bool {
-        !self.text("agent_id").is_empty()
+        !self.agent_id.is_empty()
     }
 
     /// Returns what runs in the background and wakes the session when it ends.
     ///
     /// A shell does not count: a dev server runs for ever.
     pub fn background(&self) -> Vec<String> {
-        let tasks = self.fields.get("background_tasks").and_then(Value::as_array);
+        let tasks = self.background_tasks.as_array();
         let text = |task: &Value, name: &str| {
             task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
@@ -89,25 +112,34 @@ impl Event {
 
     /// Returns the slash command's name, such as `speckit:implement`.
     pub fn command(&self) -> &str {
-        self.text("command_name")
+        &self.command_name
     }
 
     /// Returns what was typed behind the command, untouched.
     pub fn arguments(&self) -> &str {
-        self.text("command_args")
+        &self.command_args
     }
 
     /// Returns why a session starts: `startup`, `resume`, `compact`, `clear`.
     pub fn source(&self) -> &str {
-        self.text("source")
+        &self.source
     }
 
     /// Returns the class of a failed turn, such as `rate_limit`.
     pub fn error(&self) -> &str {
-        self.text("error")
+        &self.error
     }
+}
 
-    fn text(&self, name: &str) -> &str {
-        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+/// A text, or nothing where the field is of another type.
+fn text<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    match Value::deserialize(source)? {
+        Value::String(text) => Ok(text),
+        _ => Ok(String::new()),
     }
+}
+
+/// Whether the field is `true`.
+fn flag<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
+    Value::deserialize(source).map(|value| value == Value::Bool(true))
 }

@@ -3,4 +3,5 @@
 pub mod answer;
 pub mod input;
 mod json;
+mod scan;
 pub mod transcript;

@@ -32,8 +32,9 @@ impl<'a> Scan<'a> {
             return self.skip();
         }
         self.list(b'}', |scan| {
+            scan.next()?;
             let name = scan.quoted()?;
-            scan.take(b':')?;
+            (scan.next()? == b':').then(|| scan.step())?;
             each(name, scan)
         })
     }
@@ -62,25 +63,28 @@ impl<'a> Scan<'a> {
 
     /// Passes over a value, however deep it is.
     pub fn skip(&mut self) -> Option<()> {
+        match self.next()? {
+            b'"' => self.quoted().map(|_| ()),
+            b'{' | b'[' => self.skip_nested(),
+            byte => (byte.is_ascii_alphanumeric() || byte == b'-').then(|| self.word()),
+        }
+    }
+
+    /// Passes over an object or a list: outside of strings, only brackets count.
+    fn skip_nested(&mut self) -> Option<()> {
+        let text = self.rest;
         let mut depth = 0_usize;
+        let mut at = 0;
         loop {
-            match self.next()? {
-                b'"' => {
-                    self.quoted()?;
-                }
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.step();
-                }
-                b'}' | b']' => {
-                    depth = depth.checked_sub(1)?;
-                    self.step();
-                }
-                b',' | b':' if depth > 0 => self.step(),
-                byte if byte.is_ascii_alphanumeric() || byte == b'-' => self.word(),
-                _ => return None,
+            match text.get(at)? {
+                b'"' => at += 1 + end_of_string(&text[at + 1..])?,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
             }
+            at += 1;
             if depth == 0 {
+                self.rest = &text[at..];
                 return Some(());
             }
         }
@@ -105,19 +109,12 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The string that begins here.
     fn quoted(&mut self) -> Option<&'a [u8]> {
-        self.take(b'"')?;
-        let text = self.rest;
-        let mut end = 0;
-        loop {
-            end += memchr(b'"', &text[end..])?;
-            let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
-            if backslashes % 2 == 0 {
-                self.rest = &text[end + 1..];
-                return Some(&text[..end]);
-            }
-            end += 1;
-        }
+        let text = self.rest.strip_prefix(b"\"")?;
+        let end = end_of_string(text)?;
+        self.rest = &text[end + 1..];
+        Some(&text[..end])
     }
 
     /// A number, `true`, `false` or `null`.
@@ -125,10 +122,6 @@ impl<'a> Scan<'a> {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         let length = self.rest.iter().take_while(|byte| is_part(byte)).count();
         self.rest = &self.rest[length..];
-    }
-
-    fn take(&mut self, wanted: u8) -> Option<()> {
-        (self.next()? == wanted).then(|| self.step())
     }
 
     /// The next byte that is no blank.
@@ -141,6 +134,26 @@ impl<'a> Scan<'a> {
 
     fn step(&mut self) {
         self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+}
+
+/// Where the quote stands that no backslash takes away.
+#[inline]
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let end = memchr(b'"', text)?;
+    // Nearly always it is the first one.
+    if end == 0 || text[end - 1] != b'\\' { Some(end) } else { end_behind(text, end) }
+}
+
+/// The same for a string whose first quote, at this place, stands behind a backslash.
+fn end_behind(text: &[u8], first: usize) -> Option<usize> {
+    let mut end = first;
+    loop {
+        let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(end);
+        }
+        end += 1 + memchr(b'"', &text[end + 1..])?;
     }
 }
 
@@ -184,7 +197,8 @@ mod tests {
         for end in 0..whole.len() {
             assert_eq!(members(&whole[..end]), None, "{}", &whole[..end]);
         }
-        for broken in [r#"{"a":1}}"#, r#"{"a":1} x"#, r#"{"a"}"#, r#"{"a":}"#, r#"{"a":,1}"#, "\0"] {
+        for broken in [r#"{"a":1}}"#, r#"{"a":1} x"#, r#"{"a"}"#, r#"{"a":}"#, r#"{"a":,1}"#, "\0"]
+        {
             assert_eq!(members(broken), None, "{broken}");
         }
     }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::{memchr, memmem, memrchr};
@@ -13,9 +13,10 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::json::read_json;
+use super::scan::Scan;
 use crate::store::read;
 
-/// The tail that is normally read, in bytes.
+/// What is normally read at most, in bytes.
 const TAIL: u64 = 1 << 20;
 /// The tail that is read when the normal one has fewer than [`FEW_LINES`] lines.
 const LONG_TAIL: u64 = 4 << 20;
@@ -24,16 +25,100 @@ const LINES: usize = 500;
 /// Lines that are looked at whatever their length (spec 003, FR-6).
 const FEW_LINES: usize = 20;
 
+/// How much is held in memory while calls are counted, in bytes; more only for a longer line.
+const WINDOW: usize = 128 << 10;
+/// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
+const MOST_CALLS: u64 = 50;
+
+/// The tool calls of the main thread's agent in a part of a transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// How many there are, a little over 50 at most; `None` when none is to be seen but something
+    /// before was left out, such as a large tool result and the call that it answers.
+    pub count: Option<u64>,
+    /// Whether there may have been more than were counted.
+    pub more: bool,
+    /// Up to where the transcript was read, in bytes from its start.
+    pub read_up_to: u64,
+}
+
+impl Calls {
+    /// Returns the calls behind `from`, in the last MiB at most; `None` when there is no transcript
+    /// to read.
+    ///
+    /// A file shorter than `from` is another one: it is read from its start. A last line that is
+    /// still being written is left for the next time.
+    pub fn since(path: &Path, from: u64) -> Option<Self> {
+        let (mut file, meta) = read::open(path).ok()?;
+        let end = meta.len();
+        let from = if from > end { 0 } else { from };
+        let start = from.max(end.saturating_sub(TAIL));
+        file.seek(SeekFrom::Start(start)).ok()?;
+        let mut source = file.take(end - start);
+        let mut seen = Seen { calls: 0, end: start };
+        let mut window = vec![0; WINDOW];
+        let mut held = 0;
+        loop {
+            let got = read_some(&mut source, &mut window[held..])?;
+            held += got;
+            if got == 0 {
+                seen.take_last_line(&window[..held]);
+                break;
+            }
+            let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
+            seen.take_lines(&window[..whole]);
+            if seen.calls >= MOST_CALLS {
+                seen.end = end;
+                break;
+            }
+            window.copy_within(whole..held, 0);
+            held -= whole;
+            if held == window.len() {
+                window.resize(2 * held, 0);
+            }
+        }
+        let known = seen.calls > 0 || start == from;
+        Some(Self {
+            count: known.then_some(seen.calls),
+            more: start > from || seen.calls >= MOST_CALLS,
+            read_up_to: seen.end,
+        })
+    }
+}
+
+/// What was counted so far, and where.
+struct Seen {
+    calls: u64,
+    end: u64,
+}
+
+impl Seen {
+    /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
+    fn take_lines(&mut self, lines: &[u8]) {
+        for line in lines_with(lines, br#""tool_use""#) {
+            self.calls += tool_calls_in(line).unwrap_or(0);
+            if self.calls >= MOST_CALLS {
+                break;
+            }
+        }
+        self.end += lines.len() as u64;
+    }
+
+    /// What stands behind the last line break is a line when it is whole.
+    fn take_last_line(&mut self, line: &[u8]) {
+        if let Some(calls) = tool_calls_in(line) {
+            self.calls += calls;
+            self.end += line.len() as u64;
+        }
+    }
+}
+
 /// The last part of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     bytes: Vec<u8>,
-    /// Where the tail begins in the file.
-    start: u64,
     /// Whether what was asked for begins before the tail.
     cut: bool,
-    /// How long the file was.
-    pub length: u64,
 }
 
 impl Tail {
@@ -50,6 +135,7 @@ impl Tail {
         let tail = Self::read(path, from)?;
         let few = memchr::memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
         if few && tail.cut {
+            drop(tail);
             return Self::read_at_most(path, from, LONG_TAIL);
         }
         Some(tail)
@@ -65,29 +151,9 @@ impl Tail {
         if start > from {
             let cut = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
             bytes.drain(..cut);
-            return Some(Self { start: start + cut as u64, bytes, length, cut: true });
+            return Some(Self { bytes, cut: true });
         }
-        Some(Self { bytes, start, length, cut: false })
-    }
-
-    /// Returns up to where whole lines were read, in bytes from the start of the file.
-    pub fn read_up_to(&self) -> u64 {
-        let whole = memrchr(b'\n', &self.bytes).map_or(0, |end| end + 1);
-        self.start + whole as u64
-    }
-
-    /// Returns how many tools the main thread called in this tail; `None` when it shows none but
-    /// something before it was left out, such as a large tool result and the call that it answers.
-    pub fn tool_calls(&self) -> Option<u64> {
-        let lines = lines_with(&self.bytes, br#""tool_use""#);
-        let messages = lines.filter_map(|line| Line::read(line)?.spoken());
-        let calls = messages.map(|message| message.content.tool_calls()).sum();
-        (calls > 0 || !self.cut).then_some(calls)
-    }
-
-    /// Returns whether what was asked for begins before the tail.
-    pub fn is_cut(&self) -> bool {
-        self.cut
+        Some(Self { bytes, cut: false })
     }
 
     /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
@@ -128,6 +194,42 @@ fn lines_with<'a>(bytes: &'a [u8], needle: &[u8]) -> impl Iterator<Item = &'a [u
     })
 }
 
+/// How many tools the main thread's agent calls in a line; `None` for one that is no whole JSON object.
+fn tool_calls_in(line: &[u8]) -> Option<u64> {
+    let (mut by_agent, mut aside, mut calls) = (false, false, 0);
+    let mut scan = Scan::new(line);
+    scan.members(|name, value| {
+        match name {
+            b"type" => by_agent = value.text()? == b"assistant",
+            b"isSidechain" | b"isMeta" => aside |= value.is_true()?,
+            b"message" => value.members(|name, value| match name {
+                b"content" => value.items(|block| {
+                    block.members(|name, value| match name {
+                        b"type" => {
+                            calls += u64::from(value.text()? == b"tool_use");
+                            Some(())
+                        }
+                        _ => value.skip(),
+                    })
+                }),
+                _ => value.skip(),
+            })?,
+            _ => value.skip()?,
+        }
+        Some(())
+    })?;
+    scan.is_at_end().then_some(if by_agent && !aside { calls } else { 0 })
+}
+
+fn read_some(source: &mut impl Read, room: &mut [u8]) -> Option<usize> {
+    loop {
+        match source.read(room) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read.ok(),
+        }
+    }
+}
+
 fn read_between(file: &mut File, start: u64, end: u64) -> Option<Vec<u8>> {
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::with_capacity((end - start) as usize);
@@ -159,8 +261,6 @@ struct Content(Vec<Block>);
 
 #[derive(Deserialize)]
 struct Block {
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
     #[serde(default)]
     text: Option<String>,
 }
@@ -180,10 +280,6 @@ impl Line {
 }
 
 impl Content {
-    fn tool_calls(&self) -> u64 {
-        self.0.iter().filter(|block| block.kind.as_deref() == Some("tool_use")).count() as u64
-    }
-
     fn last_text(self) -> Option<String> {
         self.0.into_iter().rev().find_map(|block| block.text)
     }
@@ -211,7 +307,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-        let block = Block { kind: Some("text".to_owned()), text: Some(text.to_owned()) };
+        let block = Block { text: Some(text.to_owned()) };
         Ok(Content(vec![block]))
     }
 
@@ -221,5 +317,75 @@ impl<'de> Visitor<'de> for ContentVisitor {
             blocks.push(block);
         }
         Ok(Content(blocks))
+    }
+}
+
+#[cfg(test)]
+mod signal_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"now"},{"type":"tool_use","name":"Bash","input":{"command":"echo \"{\\\"type\\\":\\\"tool_use\\\"}\""}}]}}"#;
+
+    /// What is counted of a transcript: the calls, and how many bytes at its end are left.
+    fn counted(text: &str) -> (u64, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        std::fs::write(&path, text).unwrap();
+        let calls = Calls::since(&path, 0).unwrap();
+        (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
+    }
+
+    #[test]
+    fn only_calls_of_the_main_threads_agent_count() {
+        assert_eq!(counted(&format!("{CALL}\n{CALL}\n")), (2, 0));
+        let with_blanks = CALL.replace("\":", "\" : ");
+        assert_eq!(counted(&format!("{with_blanks}\n")), (1, 0));
+        for other in [
+            CALL.replace(r#""assistant""#, r#""user""#),
+            CALL.replace(r#"{"type":"assistant","#, r#"{"type":"assistant","isSidechain":true,"#),
+            CALL.replace("}]}}", r#"}]},"isMeta":true}"#),
+            CALL.replace("content", "other"),
+            CALL.replace("tool_use\",", "\",\"kind\":\"tool_use\","),
+            CALL.replace("}]}}", "}]}"),
+            format!("x{CALL}"),
+        ] {
+            assert_eq!(counted(&format!("{other}\n")), (0, 0), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_last_line_counts_once_when_it_is_whole_and_waits_when_it_is_not() {
+        assert_eq!(counted(CALL), (1, 0));
+        assert_eq!(counted(&format!("{CALL}\n{}", &CALL[..100])), (1, 100));
+    }
+
+    #[test]
+    fn lines_longer_than_the_window_and_lines_across_its_edge_are_seen_whole() {
+        let long = CALL.replace("now", &"a \\\"long\\\" story ".repeat(20_000));
+        assert!(long.len() > 2 * WINDOW);
+        assert_eq!(counted(&format!("{CALL}\n{long}\n{CALL}\n{long}")), (4, 0));
+        let many = format!("{CALL}\n").repeat(MOST_CALLS as usize);
+        assert_eq!(counted(&many), (MOST_CALLS, 0));
+        let more = format!("{many}{many}{}", &CALL[..100]);
+        assert_eq!(counted(&more), (MOST_CALLS, 0));
+    }
+
+    #[test]
+    fn a_transcript_that_shrank_is_another_one_and_a_long_one_is_read_from_near_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
+        let _ = writeln!(text, "{CALL}");
+        std::fs::write(&path, &text).unwrap();
+        let all = Calls { count: Some(1), more: true, read_up_to: text.len() as u64 };
+        assert_eq!(Calls::since(&path, 0), Some(all));
+        assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all));
+        let none = Calls { count: Some(0), more: false, ..all };
+        assert_eq!(Calls::since(&path, text.len() as u64), Some(none));
+        assert_eq!(Calls::since(folder.path(), 0), None);
     }
 }

@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow};
 use super::{Where, own_session};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
 
-/// End the loop of a feature.
+/// End a loop; its notes and journal stay.
 ///
-/// The state file is removed; .progress.md, tasks.md and the journal stay.
+/// The state file is removed; .progress.md, tasks.md and the journal are kept.
 #[derive(clap::Args)]
 pub struct CancelArgs {
     /// The feature; without it, the one this session drives, or the current one

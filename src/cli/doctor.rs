@@ -22,7 +22,7 @@ use crate::store::read;
 /// The most that is read of a settings file, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Arguments of `spool doctor`.
+/// Check that everything a loop needs is in place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit status: 0 when nothing fails (warnings are fine), 1 otherwise.")]
 pub struct DoctorArgs {

@@ -41,23 +41,14 @@ Examples:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Watch a loop from start to end, on a throw-away project
     Demo(demo::DemoArgs),
-    /// Install the plugin into Claude Code, or remove it
     Setup(setup::SetupArgs),
-    /// Arm the loop for a feature, as /speckit:implement does
     Start(start::StartArgs),
-    /// Show the loops of this project
     Status(status::StatusArgs),
-    /// Take the next task, tick it, or say that it failed
     Task(task::TaskArgs),
-    /// End a loop; its notes and journal stay
     Cancel(cancel::CancelArgs),
-    /// Show every decision and why it was made
     Log(log::LogArgs),
-    /// Check that everything a loop needs is in place
     Doctor(doctor::DoctorArgs),
-    /// Build the plugin's folder
     Plugin(plugin::PluginArgs),
 }
 

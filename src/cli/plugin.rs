@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::surroundings::Surroundings;
 use crate::plugin::{self, Programs};
 
-/// Arguments of `spool plugin`.
+/// Build the plugin's folder.
 #[derive(Debug, clap::Args)]
 pub struct PluginArgs {
     #[command(subcommand)]

@@ -14,7 +14,7 @@ use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs};
 
-/// Arguments of `spool setup`.
+/// Install the plugin into Claude Code, or remove it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What it does:

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use super::{Where, own_session};
 use crate::speckit::arm::{Armer, Request, arm};
 
-/// Arm the loop for a feature.
+/// Arm the loop for a feature, as /speckit:implement does.
 ///
 /// The session that runs this command gets the loop; from a terminal, the first Claude Code session
 /// that stops in the project takes it.

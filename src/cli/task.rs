@@ -13,10 +13,15 @@ use super::{Where, own_session};
 use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};
-use crate::speckit::books::{Books, Failed, over, read_list};
+use crate::speckit::books::{Books, Done, Failed, over, read_list};
 use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
-use crate::speckit::{SIGNAL, TASKS};
+use crate::speckit::{SIGNAL, STATE, TASKS};
+
+/// The longest list that is shown whole, in lines: a model reads it.
+const LINES: usize = 60;
+/// The longest title in a list, in characters.
+const TITLE: usize = 100;
 
 /// Take the next task, tick it, or say that it failed.
 #[derive(clap::Args)]
@@ -51,8 +56,11 @@ enum Action {
         /// The task's id
         id: String,
     },
-    /// List all tasks
+    /// List the tasks: of a long list the open ones
     List {
+        /// Show every task of a long list
+        #[arg(long)]
+        all: bool,
         /// Print JSON for programs
         #[arg(long)]
         json: bool,
@@ -99,7 +107,7 @@ enum Action {
 /// Carries out one entry and prints what to do next.
 pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
-    let project = args.place.project()?;
+    let project = project(args, session.as_deref())?;
     let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
     let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
@@ -108,7 +116,8 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     match &args.action {
         Action::Next { json } => next(&job, *json),
         Action::Show { id } => show(&job, id),
-        Action::List { json } => list(&job, *json),
+        Action::List { json: true, .. } => list_as_json(&job),
+        Action::List { all, .. } => list(&job, if *all { usize::MAX } else { LINES }),
         Action::Done { ids, limit } => done(&job, ids, Duration::from_secs(*limit)),
         Action::Fail { id, why } => fail(&job, id, why),
         Action::Block { need } => block(&job, need),
@@ -117,13 +126,22 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     }
 }
 
+/// The project that is named, the one that this session has its loop in, or the nearest one.
+///
+/// An agent's folder drifts, also into a project inside the project; the hook looks the same way.
+fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
+    let here = std::env::current_dir().ok().filter(|_| args.place.project.is_none());
+    let own = here.zip(session).and_then(|(here, session)| Project::around_session(&here, session));
+    own.map_or_else(|| args.place.project(), Ok)
+}
+
 fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let ended = over(job.project, job.feature);
     let next = list.next();
     if as_json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let tasks: Vec<_> = next.iter().map(|task| described(task, &state, &text)).collect();
+        let tasks: Vec<_> = next.iter().map(|task| described(task, &list, &state, &text)).collect();
         let status = match (&ended, tasks.len()) {
             (Some(_), _) => "over",
             (None, 0) => "done",
@@ -149,7 +167,10 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {
-        anstream::println!("{}\n", task.block_text(&text));
+        if let Some(parent) = list.parent_of(task) {
+            anstream::println!("Part of {} {}:", printable(&parent.id), printable(&parent.title));
+        }
+        anstream::println!("{}\n", list.block_text(task, &text));
     }
     anstream::println!("{}", job.instruction(&next, &list));
     Ok(ExitCode::SUCCESS)
@@ -158,32 +179,41 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
 fn show(job: &Job<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).with_context(|| missing(id))?;
-    anstream::println!("{}", task.block_text(&text));
+    anstream::println!("{}", list.block_text(task, &text));
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
+fn list_as_json(job: &Job<'_>) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    if as_json {
-        let state = State::read_at_once(job.feature).unwrap_or_default();
-        let tasks: Vec<_> = list.tasks.iter().map(|task| described(task, &state, &text)).collect();
-        let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-        anstream::println!("{answer}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    for task in &list.tasks {
+    let state = State::read_at_once(job.feature).unwrap_or_default();
+    let all = list.tasks.iter();
+    let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
+    let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
+    anstream::println!("{answer}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows all tasks when they fit into `most` lines, otherwise the first open ones.
+fn list(job: &Job<'_>, most: usize) -> Result<ExitCode> {
+    let (list, _) = job.list()?;
+    let whole = list.tasks.len() <= most;
+    let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
+    for task in shown {
         let mark = if task.done { 'x' } else { ' ' };
-        anstream::println!("[{mark}] {} {}", printable(&task.id), printable(&task.title));
+        let title: String = printable(&task.title).chars().take(TITLE).collect();
+        anstream::println!("[{mark}] {} {title}", printable(&task.id));
     }
-    anstream::println!("{} of {} done", list.done(), list.tasks.len());
+    let more = if whole { "" } else { "; `spool task list --all` shows every task" };
+    anstream::println!("{} of {} done{more}", list.done(), list.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
 
 fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
+    let found = |id: &String| list.find(id).with_context(|| missing(id));
+    let tasks = ids.iter().map(found).collect::<Result<Vec<_>>>()?;
     let mut refused = false;
-    for id in ids {
-        let task = list.find(id).with_context(|| missing(id))?;
+    for task in tasks {
         // The command runs while the books are closed: it may take long, and others work meanwhile.
         let result = task.verify_command(&text).filter(|_| !task.done);
         let result = result.map(|command| checks::run(&command, &job.project.root, limit));
@@ -192,8 +222,12 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
             refused = true;
             continue;
         }
-        job.open()?.done(id)?;
-        anstream::println!("{} is done.", task.id);
+        let mut books = job.open()?;
+        let already = match books.done(&task.id)? {
+            Done::Now => "",
+            Done::Before => " already",
+        };
+        anstream::println!("{} is done{already}.{}", task.id, left_alone(&books));
     }
     if refused {
         return Ok(ExitCode::FAILURE);
@@ -203,17 +237,27 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
 }
 
 fn fail(job: &Job<'_>, id: &str, why: &str) -> Result<ExitCode> {
-    let text = match job.open()?.fail(id, why)? {
-        Failed::Again { used, limit } => format!(
-            "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
-        ),
-        Failed::Repair { id: repair, used, limit } => format!(
-            "Counted: {id} failed {used} of {limit} times. Do its repair {repair} first, then {id} again: spool task next"
-        ),
-        Failed::Ended(TerminalReason::TaskFailed { limit, .. }) => format!(
+    let mut books = job.open()?;
+    let failed = books.fail(id, why)?;
+    let note = left_alone(&books);
+    drop(books);
+    let text = match (failed, over(job.project, job.feature)) {
+        (Failed::Ended(TerminalReason::TaskFailed { limit, .. }), _) => format!(
             "Counted: {id} used up its {limit} attempts, the loop is over (task_failed). End your turn now with what was tried and what a person must do."
         ),
-        Failed::Ended(reason) => format!("The loop is over ({}). End your turn.", reason.name()),
+        (Failed::Ended(reason), _) => {
+            format!("The loop is over ({}). End your turn.", reason.name())
+        }
+        (_, Some(reason)) => format!("Noted. The loop is over ({reason}). End your turn."),
+        (Failed::Again { used, limit }, None) => format!(
+            "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
+        ),
+        (Failed::Repair { id: repair, used, limit }, None) => format!(
+            "Counted: {id} failed {used} of {limit} times. Do its repair {repair} first, then {id} again: spool task next"
+        ),
+        (Failed::NotCounted, None) => format!(
+            "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
+        ),
     };
     anstream::println!("{text}");
     Ok(ExitCode::SUCCESS)
@@ -221,8 +265,9 @@ fn fail(job: &Job<'_>, id: &str, why: &str) -> Result<ExitCode> {
 
 fn block(job: &Job<'_>, need: &str) -> Result<ExitCode> {
     job.open()?.block(need)?;
+    let reason = over(job.project, job.feature).unwrap_or_default();
     anstream::println!(
-        "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far."
+        "Noted, the loop is over ({reason}). End your turn now: say what the person must do and what is done so far."
     );
     Ok(ExitCode::SUCCESS)
 }
@@ -307,7 +352,7 @@ impl Job<'_> {
     }
 }
 
-fn described(task: &Task, state: &State, text: &[u8]) -> Value {
+fn described(task: &Task, list: &TaskList, state: &State, text: &[u8]) -> Value {
     json!({
         "id": task.id,
         "title": task.title,
@@ -319,7 +364,14 @@ fn described(task: &Task, state: &State, text: &[u8]) -> Value {
         "line": task.line,
         "failures": state.failures(&task.id),
         "verify": task.verify_command(text),
-        "block": task.block_text(text),
+        "block": list.block_text(task, text),
+    })
+}
+
+/// A sentence on a state file that nobody can read; it is not overwritten.
+fn left_alone(books: &Books<'_>) -> String {
+    books.unreadable_state().map_or_else(String::new, |why| {
+        format!(" {STATE} cannot be read and is left as it is: {}.", printable(why))
     })
 }
 

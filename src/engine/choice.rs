@@ -1,42 +1,53 @@
-//! Which task comes next: the first open one, its repairs before it, a parallel group together.
+//! Which task comes next: the first open one, what is nested in it or repairs it before it, a
+//! parallel group together.
 
 use super::tasks::{Task, TaskList};
 
+/// The most tasks that are handed out at once: a longer group comes in parts.
+pub const MOST_AT_ONCE: usize = 10;
+/// How long a chain of repairs is followed; lists may have chains that go round in a circle.
+const LONGEST_CHAIN: usize = 8;
+
 impl TaskList {
     /// Returns the tasks to do now, in the order of the list: none when all are done, several for a
-    /// parallel group.
+    /// parallel group, at most [`MOST_AT_ONCE`].
     ///
     /// A group is the run of `[P]` tasks around the first open one; a heading, a checkpoint or a
-    /// task without the mark ends it. An open repair of a task comes before the task itself.
+    /// task without the mark ends it, a repair does not. An open repair of a task comes before the
+    /// task itself, and so do open tasks nested in it that have ids of their own.
     pub fn next(&self) -> Vec<&Task> {
-        let Some(first) = self.tasks.iter().position(|task| !task.done) else {
+        let Some(first) = self.open().next() else {
             return Vec::new();
         };
-        let task = &self.tasks[first];
-        if let Some(repair) = self.open_repair(task, 0) {
+        let first = self.innermost(first);
+        let repairs: Vec<&Task> = self.open().filter(|task| task.fixes.is_some()).collect();
+        if let Some(repair) = open_repair(&repairs, first) {
             return vec![repair];
         }
-        if !task.parallel {
-            return vec![task];
+        if !first.parallel {
+            return vec![first];
         }
-        let group = self.tasks[first..]
+        let place = self.tasks.partition_point(|other| other.mark_at < first.mark_at);
+        let group = self.tasks[place..]
             .iter()
-            .take_while(|other| other.parallel && other.section == task.section)
-            .filter(|other| !other.done && self.open_repair(other, 0).is_none());
-        group.collect()
+            .take_while(|other| other.section == first.section)
+            .take_while(|other| other.parallel || other.fixes.is_some())
+            .filter(|other| other.parallel && !other.done && other.column == first.column)
+            .filter(|other| open_repair(&repairs, other).is_none());
+        group.take(MOST_AT_ONCE).collect()
     }
 
-    /// The innermost open repair of a task; `depth` bounds lists whose repairs go round in a circle.
-    fn open_repair(&self, task: &Task, depth: usize) -> Option<&Task> {
-        let repair = self.tasks.iter().find(|other| {
-            !other.done
-                && other.id != task.id
-                && other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id))
-        })?;
-        if depth >= 8 {
-            return Some(repair);
+    /// The first open part of a task that is split into tasks with ids, or the task itself.
+    fn innermost<'a>(&'a self, task: &'a Task) -> &'a Task {
+        let mut inner = task;
+        let part = |task: &Task| {
+            let mut nested = self.nested_in(task).iter();
+            nested.find(|other| !other.done && other.has_own_id() && other.fixes.is_none())
+        };
+        while let Some(part) = part(inner) {
+            inner = part;
         }
-        self.open_repair(repair, depth + 1).or(Some(repair))
+        inner
     }
 
     /// Returns the task that a chain of repairs goes back to: the task itself when it repairs nothing.
@@ -44,7 +55,7 @@ impl TaskList {
         let mut original = task;
         let mut depth = 0;
         while let Some(fixed) = original.fixes.as_ref().and_then(|id| self.find(id)) {
-            if depth >= 8 || fixed.id == original.id {
+            if depth >= LONGEST_CHAIN || fixed.id == original.id {
                 break;
             }
             original = fixed;
@@ -52,6 +63,25 @@ impl TaskList {
         }
         (original, depth)
     }
+}
+
+/// The innermost open repair of a task.
+fn open_repair<'a>(repairs: &[&'a Task], task: &Task) -> Option<&'a Task> {
+    let repair_of = |task: &Task| {
+        let fixes = |other: &&&Task| {
+            other.id != task.id
+                && other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id))
+        };
+        repairs.iter().find(fixes).copied()
+    };
+    let mut innermost = repair_of(task)?;
+    for _ in 0..LONGEST_CHAIN {
+        match repair_of(innermost) {
+            Some(repair) => innermost = repair,
+            None => break,
+        }
+    }
+    Some(innermost)
 }
 
 #[cfg(test)]
@@ -84,11 +114,35 @@ mod tests {
     }
 
     #[test]
+    fn a_group_that_is_too_long_for_one_message_comes_in_parts() {
+        let list: Vec<_> = (1..=25).map(|number| format!("- [ ] T{number:03} [P] a")).collect();
+        let part = next(&list.join("\n"));
+        assert_eq!((part.len(), part[0].as_str(), part[9].as_str()), (10, "T001", "T010"));
+    }
+
+    #[test]
     fn an_open_repair_comes_before_the_task_it_repairs() {
         let list = "- [ ] T001 a\n- [ ] T001.F1 [FIX T001] b\n- [ ] T001.F2 [FIX T001.F1] c\n";
         assert_eq!(next(list), ["T001.F2"]);
         let circle = "- [ ] T001 [FIX T002] a\n- [ ] T002 [FIX T001] b\n";
         assert_eq!(next(circle).len(), 1);
+    }
+
+    #[test]
+    fn a_repair_within_a_group_does_not_break_it_up() {
+        let list = "- [ ] T001 [P] a\n- [x] T001.F1 [FIX T001] b\n- [ ] T002 [P] c\n";
+        assert_eq!(next(list), ["T001", "T002"]);
+        let list =
+            "- [x] T001 [P] a\n- [ ] T002 [P] b\n- [ ] T003 [P] c\n- [ ] T003.F1 [FIX T003] d\n";
+        assert_eq!(next(list), ["T002"]);
+    }
+
+    #[test]
+    fn the_parts_of_a_task_come_before_it_and_its_own_checklist_does_not() {
+        let list = "- [ ] 1. a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n    - [ ] 1.2.1 d\n- [ ] 2. e\n";
+        assert_eq!(next(list), ["1.2.1"]);
+        let list = "- [ ] T001 a\n  - [ ] the form checks its fields\n- [ ] T002 b\n";
+        assert_eq!(next(list), ["T001"]);
     }
 
     #[test]

@@ -1,6 +1,18 @@
 //! Changing a task list: one box, or one line more; every other byte stays as it is.
 
+use super::line::is_id;
 use super::tasks::{Task, TaskList};
+
+/// A list with one task more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grown {
+    /// The new text.
+    pub text: Vec<u8>,
+    /// The same, read.
+    pub list: TaskList,
+    /// The id of the new task.
+    pub id: String,
+}
 
 /// Returns the text with the box of one task ticked: one byte differs, or none when it was ticked.
 pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
@@ -13,36 +25,81 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
     ticked
 }
 
-/// Returns the text with one more open task behind another one and the lines that belong to it.
+/// Returns the list with one more open task behind another one and all that belongs to it.
 ///
-/// `line` is what stands behind the box, without a line break; indent, bullet and line ending are
-/// those of the task before.
-pub fn insert_after(text: &[u8], task: &Task, line: &str) -> Vec<u8> {
-    let block = &text[task.block.clone()];
-    let own_line = block.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let ending: &[u8] = if own_line.ends_with(b"\r") { b"\r\n" } else { b"\n" };
-    let bullet = task.mark_at.saturating_sub(task.block.start + 1);
-    // The blank lines that end a block stay behind the new task.
-    let used = block.trim_ascii_end().len();
-    let rest = &block[used..];
-    let after_line = memchr::memchr(b'\n', rest).map(|end| task.block.start + used + end + 1);
-    let at = after_line.unwrap_or(task.block.end);
+/// `line` is what stands behind the box; indent, bullet and line ending are those of the task
+/// before. `None` when that line would not be read as one new task, or would change what another
+/// task is called.
+pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Option<Grown> {
+    if line.contains(['\n', '\r']) {
+        return None;
+    }
+    let family = list.whole_block(task, text);
+    let own_line = family.split(|byte| *byte == b'\n').next()?;
+    let bullet = own_line.get(..task.mark_at.checked_sub(task.block.start + 1)?)?;
+    let ending: &[u8] = if is_crlf_before(text, task.block.end) { b"\r\n" } else { b"\n" };
+    // The blank lines behind the block stay behind the new task.
+    let used = task.block.start + family.len();
+    let line_end = memchr::memchr(b'\n', &text[used..]).map(|end| used + end + 1);
+    let at = line_end.unwrap_or(text.len());
     let mut grown = text[..at].to_vec();
-    if after_line.is_none() {
+    if line_end.is_none() {
         grown.extend_from_slice(ending);
     }
-    grown.extend_from_slice(&own_line[..bullet.min(own_line.len())]);
+    grown.extend_from_slice(bullet);
     grown.extend_from_slice(b"[ ] ");
     grown.extend_from_slice(line.as_bytes());
-    grown.extend_from_slice(if after_line.is_none() { b"" } else { ending });
+    if line_end.is_some() {
+        grown.extend_from_slice(ending);
+    }
     grown.extend_from_slice(&text[at..]);
-    grown
+    let place = list.tasks.partition_point(|other| other.mark_at < at);
+    let read = TaskList::parse(&grown);
+    let mut others = read.tasks.clone();
+    let id = (place < others.len()).then(|| others.remove(place))?.id;
+    let same = |one: &Task, other: &Task| (&one.id, one.done) == (&other.id, other.done);
+    let kept = others.len() == list.tasks.len()
+        && others.iter().zip(&list.tasks).all(|(one, other)| same(one, other));
+    kept.then_some(Grown { text: grown, list: read, id })
 }
 
-/// Returns an id for a new task behind another one, in the manner of the list: `T052`, `1.4`, or
-/// nothing where the list has no ids.
-pub fn new_id(list: &TaskList, after: &Task) -> Option<String> {
-    let (head, digits) = split_number(&after.id)?;
+/// Returns the list with a new task behind another one, with an id in the manner of the list:
+/// `T052`, `1.4`; without one where the list has no ids. `None` as for [`insert_after`].
+pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
+    let id = new_id(list, task);
+    let line = match &id {
+        // `5 retries` would be prose.
+        Some(id) if !is_id(id) => format!("{id}. {what}"),
+        Some(id) => format!("{id} {what}"),
+        None => what.to_owned(),
+    };
+    let grown = insert_after(text, list, task, &line)?;
+    id.is_none_or(|id| id == grown.id).then_some(grown)
+}
+
+/// Returns the list with a repair of a task behind it: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
+pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
+    let (original, _) = list.original(task);
+    let id = repair_id(list, original);
+    if is_id(&id) {
+        return insert_after(text, list, task, &format!("{id} [FIX {}] {what}", task.id));
+    }
+    // Where the task has no id of its own, a number tells its repairs apart.
+    let number = list.tasks.iter().filter(|other| other.fixes.is_some()).count() + 1;
+    insert_after(text, list, task, &format!("[FIX {}] Repair {number}: {what}", task.id))
+}
+
+/// An id for a new task behind another one; nothing where the list has no ids.
+fn new_id(list: &TaskList, after: &Task) -> Option<String> {
+    // A repair has no successor: what it repairs has.
+    let (original, _) = list.original(after);
+    let pattern = split_number(&after.id).or_else(|| split_number(&original.id));
+    let any = || list.tasks.iter().rev().find_map(|task| split_number(&task.id));
+    let (head, digits) = match pattern {
+        Some(pattern) => pattern,
+        None if after.has_own_id() => any()?,
+        None => return None,
+    };
     let numbers = list.tasks.iter().filter_map(|task| {
         let (other, digits) = split_number(&task.id)?;
         (other == head).then(|| digits.parse::<u64>().ok()).flatten()
@@ -51,8 +108,8 @@ pub fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     Some(format!("{head}{next:0width$}", width = digits.len()))
 }
 
-/// Returns the id of the next repair of a task: `T003.F1`, `T003.F2`, …
-pub fn repair_id(list: &TaskList, original: &Task) -> String {
+/// The id of the next repair of a task: `T003.F1`, `T003.F2`, …
+fn repair_id(list: &TaskList, original: &Task) -> String {
     let mut number = 1_usize;
     loop {
         let id = format!("{}.F{number}", original.id);
@@ -63,12 +120,19 @@ pub fn repair_id(list: &TaskList, original: &Task) -> String {
     }
 }
 
-/// `T012` as `("T", "012")`; an id that does not end in digits, or a repair's, is none.
+/// `T012` as `("T", "012")`; an id that does not end in digits, a repair's, or a made one is none.
 fn split_number(id: &str) -> Option<(&str, &str)> {
     let head = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = &id[head.len()..];
-    let plain = !digits.is_empty() && !head.starts_with('#') && !head.ends_with('F');
-    plain.then_some((head, digits))
+    let listed = !id.starts_with('@') && !id.contains('~');
+    let repair = [".F", "-F"].iter().any(|end| head.ends_with(end));
+    (listed && !repair && !digits.is_empty()).then_some((head, digits))
+}
+
+/// Whether the last line break before a place is a Windows one.
+fn is_crlf_before(text: &[u8], end: usize) -> bool {
+    let before = &text[..end.min(text.len())];
+    memchr::memrchr(b'\n', before).is_some_and(|at| before[..at].ends_with(b"\r"))
 }
 
 #[cfg(test)]
@@ -76,6 +140,17 @@ mod tests {
     use super::*;
 
     const LIST: &str = "# T\r\n- [ ] T001 a\r\n  - Do: x\r\n\r\n  * [X] T009 b\r\n";
+
+    fn added(text: &str, place: usize, line: &str) -> Option<String> {
+        let list = TaskList::parse(text.as_bytes());
+        let grown = insert_after(text.as_bytes(), &list, &list.tasks[place], line)?;
+        Some(String::from_utf8(grown.text).unwrap())
+    }
+
+    fn next_id(text: &str, place: usize) -> Option<String> {
+        let list = TaskList::parse(text.as_bytes());
+        add_after(text.as_bytes(), &list, &list.tasks[place], "new").map(|grown| grown.id)
+    }
 
     #[test]
     fn a_tick_changes_one_byte() {
@@ -86,28 +161,60 @@ mod tests {
     }
 
     #[test]
-    fn a_new_task_stands_behind_the_block_in_the_manner_of_its_neighbour() {
-        let list = TaskList::parse(LIST.as_bytes());
-        let grown = insert_after(LIST.as_bytes(), &list.tasks[0], "T010 new");
-        assert_eq!(
-            String::from_utf8(grown).unwrap(),
-            "# T\r\n- [ ] T001 a\r\n  - Do: x\r\n- [ ] T010 new\r\n\r\n  * [X] T009 b\r\n"
-        );
-        let grown = insert_after(LIST.as_bytes(), &list.tasks[1], "T010 new");
-        assert!(String::from_utf8(grown).unwrap().ends_with("T009 b\r\n  * [ ] T010 new\r\n"));
-        let bare = "- [ ] T001 a";
-        let list = TaskList::parse(bare.as_bytes());
-        let grown = insert_after(bare.as_bytes(), &list.tasks[0], "T002 b");
-        assert_eq!(String::from_utf8(grown).unwrap(), "- [ ] T001 a\n- [ ] T002 b");
+    fn a_new_task_stands_behind_all_that_belongs_to_its_neighbour_and_in_its_manner() {
+        let grown = added(LIST, 1, "T010 new").unwrap();
+        assert_eq!(grown, format!("{LIST}  * [ ] T010 new\r\n"));
+        // T009 is nested in T001 and stays so.
+        let grown = added(LIST, 0, "T010 new").unwrap();
+        assert_eq!(grown, format!("{LIST}- [ ] T010 new\r\n"));
+        let grown = added("- [ ] T001 a\n\n---\n\n**Checkpoint**: b\n", 0, "T002 new").unwrap();
+        assert_eq!(grown, "- [ ] T001 a\n- [ ] T002 new\n\n---\n\n**Checkpoint**: b\n");
+    }
+
+    #[test]
+    fn the_last_line_of_a_file_may_lack_its_line_break() {
+        assert_eq!(added("- [ ] T001 a", 0, "T002 b").unwrap(), "- [ ] T001 a\n- [ ] T002 b");
+        let grown = added("x\r\n- [ ] T001 a", 0, "T002 b").unwrap();
+        assert_eq!(grown, "x\r\n- [ ] T001 a\r\n- [ ] T002 b");
+    }
+
+    #[test]
+    fn a_line_that_is_no_task_or_takes_the_name_of_another_is_refused() {
+        assert_eq!(added("- [ ] a\n", 0, "CHK001 b"), None);
+        assert_eq!(added("- [ ] a\n", 0, "b\n- [ ] c"), None);
+        assert_eq!(added("- [ ] a\n", 0, " "), None);
+        // The second `b` would be called what the first one is called now.
+        assert_eq!(added("- [ ] a\n- [ ] b\n", 0, "b"), None);
+        assert_eq!(added("- [ ] T001 a\n- [ ] T002 b\n", 0, "T002 c"), None);
     }
 
     #[test]
     fn a_new_id_follows_the_manner_of_the_list() {
-        let list = TaskList::parse(LIST.as_bytes());
-        assert_eq!(new_id(&list, &list.tasks[0]).as_deref(), Some("T010"));
-        assert_eq!(repair_id(&list, &list.tasks[0]), "T001.F1");
-        let list = TaskList::parse(b"- [ ] 1.9 a\n- [ ] 2.1 b\n- [ ] plain words\n");
-        assert_eq!(new_id(&list, &list.tasks[0]).as_deref(), Some("1.10"));
-        assert_eq!(new_id(&list, &list.tasks[2]), None);
+        assert_eq!(next_id(LIST, 0).as_deref(), Some("T010"));
+        let list = "- [ ] 1.9 a\n- [ ] 2.1 b\n- [ ] plain words\n";
+        assert_eq!(next_id(list, 0).as_deref(), Some("1.10"));
+        assert!(next_id(list, 2).is_some_and(|id| id.starts_with('@')));
+        assert_eq!(next_id("- [ ] 1. a\n- [ ] 2. b\n", 0).as_deref(), Some("3"));
+        assert_eq!(next_id("- [ ] F1 a\n", 0).as_deref(), Some("F2"));
+        assert_eq!(next_id("- [ ] T003a a\n- [ ] T004 b\n", 0).as_deref(), Some("T005"));
+        let repaired = "- [ ] T001 a\n- [ ] T001.F1 [FIX T001] b\n- [ ] T002 c\n";
+        assert_eq!(next_id(repaired, 1).as_deref(), Some("T003"));
+    }
+
+    #[test]
+    fn a_repair_says_what_it_repairs_with_and_without_ids() {
+        let repaired = |text: &str| {
+            let list = TaskList::parse(text.as_bytes());
+            let grown = repair_after(text.as_bytes(), &list, &list.tasks[0], "see why").unwrap();
+            let repair = grown.list.find(&grown.id).unwrap();
+            assert_eq!(repair.fixes.as_deref(), Some(list.tasks[0].id.as_str()));
+            grown.id
+        };
+        assert_eq!(repaired("- [ ] T003 a\n"), "T003.F1");
+        assert_eq!(repaired("- [ ] T003 a\n- [x] T003.F1 [FIX T003] b\n"), "T003.F2");
+        assert_eq!(repaired("- [ ] 4) a\n"), "4.F1");
+        assert!(repaired("- [ ] no id\n").starts_with('@'));
+        let again = "- [ ] no id\n- [x] [FIX @ca80ba1e] Repair 1: see why\n";
+        assert!(repaired(again).starts_with('@'));
     }
 }

@@ -3,9 +3,14 @@
 //! A task is a list item with a box: any indent, `-` or `*`, `[ ]`, `[x]` or `[X]`. Boxes in code
 //! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::fingerprint::hash_of;
+use super::hidden::{column_of, hidden_lines, split_lines};
+use super::line::{TaskLine, text_of};
+
+/// How many columns further in a nested task stands: the width of the bullet it hangs from.
+const NESTED: usize = 2;
 
 /// A task list as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +22,9 @@ pub struct TaskList {
 /// One task of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What names the task: `T001`, `1.2`, or `#` and a hash of its text where it has no id.
+    /// What names the task: `T001`, `1.2`, or `@` and a hash of its text where it has no id.
+    ///
+    /// It needs no quotes in a shell: `#` would start a comment there.
     pub id: String,
     /// The text behind the id and the marks.
     pub title: String,
@@ -35,32 +42,33 @@ pub struct Task {
     pub mark_at: usize,
     /// The line it stands on, from 1.
     pub line: usize,
-    /// The bytes of the task with the lines that belong to it.
+    /// How far it is indented, in columns.
+    pub column: usize,
+    /// The bytes of the task with the lines that belong to it; tasks nested in it are not among them.
     pub block: std::ops::Range<usize>,
     /// The number of headings and checkpoints above it: tasks of one parallel group share it.
     pub section: usize,
 }
 
 impl Task {
+    /// Returns whether the id stands in the list; otherwise it is made from the text.
+    pub fn has_own_id(&self) -> bool {
+        !self.id.starts_with('@')
+    }
+
     /// Returns the command that proves the task: what stands in backticks on its `Verify` line.
     ///
-    /// Prose on that line is for the reader; only code is run.
+    /// Prose on that line is for the reader; only the first piece of code is run.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
-        let block = String::from_utf8_lossy(text.get(self.block.clone())?).into_owned();
-        block.lines().skip(1).find_map(|line| {
+        let lines = split_lines(text.get(self.block.clone())?);
+        let shown = lines.iter().zip(hidden_lines(&lines)).filter(|(_, hidden)| !hidden);
+        shown.skip(1).find_map(|(line, _)| {
+            let line = String::from_utf8_lossy(line.text);
             let line = line.trim_start().trim_start_matches(['-', '*', ' ', '_']);
             let value = line.strip_prefix("Verify").or_else(|| line.strip_prefix("verify"))?;
             let value = value.trim_start_matches(['*', '_', ' ']).strip_prefix(':')?;
-            let (_, code) = value.split_once('`')?;
-            let (code, _) = code.split_once('`')?;
-            Some(code.trim().to_owned()).filter(|code| !code.is_empty())
+            code_in(value).map(str::to_owned)
         })
-    }
-
-    /// Returns the task with the lines that belong to it, without the blank lines at its end.
-    pub fn block_text(&self, text: &[u8]) -> String {
-        let block = text.get(self.block.clone()).unwrap_or_default();
-        String::from_utf8_lossy(block).trim_end().to_owned()
     }
 }
 
@@ -73,7 +81,7 @@ impl TaskList {
         let mut phase = String::new();
         let mut section = 0;
         let mut open: Option<usize> = None;
-        let mut taken = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         for (number, line) in lines.iter().enumerate() {
             if hidden[number] {
                 continue;
@@ -85,7 +93,12 @@ impl TaskList {
                 continue;
             }
             let Some(found) = TaskLine::read(line.text) else {
-                section += usize::from(is_checkpoint(line.text));
+                let checkpoint = is_checkpoint(line.text);
+                section += usize::from(checkpoint);
+                // What is said between two groups belongs to neither.
+                if checkpoint || is_rule(line.text) {
+                    list.close(open.take(), line.start);
+                }
                 continue;
             };
             list.close(open.take(), line.start);
@@ -101,6 +114,7 @@ impl TaskList {
                 phase: phase.clone(),
                 mark_at: line.start + found.mark_at,
                 line: number + 1,
+                column: column_of(line.text),
                 block: line.start..text.len(),
                 section,
             });
@@ -129,6 +143,39 @@ impl TaskList {
         self.tasks.iter().find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
+    /// Returns the tasks nested in another one, at any depth: those that stand deeper, right behind it.
+    pub fn nested_in(&self, task: &Task) -> &[Task] {
+        let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
+        let behind = &self.tasks[behind..];
+        let deeper =
+            |other: &&Task| other.column >= task.column + NESTED && other.section == task.section;
+        &behind[..behind.iter().take_while(deeper).count()]
+    }
+
+    /// Returns the task that another one is nested in.
+    pub fn parent_of(&self, task: &Task) -> Option<&Task> {
+        let before = self.tasks.partition_point(|other| other.mark_at < task.mark_at);
+        let mut above = self.tasks[..before].iter().rev();
+        let parent = above.find(|other| other.column + NESTED <= task.column)?;
+        (parent.section == task.section).then_some(parent)
+    }
+
+    /// Returns the bytes of a task with all that belongs to it, nested tasks too, without the blank
+    /// lines at its end.
+    pub fn whole_block<'a>(&self, task: &Task, text: &'a [u8]) -> &'a [u8] {
+        let end = self.nested_in(task).last().map_or(task.block.end, |last| last.block.end);
+        text.get(task.block.start..end).unwrap_or_default().trim_ascii_end()
+    }
+
+    /// Returns the same as text without what would draw on a terminal.
+    pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
+        let block = String::from_utf8_lossy(self.whole_block(task, text));
+        block
+            .chars()
+            .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'))
+            .collect()
+    }
+
     fn close(&mut self, open: Option<usize>, at: usize) {
         if let Some(task) = open.and_then(|index| self.tasks.get_mut(index)) {
             task.block.end = at;
@@ -137,115 +184,15 @@ impl TaskList {
 }
 
 /// The task's own id, or a hash of its text; a repeated one gets a number behind it.
-fn unused_id(found: &TaskLine, taken: &mut BTreeSet<String>) -> String {
+fn unused_id(found: &TaskLine, taken: &mut BTreeMap<String, usize>) -> String {
     let id = match &found.id {
         Some(id) => id.clone(),
-        None => format!("#{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
+        None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
     };
-    let mut unused = id.clone();
-    let mut copy = 2_usize;
-    while !taken.insert(unused.to_ascii_uppercase()) {
-        unused = format!("{id}~{copy}");
-        copy += 1;
-    }
-    unused
-}
-
-struct Line<'a> {
-    start: usize,
-    text: &'a [u8],
-}
-
-fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
-        let line = &text[start..end];
-        lines.push(Line { start, text: line.strip_suffix(b"\r").unwrap_or(line) });
-        start = end + 1;
-    }
-    lines
-}
-
-/// Which lines stand in a code fence or an HTML comment.
-///
-/// One that is never closed hides nothing: a slip must not make open tasks invisible.
-fn hidden_lines(lines: &[Line<'_>]) -> Vec<bool> {
-    let mut hidden = vec![false; lines.len()];
-    let mut unclosed = Unclosed::default();
-    let mut at = 0;
-    while at < lines.len() {
-        let opened = hiding_start(lines[at].text).filter(|opened| !unclosed.covers(opened));
-        let Some(opened) = opened else {
-            at += 1;
-            continue;
-        };
-        let end =
-            (at..lines.len()).find(|line| opened.is_closed_by(lines[*line].text, *line == at));
-        if let Some(end) = end {
-            hidden[at..=end].fill(true);
-            at = end + 1;
-        } else {
-            unclosed.remember(&opened);
-            at += 1;
-        }
-    }
-    hidden
-}
-
-/// What is known never to be closed further down: nothing is looked for twice.
-#[derive(Default)]
-struct Unclosed {
-    comment: bool,
-    backticks: Option<usize>,
-    tildes: Option<usize>,
-}
-
-impl Unclosed {
-    fn covers(&self, opened: &Hiding) -> bool {
-        match opened {
-            Hiding::Comment => self.comment,
-            Hiding::Fence(b'`', length) => self.backticks.is_some_and(|known| *length >= known),
-            Hiding::Fence(_, length) => self.tildes.is_some_and(|known| *length >= known),
-        }
-    }
-
-    fn remember(&mut self, opened: &Hiding) {
-        match opened {
-            Hiding::Comment => self.comment = true,
-            Hiding::Fence(b'`', length) => self.backticks = Some(*length),
-            Hiding::Fence(_, length) => self.tildes = Some(*length),
-        }
-    }
-}
-
-enum Hiding {
-    Comment,
-    Fence(u8, usize),
-}
-
-fn hiding_start(line: &[u8]) -> Option<Hiding> {
-    let text = line.trim_ascii_start();
-    if text.starts_with(b"<!--") {
-        return Some(Hiding::Comment);
-    }
-    let mark = *text.first().filter(|mark| matches!(mark, b'`' | b'~'))?;
-    let length = text.iter().take_while(|byte| **byte == mark).count();
-    // Three backticks and more on one line are inline code, not the start of a fence.
-    let inline = mark == b'`' && text[length..].contains(&b'`');
-    (length >= 3 && !inline).then_some(Hiding::Fence(mark, length))
-}
-
-impl Hiding {
-    fn is_closed_by(&self, line: &[u8], own_line: bool) -> bool {
-        match self {
-            Self::Comment => memchr::memmem::find(line, b"-->").is_some(),
-            Self::Fence(mark, length) => {
-                let text = line.trim_ascii();
-                !own_line && text.len() >= *length && text.iter().all(|byte| byte == mark)
-            }
-        }
-    }
+    let copies = taken.entry(id.to_ascii_uppercase()).or_default();
+    *copies += 1;
+    // No id of a list has a `~`, so this one is nobody else's.
+    if *copies == 1 { id } else { format!("{id}~{copies}") }
 }
 
 fn heading_of(line: &[u8]) -> Option<String> {
@@ -253,7 +200,7 @@ fn heading_of(line: &[u8]) -> Option<String> {
     if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
         return None;
     }
-    Some(String::from_utf8_lossy(line[level..].trim_ascii()).into_owned())
+    Some(text_of(line[level..].trim_ascii()).into_owned())
 }
 
 /// `**Checkpoint**: …` between two groups of tasks.
@@ -263,137 +210,20 @@ fn is_checkpoint(line: &[u8]) -> bool {
     text.len() >= 10 && text[..10].eq_ignore_ascii_case(b"checkpoint")
 }
 
-struct TaskLine {
-    id: Option<String>,
-    title: String,
-    done: bool,
-    parallel: bool,
-    verify: bool,
-    fixes: Option<String>,
-    mark_at: usize,
+/// `---`, `***` or `___` alone on a line.
+fn is_rule(line: &[u8]) -> bool {
+    let text = line.trim_ascii_end();
+    let mark = text.first().copied().unwrap_or_default();
+    text.len() >= 3 && b"-*_".contains(&mark) && text.iter().all(|byte| *byte == mark)
 }
 
-impl TaskLine {
-    fn read(line: &[u8]) -> Option<Self> {
-        let indent = line.len() - line.trim_ascii_start().len();
-        let item = &line[indent..];
-        if !matches!(item.first(), Some(b'-' | b'*')) {
-            return None;
-        }
-        let gap = item[1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let [b'[', mark, b']', rest @ ..] = &item[1 + gap..] else {
-            return None;
-        };
-        // `[-]`, `[~]` and the like are read as open: they are boxes that nobody ticked.
-        let is_box = matches!(mark, b' ' | b'x' | b'X' | b'-' | b'~' | b'/' | b'>' | b'!' | b'?');
-        if gap == 0 || !is_box || !matches!(rest.first(), Some(b' ' | b'\t')) {
-            return None;
-        }
-        let text = String::from_utf8_lossy(rest.trim_ascii()).into_owned();
-        if text.is_empty() {
-            return None;
-        }
-        let mut task = Self {
-            id: None,
-            title: String::new(),
-            done: matches!(mark, b'x' | b'X'),
-            parallel: false,
-            verify: text.contains("[VERIFY]"),
-            fixes: None,
-            mark_at: indent + 1 + gap + 1,
-        };
-        let mut rest = text.as_str();
-        if is_checklist_item(rest) {
-            return None;
-        }
-        if let Some((id, after)) = take_id(rest) {
-            task.id = Some(id.to_owned());
-            rest = after;
-        }
-        rest = task.take_marks(rest);
-        if task.id.is_none()
-            && let Some((id, after)) = take_id(rest)
-        {
-            task.id = Some(id.to_owned());
-            rest = task.take_marks(after);
-        }
-        rest.clone_into(&mut task.title);
-        Some(task)
-    }
-
-    /// Takes the marks in brackets that stand before the description.
-    fn take_marks<'a>(&mut self, text: &'a str) -> &'a str {
-        let mut rest = text.trim_start();
-        while let Some((mark, after)) = bracketed(rest) {
-            match mark {
-                "P" => self.parallel = true,
-                "VERIFY" => {}
-                _ if mark.starts_with("FIX ") => {
-                    self.fixes = Some(mark["FIX ".len()..].trim().to_owned());
-                }
-                _ if is_story(mark) => {}
-                _ => break,
-            }
-            rest = after.trim_start();
-        }
-        rest
-    }
-}
-
-/// `[text] rest` as `(text, rest)`.
-fn bracketed(text: &str) -> Option<(&str, &str)> {
-    let (mark, rest) = text.strip_prefix('[')?.split_once(']')?;
-    // `[label](target)` is a link, not a mark.
-    (!rest.starts_with('(')).then_some((mark, rest))
-}
-
-fn is_story(mark: &str) -> bool {
-    mark.strip_prefix("US").is_some_and(|digits| all_digits(digits.as_bytes()))
-}
-
-fn is_checklist_item(text: &str) -> bool {
-    let text = text.trim_start_matches(['*', '`', '[']);
-    let digits = text.strip_prefix("CHK").unwrap_or_default();
-    digits.starts_with(|first: char| first.is_ascii_digit())
-}
-
-/// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
-fn take_id(text: &str) -> Option<(&str, &str)> {
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
-    let bare = word.trim_start_matches(['*', '`', '[', '_']);
-    let id = bare.trim_end_matches(['*', '`', ']', '_', ':', '.', ')', ',']);
-    // `3 retries` is prose; `3.` and `3)` number a task.
-    let marked = id.len() < bare.len();
-    (is_id(id) || (marked && all_digits(id.as_bytes()))).then_some((id, rest))
-}
-
-/// Whether a word is a task id: `T001`, `T001a`, `FIX-12`, `1.2.3`, `T003.F1`.
-fn is_id(word: &str) -> bool {
-    let (head, suffix) = match word.rsplit_once(".F").or_else(|| word.rsplit_once("-F")) {
-        Some((head, number)) if all_digits(number.as_bytes()) => (head, true),
-        _ => (word, false),
-    };
-    let bytes = head.as_bytes();
-    let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
-    let rest = &bytes[letters..];
-    let rest = match rest.split_last() {
-        Some((last, front)) if last.is_ascii_lowercase() => front,
-        _ => rest,
-    };
-    match letters {
-        0 => {
-            let parts = rest.split(|byte| *byte == b'.').count();
-            (parts > 1 || suffix) && rest.split(|byte| *byte == b'.').all(all_digits)
-        }
-        1 => rest.split(|byte| *byte == b'.').all(all_digits),
-        2..=8 => rest.strip_prefix(b"-").is_some_and(all_digits),
-        _ => false,
-    }
-}
-
-fn all_digits(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+/// The first piece of code in backticks, without the blanks around it.
+fn code_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_at(text.find('`')?);
+    let length = rest.len() - rest.trim_start_matches('`').len();
+    let (ticks, rest) = rest.split_at(length);
+    let code = rest.split(ticks).next().filter(|code| code.len() < rest.len())?.trim();
+    (!code.is_empty()).then_some(code)
 }
 
 #[cfg(test)]
@@ -431,7 +261,7 @@ mod tests {
 
     #[test]
     fn boxes_in_fences_comments_and_checklists_are_no_tasks() {
-        let text = "```\n- [ ] T001 fenced\n```\n<!--\n- [ ] T002 hidden\n-->\n- [ ] CHK001 check\n    ~~~~\n- [ ] T003 fenced\n~~~\n    ~~~~\n- [ ] T004 real\n";
+        let text = "```\n- [ ] T001 fenced\n```\n<!--\n- [ ] T002 hidden\n-->\n- [ ] CHK001 check\n    ~~~~\n    - [ ] T003 fenced\n    ~~~\n    ~~~~\n- [ ] T004 real\n";
         assert_eq!(ids(text), ["T004"]);
     }
 
@@ -456,7 +286,7 @@ mod tests {
     fn a_task_without_an_id_is_known_by_its_text() {
         let found =
             ids("- [ ] 3 retries on failure\n- [ ] 3 retries on failure\n- [ ] HTTP2 support\n");
-        assert!(found.iter().all(|id| id.starts_with('#')), "{found:?}");
+        assert!(found.iter().all(|id| id.starts_with('@')), "{found:?}");
         assert_eq!(found[1], format!("{}~2", found[0]));
         let moved = ids("- [ ] other\n- [ ] HTTP2 support\n");
         assert_eq!(moved[1], found[2]);
@@ -466,6 +296,64 @@ mod tests {
     fn nested_boxes_count_and_links_do_not() {
         let text = "- [ ] T001 a\n\t- [x] T002 nested\n- [a] no\n- [x](http://x) no\n-[ ] no\n- [ ]no\n- [~] T005 half\n";
         assert_eq!(ids(text), ["T001", "T002", "T005"]);
+    }
+
+    #[test]
+    fn what_stands_between_two_groups_belongs_to_no_task() {
+        let text = "- [ ] T001 a\n  - Do: x\n\n**Checkpoint**: y\n\n---\n\n- [ ] T002 b\n\n---\n";
+        let list = TaskList::parse(text.as_bytes());
+        assert_eq!(list.block_text(&list.tasks[0], text.as_bytes()), "- [ ] T001 a\n  - Do: x");
+        assert_eq!(list.block_text(&list.tasks[1], text.as_bytes()), "- [ ] T002 b");
+    }
+
+    #[test]
+    fn nested_tasks_belong_to_the_one_above_as_long_as_they_stand_deeper() {
+        let text = "- [ ] T001 a\n  - [ ] b\n    - [ ] c\n\t- [ ] d\n- [ ] T002 e\n - [ ] T003 f\n## X\n  - [ ] g\n";
+        let list = TaskList::parse(text.as_bytes());
+        let nested = |place: usize| list.nested_in(&list.tasks[place]).len();
+        assert_eq!((0..7).map(nested).collect::<Vec<_>>(), [3, 2, 0, 0, 0, 0, 0]);
+        let parent = |place: usize| list.parent_of(&list.tasks[place]).map(|task| task.line);
+        assert_eq!(
+            (0..7).map(parent).collect::<Vec<_>>(),
+            [None, Some(1), Some(2), Some(2), None, None, None]
+        );
+        let whole = list.block_text(&list.tasks[0], text.as_bytes());
+        assert_eq!(whole, "- [ ] T001 a\n  - [ ] b\n    - [ ] c\n\t- [ ] d");
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_task() {
+        assert_eq!(ids("\u{feff}- [ ] T001 a\n- [ ] T002 b\n"), ["T001", "T002"]);
+    }
+
+    #[test]
+    fn a_repair_that_quotes_a_check_is_no_check() {
+        let text = "- [ ] T001.F1 [FIX T001] Repair: the [VERIFY] step failed\n- [ ] T002 Look [VERIFY]\n- [ ] T003.F1 [FIX T003] [VERIFY] again\n";
+        let list = TaskList::parse(text.as_bytes());
+        assert_eq!(
+            list.tasks.iter().map(|task| task.verify).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+    }
+
+    #[test]
+    fn the_verify_command_is_code_on_the_verify_line_and_nothing_else() {
+        let command = |lines: &str| {
+            let text = format!("- [ ] T001 Verify: `no`\n{lines}");
+            TaskList::parse(text.as_bytes()).tasks[0].verify_command(text.as_bytes())
+        };
+        assert_eq!(
+            command("  - **Verify**: `make test` is green, not `x`\n").as_deref(),
+            Some("make test")
+        );
+        assert_eq!(command("  - _Verify:_ `a`\n").as_deref(), Some("a"));
+        assert_eq!(command("  Verify: ``echo `date` ``\n").as_deref(), Some("echo `date`"));
+        assert_eq!(command("  - Verify: the tests pass\n"), None);
+        assert_eq!(command("  - Verify: `open\n"), None);
+        assert_eq!(command("  - Verify: ``\n"), None);
+        assert_eq!(command("  ```\n  Verify: `fenced`\n  ```\n"), None);
+        assert_eq!(command("  - [ ] T002 nested\n    - Verify: `of the nested one`\n"), None);
+        assert_eq!(command("  - Verification: `x`\n"), None);
     }
 
     #[test]

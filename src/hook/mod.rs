@@ -7,7 +7,7 @@ mod stop;
 mod stop_feature;
 mod stop_task;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::time::Duration;
 
 use crate::claude::answer::Answer;
@@ -16,7 +16,7 @@ use crate::world::Deadline;
 
 /// The most that is read of the event, in bytes.
 const MOST: u64 = 16 << 20;
-/// How long a caller may take to hand over the event and close its end.
+/// How long a caller may be silent before it has handed over the event and closed its end.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
@@ -25,13 +25,13 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 pub fn main() {
     let deadline = Deadline::after(ALL_PATIENCE);
-    let answer = answer_by(&read_event(), deadline);
-    for line in &answer.stderr {
-        let _ = writeln!(io::stderr(), "{line}");
+    let answer = answer_by(&read_event(deadline), deadline);
+    // Each line goes out in one write. A reader that has gone away is no reason to fail.
+    for line in answer.stderr {
+        let _ = io::stderr().write_all((line + "\n").as_bytes());
     }
-    if let Some(line) = &answer.stdout {
-        // A reader that has gone away is no reason to fail.
-        let _ = writeln!(io::stdout(), "{line}");
+    if let Some(line) = answer.stdout {
+        let _ = io::stdout().write_all((line + "\n").as_bytes());
     }
 }
 
@@ -57,18 +57,20 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
 }
 
 /// The bytes on standard input, as many as arrive before the caller closes it or falls silent.
-fn read_event() -> Vec<u8> {
+fn read_event(deadline: Deadline) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let deadline = Deadline::after(PATIENCE);
     let mut stdin = io::stdin().lock().take(MOST);
-    let mut chunk = [0; 1 << 14];
-    while is_readable(deadline) {
-        match stdin.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+    while !deadline.is_over() && is_readable(Deadline::after(PATIENCE)) {
+        let count = match stdin.fill_buf() {
+            Ok([]) => break,
+            Ok(read) => {
+                bytes.extend_from_slice(read);
+                read.len()
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
             Err(_) => break,
-        }
+        };
+        stdin.consume(count);
     }
     bytes
 }

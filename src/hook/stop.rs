@@ -29,11 +29,12 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     }
     let mut answer = match judge(&project, &settings, event, deadline) {
         Ok(answer) => answer,
-        Err(error) => Answer::tell(&format!(
-            "Ralph-speckit lets the agent stop: its notes in {} cannot be written: {error}. Make the folder writable, then run /speckit:implement.",
-            Loops::of(&project.root).folder().display()
-        ))
-        .log(&format!("The loop's notes cannot be written: {error}")),
+        Err(error) => {
+            let message = format!(
+                "Ralph-speckit lets the agent stop, for it cannot write its notes: {error}. Put that right, then run /speckit:implement."
+            );
+            Answer::tell(&message).log(&message)
+        }
     };
     if let Some(problem) = settings.problem {
         answer = answer.log(&format!("{SETTINGS} is left out: {problem}"));
@@ -52,21 +53,18 @@ fn project(event: &Event) -> Option<Project> {
     };
     let cwd = event.cwd();
     let found = cwd.as_deref().and_then(around);
-    let elsewhere =
-        || world::folder("CLAUDE_PROJECT_DIR").filter(|start| left(cwd.as_deref(), start));
-    match found {
-        // The agent has gone to another project: its loop is where the session was started.
-        Some(near) => match elsewhere().as_deref().and_then(around) {
-            Some(start) if !knows(&near, session) && knows(&start, session) => Some(start),
-            _ => Some(near),
-        },
-        None => elsewhere().as_deref().and_then(around),
+    if found.as_ref().is_some_and(|project| knows(project, session)) {
+        return found;
     }
-}
-
-/// Whether the agent stands outside of the folder that the session was started in.
-fn left(cwd: Option<&Path>, start: &Path) -> bool {
-    cwd.is_none_or(|cwd| !cwd.starts_with(start))
+    // The agent may have gone elsewhere: its loop is where the session was started. Most often that
+    // is one of the folders that were just looked at.
+    let start = world::folder("CLAUDE_PROJECT_DIR")
+        .filter(|start| cwd.is_none_or(|cwd| !Project::looks_at(&cwd, start)));
+    let start = start.as_deref().and_then(around);
+    match found {
+        None => start,
+        Some(near) => start.filter(|start| knows(start, session)).or(Some(near)),
+    }
 }
 
 fn knows(project: &Project, session: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::engine::{
     Verdict, decide, wants_checks,
 };
 use crate::speckit::arm::new_record;
-use crate::speckit::observe::{Desk, observe};
+use crate::speckit::observe::{Desk, observe, tool_calls};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
 use crate::speckit::words;
@@ -48,28 +48,8 @@ fn turn(
     if let Some(reason) = seat.record.ledger.ended.clone() {
         return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
-    let claim = scene.loops.claim(&seat.record.about).unwrap_or_default();
-    if let Some(owner) = claim.session.filter(|owner| owner != session) {
-        let line = format!("Feature {} is driven by session {owner} now", seat.record.about);
-        seat.close(&Demand::Stopped, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
-    }
-    if let Some(reason) = claim.closed {
-        let line = format!("The loop of feature {} is over ({reason})", seat.record.about);
-        seat.close(&Demand::Cancelled, &line)?;
-        return Ok(Some(Answer::silent().log(&line)));
-    }
-    let Some(desk) = desk.or_else(|| seat.desk_without_state()) else {
-        return seat.state_gone().map(Some);
-    };
-    let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
-    // Another phase, or armed for another feature since the files were read.
-    let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
-    if !ours || desk.feature.relative != seat.record.folder {
-        return Ok(Some(Answer::silent()));
-    }
-    match seat.judge(&desk, checks)? {
-        Judged::Answer(answer) => Ok(Some(answer)),
+    match seat.turn(desk, checks)? {
+        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
         Judged::RunChecks(checks, before) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             drop(seat);
@@ -88,14 +68,15 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
     let claim = loops.claim(&feature.name);
-    if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+    let earlier = loops.peek(event.session());
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    if let Some(answer) = claim.as_ref().and_then(over) {
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let earlier = loops.peek(event.session());
     let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial, None);
     if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
@@ -104,7 +85,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     {
         let _lock = loops.lock()?;
         let claim = loops.claim(&feature.name);
-        if let Some(answer) = claim.as_ref().and_then(|claim| let_go(claim, event.session())) {
+        if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
         claim_feature(loops, &feature, claim.as_ref(), event)?;
@@ -113,8 +94,13 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
-fn let_go(claim: &Claim, session: &str) -> Option<Answer> {
-    if let Some(reason) = &claim.closed {
+///
+/// `earlier` is this session's last loop: a claim of the same arming is over with it.
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+    let ended = earlier
+        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
+    if let Some(reason) = claim.closed.as_deref().or(ended) {
         let line = format!(
             "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
             claim.about
@@ -203,10 +189,46 @@ enum Judged {
 }
 
 impl Seat<'_> {
+    /// What becomes of this stop.
+    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let claim = self.scene.loops.claim(&about).unwrap_or_default();
+        if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
+            let line = format!("Feature {about} is driven by session {owner} now");
+            return self.close(&Demand::Stopped, &line);
+        }
+        if let Some(reason) = claim.closed {
+            let line = format!("The loop of feature {about} is over ({reason})");
+            return self.close(&Demand::Cancelled, &line);
+        }
+        let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
+            return self.state_gone();
+        };
+        let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+        // Another phase, or armed for another feature since the files were read.
+        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+        if !ours || desk.feature.relative != self.record.folder {
+            return Ok(Judged::Answer(Answer::silent()));
+        }
+        self.judge(&desk, checks)
+    }
+
+    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    fn leave(self, answer: Answer) -> Answer {
+        let Self { scene, folder, record } = self;
+        // Who arms or cancels takes the lock of the project first and the session's second.
+        drop(folder);
+        match close_claim(scene.loops, &record) {
+            Ok(()) => answer,
+            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
+        }
+    }
+
     fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
         let read_before = self.record.transcript_read;
         let mut seen = observe(project, desk, event, &mut self.record, checks);
+        seen.tool_calls = tool_calls(event, &mut self.record);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
@@ -231,10 +253,7 @@ impl Seat<'_> {
         let answer = match judgement.verdict {
             Verdict::Wait(waiting) => waiting_answer(&waiting),
             Verdict::Continue(missing) => self.continue_answer(desk, &missing),
-            Verdict::End(reason) => {
-                self.close_claim(reason.name())?;
-                self.end_answer(desk, &seen, &reason)
-            }
+            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
         };
         Ok(Judged::Answer(answer))
     }
@@ -251,30 +270,25 @@ impl Seat<'_> {
     }
 
     /// The state file is gone with work undone: a person is told, for nobody else will say so.
-    fn state_gone(&mut self) -> io::Result<Answer> {
+    fn state_gone(&mut self) -> io::Result<Judged> {
         let about = self.record.about.clone();
         let line = format!("The state file of feature {about} is gone: the loop is over");
         self.close(&Demand::Cancelled, &line)?;
-        let message = format!(
-            "Ralph-speckit ended the loop of {about} (cancelled): its state file is gone, at iteration {}. Go on with /speckit:implement.",
-            self.record.ledger.iterations
-        );
-        Ok(Answer::tell(&message).log(&line))
+        let feature = self.scene.project.feature_at(&self.record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let message = words::gone_message(&about, place, &self.record.ledger);
+        Ok(Judged::Answer(Answer::tell(&message).log(&line)))
     }
 
-    /// Ends the loop for a reason that lies outside the work.
-    fn close(&mut self, demand: &Demand, words: &str) -> io::Result<()> {
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         let judged = decide(&Contract::default(), &self.record.ledger, &seen);
-        let Some(reason) = judged.ledger.ended else {
-            return Ok(());
-        };
-        close_record(&self.folder, &mut self.record, &reason, words, Telling::Done)?;
-        match demand {
-            // Taken over: the claim is the other session's.
-            Demand::Stopped => Ok(()),
-            _ => self.close_claim(reason.name()),
+        if let Some(reason) = judged.ledger.ended {
+            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
         }
+        Ok(Judged::Answer(Answer::silent().log(line)))
     }
 
     /// Tells the person once why the loop ended between two stops.
@@ -287,15 +301,6 @@ impl Seat<'_> {
         let desk = Desk::read_even_without_state(&feature);
         let message = words::end_message(&desk, &self.record.ledger, reason);
         Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
-    }
-
-    fn close_claim(&self, reason: &str) -> io::Result<()> {
-        match self.scene.loops.claim(&self.record.about) {
-            Some(claim) if claim.session.as_deref() == Some(&self.record.session) => {
-                self.scene.loops.write_claim(&Claim { closed: Some(reason.to_owned()), ..claim })
-            }
-            _ => Ok(()),
-        }
     }
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
@@ -345,6 +350,24 @@ impl Seat<'_> {
             }
         }
     }
+}
+
+/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+    let Some(reason) = &record.ledger.ended else {
+        return Ok(());
+    };
+    let _lock = loops.lock()?;
+    let claim = loops.claim(&record.about).filter(|claim| {
+        claim.session.as_deref() == Some(&record.session)
+            && claim.armed_at == record.armed_at
+            && claim.closed.is_none()
+    });
+    let Some(claim) = claim else {
+        return Ok(());
+    };
+    let closed = Some(reason.name().to_owned());
+    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
 }
 
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.

@@ -66,10 +66,11 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let loops = Loops::of(armer.root);
     let unwritable = |error: io::Error| {
         Refusal(format!(
-            "`{}` cannot be written: {error}.\nMake the folder writable, then try again.",
-            loops.folder().display()
+            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    // The lock of the project comes first and the session's second, here as everywhere.
+    let _lock = loops.lock().map_err(unwritable)?;
     let folder = loops.session(armer.session).map_err(unwritable)?;
     // A record that cannot be read is put aside before it is replaced.
     let earlier = folder.record().map_err(unwritable)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::words::marker;
 use crate::claude::input::Event;
-use crate::claude::transcript::Tail;
+use crate::claude::transcript::{Calls, Tail};
 use crate::engine::{Change, Fingerprint, Observation, Tree, Waiting, Work};
 use crate::evidence::{commits, tree};
 use crate::store::loops::{Assignment, Checked, PromiseMatch, Record};
@@ -26,7 +26,8 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
     let patience = Deadline::after(LAG.min(deadline.left()));
     loop {
         let tail = Tail::read(&path, record.transcript_read);
-        let calls = tail.as_ref().map_or(0, |tail| tail.tool_calls().unwrap_or(0));
+        let calls = Calls::since(&path, record.transcript_read);
+        let calls = calls.and_then(|calls| calls.count).unwrap_or(0);
         let needed = assignment.contract.min_tool_calls;
         let enough = record.ledger.tool_calls.saturating_add(calls) >= needed;
         let last = tail.as_ref().and_then(Tail::last_text);
@@ -49,18 +50,15 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         return Observation::default();
     };
     let path = event.transcript();
-    let tail = path.and_then(|path| Tail::read(&path, record.transcript_read));
     let mut said = event.last_message().to_owned();
-    let mut tool_calls = None;
-    let mut more_calls = false;
-    if let Some(tail) = &tail {
-        tool_calls = tail.tool_calls();
-        more_calls = tail.is_cut();
-        record.transcript_read = tail.read_up_to();
-        if said.is_empty() {
-            said = tail.last_text().unwrap_or_default();
-        }
+    if said.is_empty() {
+        let tail = path.as_deref().and_then(|path| Tail::read(path, record.transcript_read));
+        said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
+    let calls = path.and_then(|path| Calls::since(&path, record.transcript_read));
+    let tool_calls = calls.and_then(|calls| calls.count);
+    let more_calls = calls.is_some_and(|calls| calls.more);
+    record.transcript_read = calls.map_or(record.transcript_read, |calls| calls.read_up_to);
     let claimed = keeps(&assignment, &said);
     let earlier = record.ledger.fingerprint;
     let mut fingerprint = work_now(root);

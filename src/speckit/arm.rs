@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -14,9 +15,9 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, SPECKIT, TERMINAL, put_aside};
+use crate::store::loops::{Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, put_aside};
 use crate::store::read;
-use crate::world;
+use crate::world::{self, Deadline};
 
 /// What a person asks for with `/speckit:implement` or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,11 +160,13 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let loops = Loops::of(&project.root);
     let unwritable = |error: std::io::Error| {
         Refusal(format!(
-            "`{}` cannot be written: {error}.\nMake the folder writable, then try again.",
-            loops.folder().display()
+            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    let _books = loops.feature_lock(&feature.name, PATIENCE).map_err(unwritable)?;
     let _lock = loops.lock().map_err(unwritable)?;
+    let folder = armer.session.map(|session| loops.session(session)).transpose();
+    let folder = folder.map_err(unwritable)?;
     let (mut state, kept_aside) = state_to_start_from(&feature)?;
     let mut notes = Vec::from_iter(kept_aside);
     fill(&mut state, &feature, &tasks, request);
@@ -185,11 +188,16 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
     notes.extend(ended_by(&loops, &feature, armer));
-    let unnoted = match armer.session {
-        Some(session) => bind(project, &loops, &claim, session, armer),
+    let bound = match &folder {
+        Some(folder) => bind(project, folder, &claim, armer),
         None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
     };
-    unnoted.map_err(unwritable)?;
+    if bound.is_err() {
+        // Refused is refused: no stop may find a claim and begin all the same.
+        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
+        loops.write_claim(&closed).map_err(unwritable)?;
+    }
+    bound.map_err(unwritable)?;
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),
@@ -306,17 +314,17 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
 /// Writes a session's record for a claim and notes it in the session's journal.
 fn bind(
     project: &Project,
-    loops: &Loops,
+    folder: &Session,
     claim: &Claim,
-    session: &str,
     armer: Armer<'_>,
 ) -> std::io::Result<()> {
-    let folder = loops.session(session)?;
+    let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
-    // What the work looks like at the start: the first stop can tell what has changed.
+    // What the work looks like at the start: the first stop can tell what has changed. The state
+    // file is our own and just written, there is nobody to wait for.
     if let Ok(feature) = project.feature_at(&claim.folder)
-        && let Some(desk) = Desk::read(&feature)
+        && let Some(desk) = Desk::read_by(&feature, Deadline::after(Duration::ZERO))
     {
         let fingerprint = Some(desk.work_fingerprint(project));
         record.ledger = Ledger { fingerprint, ..Ledger::default() };
@@ -326,7 +334,7 @@ fn bind(
     // A record that cannot be read is put aside before it is replaced.
     if let Some(mut own) = folder.record()?.filter(Record::is_live_ralph) {
         let words = "a feature's loop takes its place";
-        close_record(&folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
+        close_record(folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
     }
     folder.save(&record)?;
     folder.note(&armed_entry(claim, armer))

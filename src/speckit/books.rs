@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 use super::arm::Refusal;
 use super::ending::end_loop;
 use super::project::{Feature, Project, printable};
-use super::state::State;
-use super::{MOST_TASKS, PROGRESS, TASKS};
-use crate::engine::edit::{insert_after, new_id, repair_id, tick};
+use super::state::{NoState, State};
+use super::{MOST_TASKS, PROGRESS, STATE, TASKS};
+use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
 use crate::store::closing::Telling;
-use crate::store::journal::Entry;
+use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
-use crate::store::read;
-use crate::store::write::{Flush, append_line, write_whole};
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, append_line, remove_leftovers, write_whole};
 use crate::world;
 
 /// How long to wait while others keep the same books.
@@ -31,6 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST: usize = 500;
 /// How deep repairs of repairs go.
 const DEEPEST: usize = 2;
+/// How old a temporary file is that nobody writes any more.
+const LEFT_ALONE: Duration = Duration::from_mins(1);
+/// The most that is read of the progress notes, in bytes.
+const MOST_NOTES: u64 = 16 << 20;
 
 /// The open books of one feature; nobody else writes them until they are dropped.
 pub struct Books<'a> {
@@ -41,7 +45,16 @@ pub struct Books<'a> {
     text: Vec<u8>,
     /// The task list as it stands.
     pub list: TaskList,
-    state: Option<State>,
+    state: Result<State, NoState>,
+}
+
+/// What a tick led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The box is ticked now.
+    Now,
+    /// The box was ticked before.
+    Before,
 }
 
 /// What a failure led to.
@@ -65,6 +78,8 @@ pub enum Failed {
     },
     /// The attempts are used up; the loop is over.
     Ended(TerminalReason),
+    /// It was written down and not counted, because there is no state file that can be read.
+    NotCounted,
 }
 
 /// Why an entry was not made; the text says what to do.
@@ -100,9 +115,13 @@ impl<'a> Books<'a> {
                 loops.folder().display()
             ))
         })?;
+        // Whoever was killed while writing left a file that nobody needs.
+        for name in [TASKS, STATE] {
+            remove_leftovers(&feature.folder.join(name), LEFT_ALONE);
+        }
         let (list, text) = read_list(feature)?;
         // Nothing unreadable is overwritten: the stop hook speaks about it.
-        let state = State::read_at_once(feature).ok();
+        let state = State::read_at_once(feature);
         Ok(Self { project, feature, session, _lock: lock, text, list, state })
     }
 
@@ -120,36 +139,65 @@ impl<'a> Books<'a> {
 
     /// Returns how often a task has failed, and how many attempts it has.
     pub fn attempts(&self, task: &Task) -> (u32, u32) {
-        let state = self.state.as_ref();
+        let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
         (used, state.map_or(5, State::max_task_iterations))
     }
 
-    /// Ticks a task; the tasks that it repairs stay open.
-    pub fn done(&mut self, id: &str) -> Result<(), NotKept> {
+    /// Returns why the state file was left as it is, `None` when it is kept or there is none.
+    pub fn unreadable_state(&self) -> Option<&str> {
+        match &self.state {
+            Err(NoState::Corrupt { why, .. }) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Ticks a task and returns whether its box was open; the tasks that it repairs stay open.
+    pub fn done(&mut self, id: &str) -> Result<Done, NotKept> {
         let task = self.task(id)?.clone();
         let text = tick(&self.text, &task);
         self.write_list(text)?;
-        if let Some(state) = &mut self.state {
+        if let Ok(state) = &mut self.state {
             state.forget_failures(&task.id);
         }
         self.write_state()?;
-        self.note("done", &task, &printable(&task.title))
+        let words = format!("{} {}", task.id, printable(&task.title));
+        if !task.done {
+            self.note("done", &words)?;
+            return Ok(Done::Now);
+        }
+        // Ticked by hand, or by a call that was killed before it could write this down.
+        if !self.has_progress_of("done", &task) {
+            self.progress("done", &words)?;
+        }
+        if !self.has_entry_of("done", &task) {
+            self.journal("done", &words)?;
+        }
+        Ok(Done::Before)
     }
 
     /// Counts a failed attempt; puts a repair behind the task, or ends the loop, as the state says.
     pub fn fail(&mut self, id: &str, why: &str) -> Result<Failed, NotKept> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
+        if task.done {
+            return Err(NotKept(format!(
+                "{0} is ticked already\nwhat is wrong with it now is a task of its own: spool task add --after {0} \"what is to be done\"",
+                task.id
+            )));
+        }
         let (before, limit) = self.attempts(&task);
         let used = before.saturating_add(1);
-        if let Some(state) = &mut self.state {
-            state.set_failures(&task.id, used);
-        }
+        let Ok(state) = &mut self.state else {
+            self.note("failed", &format!("{} {why}", task.id))?;
+            return Ok(Failed::NotCounted);
+        };
+        state.set_failures(&task.id, used);
         let repair = if used < limit { self.repair(&task, &why)? } else { None };
         self.write_state()?;
-        self.note("failed", &task, &format!("attempt {used} of {limit}: {why}"))?;
+        self.note("failed", &format!("{} attempt {used} of {limit}: {why}", task.id))?;
         if let Some(id) = repair {
+            self.note("repair", &format!("{id} behind {}", task.id))?;
             return Ok(Failed::Repair { id, used, limit });
         }
         if used < limit {
@@ -158,59 +206,59 @@ impl<'a> Books<'a> {
         let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
         let seen =
             Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
+        // A loop that was over before keeps its reason.
         let ended = self.end(&seen)?;
-        Ok(Failed::Ended(ended.unwrap_or(TerminalReason::TaskFailed {
-            task: task.id,
-            used: used + 1,
-            limit,
-        })))
+        Ok(ended.map_or(Failed::Again { used, limit }, Failed::Ended))
     }
 
-    /// Ends the loop because a person is needed; `need` says what for.
-    pub fn block(&mut self, need: &str) -> Result<(), NotKept> {
+    /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`
+    /// when the loop was over before.
+    pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, NotKept> {
         let need = one_line(need)?;
-        self.progress(&format!("- [blocked] {need}"))?;
+        self.progress("blocked", &need)?;
         let demand = Some(Demand::Blocked(need));
         let seen = Observation { demand, work: self.work(), ..Observation::default() };
-        self.end(&seen).map(|_| ())
+        self.end(&seen)
     }
 
-    /// Puts a new task behind another one and returns its id, or its text where the list has no ids.
+    /// Puts a new task behind another one and returns its id.
     pub fn add(&mut self, after: &str, what: &str) -> Result<String, NotKept> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
-        let id = new_id(&self.list, &after);
-        let line = id.as_ref().map_or_else(|| what.clone(), |id| format!("{id} {what}"));
-        let text = insert_after(&self.text, &after, &line);
-        let grown = TaskList::parse(&text);
-        if grown.tasks.len() != self.list.tasks.len() + 1 {
+        let Some(Grown { text, id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
             return Err(NotKept(format!(
-                "`{what}` would not be read as a task behind {}\nsay it in other words",
+                "`{what}` cannot stand behind {} as a task of its own: it reads as something else, or another task says the same\nsay it in other words",
                 after.id
             )));
-        }
+        };
         self.write_list(text)?;
         self.write_state()?;
-        self.progress(&format!("- [added] behind {}: {line}", after.id))?;
-        self.journal("added", format!("behind {}: {line}", after.id))?;
-        Ok(id.unwrap_or(what))
+        self.note("added", &format!("{id} behind {}: {what}", after.id))?;
+        Ok(id)
     }
 
     /// The repair for a failed task, when recovery is on and there is room for one more.
     fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, NotKept> {
-        let Some(state) = self.state.as_mut().filter(|state| state.recovers()) else {
+        let Ok(state) = &mut self.state else {
             return Ok(None);
         };
         let (original, depth) = self.list.original(task);
-        let open = self.list.open().any(|other| other.fixes.as_deref() == Some(task.id.as_str()));
-        let made = state.repairs(&original.id);
-        if open || depth >= DEEPEST || made >= state.max_fix_tasks() {
+        let repairs_it =
+            |other: &Task| other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id));
+        // A call that was killed may have left a repair in the list that the state does not count.
+        let of_original =
+            |other: &&Task| other.fixes.is_some() && self.list.original(other).0.id == original.id;
+        let listed = self.list.tasks.iter().filter(of_original).count() as u64;
+        let made = state.repairs(&original.id).max(listed);
+        let room = depth < DEEPEST && made < state.max_fix_tasks();
+        if !state.recovers() || !room || self.list.open().any(repairs_it) {
             return Ok(None);
         }
-        let id = repair_id(&self.list, original);
+        let what = format!("Remove what made it fail: {why}");
+        let Some(Grown { text, id, .. }) = repair_after(&self.text, &self.list, task, &what) else {
+            return Ok(None);
+        };
         state.add_repair(&original.id, &id, &task.id, why);
-        let line = format!("{id} [FIX {}] Repair what made it fail: {why}", task.id);
-        let text = insert_after(&self.text, task, &line);
         self.write_list(text)?;
         Ok(Some(id))
     }
@@ -241,7 +289,7 @@ impl<'a> Books<'a> {
     /// Brings the counters of the state file into line with the list; a feature without one has none.
     fn write_state(&mut self) -> Result<(), NotKept> {
         let running = self.record_iterations().saturating_add(1);
-        let Some(state) = &mut self.state else {
+        let Ok(state) = &mut self.state else {
             return Ok(());
         };
         let failed = self.list.next().first().map_or(0, |task| state.failures(&task.id));
@@ -250,7 +298,7 @@ impl<'a> Books<'a> {
         state.set("taskIteration", failed + 1);
         let iteration = state.global_iteration().max(running);
         state.set("globalIteration", iteration);
-        let path = self.feature.folder.join(super::STATE);
+        let path = self.feature.folder.join(STATE);
         state.write(self.feature).map_err(|error| unwritable(&path, &error))
     }
 
@@ -262,37 +310,64 @@ impl<'a> Books<'a> {
         record.map_or(0, |record| record.ledger.iterations)
     }
 
-    fn note(&self, event: &str, task: &Task, words: &str) -> Result<(), NotKept> {
-        self.progress(&format!("- [{event}] {} {words}", task.id))?;
-        self.journal(event, format!("{} {words}", task.id))
+    fn note(&self, event: &str, words: &str) -> Result<(), NotKept> {
+        self.progress(event, words)?;
+        self.journal(event, words)
     }
 
-    fn progress(&self, line: &str) -> Result<(), NotKept> {
+    fn progress(&self, event: &str, words: &str) -> Result<(), NotKept> {
         let path = self.feature.folder.join(PROGRESS);
-        let line = if path.symlink_metadata().is_ok() {
-            line.to_owned()
-        } else {
-            format!("# Progress of {}\n\n{line}", self.feature.name)
+        let before = read::read(&path, MOST_NOTES);
+        let in_front = match &before {
+            Err(Problem::Missing) => format!("# Progress of {}\n\n", self.feature.name),
+            // What others wrote last may lack its line break.
+            Ok(notes) if !notes.bytes.is_empty() && !notes.bytes.ends_with(b"\n") => {
+                "\n".to_owned()
+            }
+            _ => String::new(),
         };
+        let line = format!("{in_front}- [{event}] {words}");
         append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
     }
 
+    fn has_progress_of(&self, event: &str, task: &Task) -> bool {
+        let notes = read::read(&self.feature.folder.join(PROGRESS), MOST_NOTES);
+        let start = format!("- [{event}] {} ", task.id);
+        notes.is_ok_and(|notes| {
+            notes.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes()))
+        })
+    }
+
+    fn has_entry_of(&self, event: &str, task: &Task) -> bool {
+        let start = format!("{} ", task.id);
+        let bytes = Loops::of(&self.project.root).journal(&self.owner());
+        let (entries, _) = journal::entries(&bytes);
+        entries.iter().any(|entry| {
+            entry.event == event
+                && entry.about == self.feature.name
+                && entry.words.starts_with(&start)
+        })
+    }
+
     /// Goes into the journal of the session whose loop it is, or of the terminal.
-    fn journal(&self, event: &str, words: String) -> Result<(), NotKept> {
+    fn journal(&self, event: &str, words: &str) -> Result<(), NotKept> {
         let loops = Loops::of(&self.project.root);
-        let owner = loops.claim(&self.feature.name).and_then(|claim| claim.session);
-        let owner = owner.filter(|owner| is_session_id(owner));
-        let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         let entry = Entry {
             at: world::now(),
             event: event.to_owned(),
             about: self.feature.name.clone(),
             iteration: self.record_iterations(),
             task: format!("{}/{}", self.list.done(), self.list.tasks.len()),
-            words,
+            words: words.to_owned(),
             ..Entry::default()
         };
-        loops.note(&owner, &entry).map_err(|error| unwritable(loops.folder(), &error))
+        loops.note(&self.owner(), &entry).map_err(|error| unwritable(loops.folder(), &error))
+    }
+
+    fn owner(&self) -> String {
+        let claim = Loops::of(&self.project.root).claim(&self.feature.name);
+        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
+        owner.unwrap_or_else(|| TERMINAL.to_owned())
     }
 }
 
@@ -359,16 +434,17 @@ impl State {
     fn add_repair(&mut self, original: &str, id: &str, failed: &str, why: &str) {
         let mut map = self.object("fixTaskMap").cloned().unwrap_or_else(Map::new);
         let entry = map.entry(original.to_owned()).or_insert_with(|| json!({}));
+        if !entry.is_object() {
+            *entry = json!({});
+        }
         let count = entry.get("attempts").and_then(Value::as_u64).unwrap_or(0);
-        let mut ids =
-            entry.get("fixTaskIds").and_then(Value::as_array).cloned().unwrap_or_default();
+        let ids = entry.get("fixTaskIds").and_then(Value::as_array).cloned();
+        let mut ids = ids.unwrap_or_default();
         ids.push(id.into());
-        *entry = json!({
-            "attempts": count + 1,
-            "fixTaskIds": ids,
-            "lastFailed": failed,
-            "lastError": why,
-        });
+        entry["attempts"] = (count + 1).into();
+        entry["fixTaskIds"] = ids.into();
+        entry["lastFailed"] = failed.into();
+        entry["lastError"] = why.into();
         self.set("fixTaskMap", Value::Object(map));
     }
 }

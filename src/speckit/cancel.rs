@@ -9,7 +9,7 @@ use super::project::{Feature, Project};
 use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
 use crate::store::closing::Telling;
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
 
 /// A cancelled loop, as it stood before it was cleaned up.
@@ -76,11 +76,12 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
             feature.name
         )));
     }
+    // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
+    let _books = loops.feature_lock(&feature.name, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
         Refusal(format!(
-            "the loop cannot be disarmed: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
-            loops.folder().display()
+            "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
     })?;
     let cleanup = match remove_state(feature) {

@@ -41,7 +41,15 @@ pub fn end_loop(
         loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
         return Ok(Some(reason));
     };
-    let folder = loops.session(&owner)?;
+    let folder = match loops.session(&owner) {
+        // The claim is closed: the stop that holds the session's folder, or the next one, sees it.
+        Err(error)
+            if reason == TerminalReason::Cancelled && error.kind() == io::ErrorKind::TimedOut =>
+        {
+            return Ok(Some(reason));
+        }
+        found => found?,
+    };
     let record = folder.record()?;
     if record.as_ref().is_some_and(Record::is_live_ralph) {
         // The session has gone on to a task of its own: that loop is another one.

@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
-use crate::claude::transcript::{Tail, stands_alone};
+use crate::claude::transcript::{Calls, Tail, stands_alone};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
@@ -16,7 +16,7 @@ use crate::engine::{
 };
 use crate::evidence::{commits, tree};
 use crate::store::loops::{OpenTasks, Record};
-use crate::store::read::{self, Problem};
+use crate::store::read::{self, Content, Problem};
 use crate::store::settled::{PATIENCE, read_settled};
 use crate::world::{self, Deadline};
 
@@ -99,16 +99,17 @@ impl Desk {
 
     fn read_tasks(&mut self, deadline: Deadline) {
         let folder = &self.feature.folder;
-        let mut found = read::read_in(folder, TASKS, MOST_TASKS);
+        let parsed = |it: Content| (hash_of(&it.bytes), TaskList::parse(&it.bytes));
+        let mut found = read::read_in(folder, TASKS, MOST_TASKS).map(parsed);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
-        if found.as_ref().is_ok_and(|content| all_done(&content.bytes)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true);
+        if found.as_ref().is_ok_and(|(_, list)| all_done(list)) {
+            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true).map(parsed);
         }
         match found {
-            Ok(content) => {
-                self.tasks_hash = hash_of(&content.bytes);
-                self.tasks = Some(TaskList::parse(&content.bytes));
+            Ok((hash, list)) => {
+                self.tasks_hash = hash;
+                self.tasks = Some(list);
             }
             Err(Problem::Missing) => {}
             Err(problem) if self.unreadable.is_none() => {
@@ -234,7 +235,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop, and moves the record's place in the transcript on.
+/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -243,17 +244,11 @@ pub fn observe(
     checks: Option<Vec<CheckResult>>,
 ) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
-    let mut tool_calls = None;
-    if let Some(path) = event.transcript() {
-        if let Some(tail) = Tail::read(&path, record.transcript_read) {
-            tool_calls = tail.tool_calls();
-            record.transcript_read = tail.read_up_to();
-        }
-        // The list decides where there is one; the transcript is asked only where there is none.
-        if !claimed && desk.tasks.is_none() {
-            let tail = Tail::read_for_signal(&path, record.transcript_from);
-            claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
-        }
+    // The list decides where there is one; the transcript is asked only where there is none.
+    if !claimed && desk.tasks.is_none() {
+        let path = event.transcript();
+        let tail = path.and_then(|path| Tail::read_for_signal(&path, record.transcript_from));
+        claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
     }
     record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
     let mut fingerprint = desk.work_fingerprint(project);
@@ -264,7 +259,7 @@ pub fn observe(
     Observation {
         work: desk.work(record.had_list),
         claimed,
-        tool_calls,
+        tool_calls: None,
         fingerprint,
         checks,
         waiting: waiting(desk, event),
@@ -276,13 +271,21 @@ pub fn observe(
     }
 }
 
+/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+///
+/// Counting is the dearest part of a stop, and only a session at its own loop needs it.
+pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
+    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+    record.transcript_read = calls.read_up_to;
+    calls.count
+}
+
 fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
     let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
     approval.into_iter().chain(background).collect()
 }
 
-fn all_done(text: &[u8]) -> bool {
-    let list = TaskList::parse(text);
+fn all_done(list: &TaskList) -> bool {
     !list.tasks.is_empty() && list.open().next().is_none()
 }

@@ -87,6 +87,11 @@ impl Project {
         nearest.and_then(Self::at)
     }
 
+    /// Returns whether a search that begins at `start` comes past this folder.
+    pub fn looks_at(start: &Path, folder: &Path) -> bool {
+        start.ancestors().take(LEVELS).any(|above| above == folder)
+    }
+
     fn at(folder: &Path) -> Option<Self> {
         folder.canonicalize().ok().map(|root| Self { root })
     }

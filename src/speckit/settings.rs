@@ -127,3 +127,6 @@ mod checks_tests {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::observe::Desk;
+use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
 use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
@@ -38,6 +38,10 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
             let _ = writeln!(text, "{words}");
         }
     }
+    if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_))) {
+        text.push_str(REPAIR_CHECKS);
+        return limited(text);
+    }
     if desk.tasks.is_some() {
         let _ = writeln!(text, "Open tasks in {folder}/{TASKS}: {}", open_tasks(desk));
     }
@@ -52,6 +56,15 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
     );
     limited(text)
 }
+
+/// What is to be done when every box is ticked and a check of the person's fails.
+const REPAIR_CHECKS: &str = "\
+Every box is ticked, but the work is done only when the checks pass too.\n\n\
+How to resume:\n\
+1. Delegate the repair to the spec-executor agent, with the output above. Never weaken the check.\n\
+2. Is it a task of its own: `spool task add --after ID \"what is to be done\"`, then `spool task next`.\n\
+3. When only a person can repair it: `spool task block \"what they must do\"`.\n\
+4. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again.";
 
 /// Returns the paragraph that a session with a live loop gets after a compaction or a resume.
 pub fn reminder(desk: &Desk, ledger: &Ledger) -> String {
@@ -125,7 +138,10 @@ pub fn end_line(desk: &Desk, reason: &TerminalReason) -> String {
         TerminalReason::CorruptState => {
             format!("ERROR: {} of feature {} is still corrupt", file_name(desk), desk.feature.name)
         }
-        _ => format!("Loop ended ({}) for feature {}: {reason}", reason.name(), desk.feature.name),
+        _ => {
+            let (name, why) = (reason.name(), plain(reason));
+            format!("Loop ended ({name}) for feature {}: {why}", desk.feature.name)
+        }
     }
 }
 
@@ -133,9 +149,10 @@ pub fn end_line(desk: &Desk, reason: &TerminalReason) -> String {
 pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> String {
     let place = desk.place();
     let mut text = format!(
-        "Ralph-speckit ended the loop of {} ({}): {reason}. {} of {} tasks done, iteration {}.",
+        "Ralph-speckit ended the loop of {} ({}): {}. {} of {} tasks done, iteration {}.",
         desk.feature.name,
         reason.name(),
+        plain(reason),
         place.done,
         place.total,
         ledger.iterations
@@ -145,6 +162,17 @@ pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> Str
     }
     let _ = write!(text, " {}", what_next(reason));
     limited(text)
+}
+
+/// Returns what a person reads when the loop's state file was taken away and tasks are open.
+pub fn gone_message(feature: &str, place: Place, ledger: &Ledger) -> String {
+    let mut text =
+        format!("Ralph-speckit ended the loop of {feature} (cancelled): its state file is gone.");
+    if place.total > 0 {
+        let (done, total, iterations) = (place.done, place.total, ledger.iterations);
+        let _ = write!(text, " {done} of {total} tasks done, iteration {iterations}.");
+    }
+    text + " Go on with /speckit:implement."
 }
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.
@@ -184,12 +212,16 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::EmptyList => format!(
             "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
         ),
-        Shortfall::CheckFailed(result) => format!(
-            "Check failed: `{}` ({}). The end of its output:\n{}",
-            printable(&result.run),
-            result.outcome,
-            quoted(&result.tail)
-        ),
+        Shortfall::CheckFailed(result) => {
+            let (run, outcome) = (printable(&result.run), &result.outcome);
+            match result.tail.as_str() {
+                "" => format!("Check failed: `{run}` ({outcome}). It printed nothing."),
+                tail => format!(
+                    "Check failed: `{run}` ({outcome}). The end of its output:\n{}",
+                    quoted(tail)
+                ),
+            }
+        }
         Shortfall::NoWork { calls, needed } => {
             format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
         }
@@ -231,6 +263,12 @@ fn ids(all: &[String]) -> String {
         all.iter().take(12).map(|id| printable(id).chars().take(40).collect()).collect();
     let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+/// The reason on one line: what the agent says it needs may hold anything.
+fn plain(reason: &TerminalReason) -> String {
+    let text = reason.to_string();
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 /// Returns somebody else's lines, none of which can be taken for the signal.
@@ -312,3 +350,6 @@ mod contract_tests {
         assert!(whole.lines().count() < 150);
     }
 }
+
+#[cfg(test)]
+mod tests;

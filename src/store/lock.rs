@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::write::open_or_create;
 use crate::world::{self, Deadline};
 
 /// A held lock; dropping it frees it.
@@ -16,22 +17,15 @@ pub struct Lock {
 impl Lock {
     /// Returns the lock, waiting at most `limit` for whoever holds it; `TimedOut` after that.
     pub fn take(path: &Path, limit: Duration) -> io::Result<Self> {
-        let mut options = File::options();
-        options.create(true).truncate(false).read(true).write(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-            options.custom_flags(flags.bits().cast_signed());
-        }
-        let file = options.open(path)?;
+        let file = open_or_create(path, File::options().truncate(false).read(true).write(true))?;
         let deadline = Deadline::after(limit);
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) if deadline.is_over() => {
-                    return Err(io::ErrorKind::TimedOut.into());
+                    let why = "another program has held it for too long";
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, why));
                 }
                 Err(TryLockError::WouldBlock) => world::pause(Duration::from_millis(2)),
             }

@@ -31,7 +31,7 @@ pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
 /// How long to wait for another process that writes the same file.
-const PATIENCE: Duration = Duration::from_millis(700);
+pub const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A session's loop: what it is about, where its reading stands, and its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -122,6 +122,14 @@ pub struct Checked {
 /// The open tasks of a list, by id, with a hash of their text.
 pub type OpenTasks = BTreeMap<String, u64>;
 
+/// `open-tasks.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedTasks {
+    version: u32,
+    tasks: OpenTasks,
+}
+
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -164,7 +172,7 @@ pub fn is_session_id(id: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphanumeric())
         && id.len() <= 128
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && !matches!(id, "claims" | "lock")
+        && !matches!(id, "claims" | "lock" | TERMINAL)
 }
 
 impl Record {
@@ -182,7 +190,7 @@ impl Record {
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: root.join(".claude").join("ralph") }
+        Self { folder: root.join(".claude/ralph") }
     }
 
     /// Returns the folder that holds them.
@@ -237,20 +245,23 @@ impl Loops {
     /// Returns the lock under which claims are taken and given up.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
-        Lock::take(&self.folder.join("lock"), PATIENCE)
+        take_lock(&self.folder)
     }
 
     /// Returns the lock under which a feature's task list and state file are changed.
     pub fn feature_lock(&self, feature: &str, patience: Duration) -> io::Result<Lock> {
         self.create()?;
-        Lock::take(&self.folder.join("claims").join(format!("{feature}.lock")), patience)
+        let path = self.claim_path(feature)?.with_extension("lock");
+        Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
     }
 
     /// Appends to a session's journal without locking it: one line is one write.
     pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
         self.create()?;
-        fs::create_dir_all(self.folder.join(session))?;
-        journal::append(&self.folder.join(session).join("journal.jsonl"), entry)
+        let folder = self.folder.join(session);
+        make_inside(&self.root()?, &folder)?;
+        let path = folder.join("journal.jsonl");
+        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
     }
 
     /// Returns the session's folder, made where it is missing, and locked.
@@ -259,31 +270,29 @@ impl Loops {
             return Err(io::Error::other("the session id has characters that no folder may have"));
         }
         let folder = self.folder.join(session);
-        if !folder.is_dir() {
+        if !folder.exists() {
             self.create()?;
-            fs::create_dir_all(&folder)?;
         }
-        let lock = Lock::take(&folder.join("lock"), PATIENCE)?;
+        make_inside(&self.root()?, &folder)?;
+        let lock = take_lock(&folder)?;
         Ok(Session { folder, _lock: lock })
     }
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
-        let root = self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()?;
-        // Each folder is looked at before anything is made in it.
-        for folder in [root.join(".claude"), self.folder.clone(), self.folder.join("claims")] {
-            match fs::create_dir(&folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
-            read::folder_inside(&root, &folder)
-                .map_err(|problem| io::Error::other(problem.to_string()))?;
+        let root = self.root()?;
+        for folder in [&root.join(".claude"), &self.folder, &self.folder.join("claims")] {
+            make_inside(&root, folder)?;
         }
         let ignored = self.folder.join(".gitignore");
         if ignored.is_file() {
             return Ok(());
         }
-        write_whole(&ignored, b"*\n", Flush::ToSystem)
+        write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
+    }
+
+    fn root(&self) -> io::Result<PathBuf> {
+        self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()
     }
 
     fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
@@ -312,12 +321,14 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        load(&self.folder.join("open-tasks.json")).ok().flatten().unwrap_or_default()
+        let noted: Option<NotedTasks> = load(&self.folder.join("open-tasks.json")).ok().flatten();
+        noted.unwrap_or_default().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        save(&self.folder.join("open-tasks.json"), tasks)
+        let noted = NotedTasks { version: VERSION, tasks: tasks.clone() };
+        save(&self.folder.join("open-tasks.json"), &noted)
     }
 
     /// Returns the path of a file of the session's own.
@@ -327,7 +338,8 @@ impl Session {
 
     /// Appends to the session's journal.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
-        journal::append(&self.folder.join("journal.jsonl"), entry)
+        let path = self.folder.join("journal.jsonl");
+        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
     }
 }
 
@@ -335,12 +347,36 @@ impl Session {
 pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
-    fs::rename(path, &aside)?;
+    fs::rename(path, &aside).map_err(|error| in_file(path, &error))?;
     Ok(aside)
+}
+
+fn take_lock(folder: &Path) -> io::Result<Lock> {
+    let path = folder.join("lock");
+    Lock::take(&path, PATIENCE).map_err(|error| in_file(&path, &error))
+}
+
+/// Makes a folder where it is missing, and looks where it is before anything is made in it.
+fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(in_file(folder, &error));
+        }
+        _ => {}
+    }
+    let inside = read::folder_inside(root, folder);
+    inside.map(drop).map_err(|it| io::Error::other(format!("`{}`: {it}", folder.display())))
+}
+
+/// The same error with the name of the file it is about.
+fn in_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
 fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     match read::read(path, MOST) {
+        // A link to nothing is in the way of what is to be written there.
+        Err(Problem::Missing) if path.is_symlink() => Err("it is a link to nothing".to_owned()),
         Err(Problem::Missing) => Ok(None),
         Err(problem) => Err(problem.to_string()),
         Ok(Content { bytes, .. }) => match serde_json::from_slice(&bytes) {
@@ -353,5 +389,5 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
 fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    write_whole(path, &bytes, Flush::ToSystem)
+    write_whole(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
 }

@@ -89,7 +89,14 @@ pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let file = options.open(path)?;
+    let file = match options.open(path) {
+        Ok(file) => file,
+        // Each system has words of its own for opening a socket.
+        Err(error) => match std::fs::metadata(path) {
+            Ok(meta) if !meta.is_file() => return Err(Problem::NotAFile(kind_of(&meta))),
+            _ => return Err(error.into()),
+        },
+    };
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(Problem::NotAFile(kind_of(&meta)));

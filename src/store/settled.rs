@@ -56,3 +56,6 @@ fn is_old(found: &Result<Content, Problem>, whole: bool) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests;

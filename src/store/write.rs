@@ -1,8 +1,11 @@
 //! Writing files whole: a temporary file beside the target, flushed, then renamed over it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::world;
 
 /// How far a written file has to be on its way to the disk before this returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub enum Flush {
 pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
-        Ok(_) => return Err(io::Error::other("something that is not a file has this name")),
+        Ok(_) => return Err(not_a_file()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
@@ -43,20 +46,58 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
 }
 
 /// Appends one line in one write, so that lines of other writers are never torn.
-///
-/// A name that is a pipe or a link is an error.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut options = File::options();
-    options.create(true).append(true);
+    let mut bytes = line.to_vec();
+    bytes.push(b'\n');
+    open_or_create(path, File::options().append(true))?.write_all(&bytes)
+}
+
+/// Returns a file opened with these options, made where it is missing; what is not a file, or a link
+/// to one, is an error and is never waited for.
+pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.create(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let mut bytes = line.to_vec();
-    bytes.push(b'\n');
-    options.open(path)?.write_all(&bytes)
+    let file = match options.open(path) {
+        Ok(file) => file,
+        // Each system has words of its own for opening a link or a socket.
+        Err(_) if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) => {
+            return Err(not_a_file());
+        }
+        Err(error) => return Err(error),
+    };
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::other("something that is not a file has this name")
+}
+
+/// Removes the temporary files of a target that were left alone for this long: whoever wrote them
+/// was killed. The caller holds the lock under which the target is written.
+pub fn remove_leftovers(path: &Path, age: Duration) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let start = format!(".{}.", name.to_string_lossy());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let found = found.to_string_lossy();
+        let numbers = found.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".tmp"));
+        let ours = numbers.is_some_and(|numbers| {
+            numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        });
+        let changed = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
+        let limit = world::now().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        if ours && changed.is_ok_and(|changed| changed < limit) {
+            // Another process may have removed it; it is only litter.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A new file in the same folder, under a name that nobody else uses.
@@ -73,3 +114,6 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
     Err(io::Error::other("no free temporary name in the folder"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,12 +59,13 @@ fn the_agents_own_shell_finds_spool_and_cancels(version: &str) {
         // A state file that comes back, by an edit under way, say, is no new loop.
         5 => Worker::run(&format!("cp kept {state}")),
         6 => Reply::text("It is over."),
-        _ => panic!("the cancelled loop asks for more"),
+        _ => Reply::text("Nothing holds me."),
     });
     let model = model.expect("a model");
     let client = workshop.client(version, &model);
     let run = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
     assert_eq!(run.final_text(), "It is over.");
     let answer = model.main_requests()[4].tool_results().remove(0);
     let program = assembled_plugin().join("bin/spool");
@@ -75,10 +76,11 @@ fn the_agents_own_shell_finds_spool_and_cancels(version: &str) {
     assert_eq!(workshop.verdicts(), ["continue", "end cancelled"]);
     assert_eq!(model.complaints(), [""; 0]);
 
-    // Neither does it live for a later turn, nor for another session.
-    let model = ScriptedModel::playing(vec![Reply::text("Nothing holds me.")]).expect("a model");
-    let later = workshop.client(version, &model).run("hello").expect("a run");
-    assert_never_held(&later);
+    // Neither does it live in a turn of its own, with the state file back, nor for another session.
+    assert!(workshop.has(STATE));
+    assert_never_held(&client.clone().resume(SESSION).run("hello").expect("a run"));
+    assert_never_held(&client.run("hello").expect("a run"));
+    assert_eq!(model.main_requests().len(), 8);
     assert_eq!(workshop.verdicts(), ["continue", "end cancelled"]);
 }
 

@@ -10,6 +10,7 @@ mod demo;
 mod neighbours;
 mod packaging;
 mod rehearsal;
+mod screen;
 mod support;
 mod the_loop;
 mod trouble;

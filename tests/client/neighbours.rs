@@ -44,7 +44,7 @@ fn a_second_session_is_never_held_while_the_first_one_loops(version: &str) {
         assert_eq!(before.len(), 2, "the first one has a loop with one stop: {before:?}");
 
         assert!(first.is_success(), "{}", first.describe());
-        workshop.assert_all_done(4, &first);
+        workshop.assert_all_done(4);
         assert_eq!(first.hook_feedbacks().len(), 3, "{}", first.describe());
         assert_eq!(workshop.verdicts(), ["continue", "continue", "continue", "end completed"]);
         let owners = workshop.journal();

@@ -1,7 +1,7 @@
 //! The loop in the real client: from one slash command to the last ticked box.
 
 use crate::support::{client, on_every_client};
-use crate::workshop::{FEATURE, STATE, Workshop};
+use crate::workshop::{FEATURE, STATE, Worker, Workshop};
 use ralph_speckit::rehearsal::{Reply, ScriptedModel};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(50, &run);
+    workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert!(run.notices().iter().all(|notice| notice.starts_with("Stop says: ")), "{run:?}");
 
@@ -81,7 +81,7 @@ fn fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third(ve
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(50, &run);
+    workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     let rests = run.texts().iter().filter(|text| *text == "I would rather rest.").count();
     assert_eq!(rests, 16, "{}", run.describe());
@@ -100,7 +100,7 @@ fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("Go on with the tasks.").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(50, &run);
+    workshop.assert_all_done(50);
     assert_eq!(run.block_cap(), None, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 49, "{}", run.describe());
     let mut verdicts = vec!["continue"; 49];
@@ -126,7 +126,7 @@ fn the_last_stop_is_silent_and_every_hook_leaves_with_code_0(version: &str) {
     let client = client(version, &workshop.project, &model).plugin(&plugin);
     let run = client.run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(3, &run);
+    workshop.assert_all_done(3);
     let calls = workshop.recorded();
     let events: Vec<_> = calls.iter().map(|call| call.event.as_str()).collect();
     assert_eq!(events, ["UserPromptExpansion", "Stop", "Stop", "Stop"]);
@@ -170,13 +170,13 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
             claimed = true;
             Reply::text("All four are done.\n\nALL_TASKS_COMPLETE")
         }
-        Some(id) => worker.work_on(&id),
+        Some(id) => Worker::work_on(&id),
         None => Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
     });
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(4, &run);
+    workshop.assert_all_done(4);
     let requests = model.main_requests();
     assert_eq!(requests.len(), 6, "{}", run.describe());
     let seen: Vec<String> = requests.iter().flat_map(|asked| asked.hook_feedback()).collect();

@@ -56,7 +56,7 @@ fn a_state_file_that_the_agent_repairs_goes_on_to_the_end(version: &str) {
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(2, &run);
+    workshop.assert_all_done(2);
     assert!(run.hook_feedbacks()[0].starts_with("ERROR: Corrupt"), "{}", run.describe());
     assert_eq!(workshop.verdicts().last().map(String::as_str), Some("end completed"));
 }
@@ -96,7 +96,7 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_session_goes_on_lat
     broken.store(false, Ordering::SeqCst);
     let second = client.resume(SESSION).run("Go on, please.").expect("a run");
     assert!(second.is_success(), "{}", second.describe());
-    workshop.assert_all_done(4, &second);
+    workshop.assert_all_done(4);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "continue", "end completed"]);
     assert_eq!(workshop.status()["record"]["ledger"]["iterations"], 4);
 }
@@ -135,7 +135,7 @@ fn a_subagent_in_the_background_is_waited_for_and_then_the_loop_goes_on() {
     let model = model.expect("a model");
     let run = workshop.client(version, &model).run("/speckit:implement").expect("a run");
     assert!(run.is_success(), "{}", run.describe());
-    workshop.assert_all_done(2, &run);
+    workshop.assert_all_done(2);
     let requests = model.main_requests();
     assert!(requests[2].hook_feedback().is_empty(), "the wait was no wait: {}", run.describe());
     assert!(requests[2].last_text().contains("The subagent has done T001."), "{requests:?}");

@@ -3,8 +3,9 @@
 use crate::support::{Project, client, json_lines};
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::plugin::{Programs, assemble};
-use ralph_speckit::rehearsal::{Asked, Client, ClientRun, Reply, ScriptedModel};
+use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -35,14 +36,14 @@ impl Workshop {
             "# Tasks: a long list\n\n```\n- [ ] T999 An example, no task\n```\n".to_owned();
         for number in 1..=count {
             if number % 10 == 1 {
-                list += &format!("\n## Phase {}\n", number / 10 + 1);
+                let _ = write!(list, "\n## Phase {}\n", number / 10 + 1);
             }
             let mark = match number % 10 {
                 2 | 3 => "[P] ",
                 0 => "[VERIFY] ",
                 _ => "",
             };
-            list += &format!("- [ ] T{number:03} {mark}Write out/T{number:03}.txt\n");
+            let _ = writeln!(list, "- [ ] T{number:03} {mark}Write out/T{number:03}.txt");
         }
         project.write(&format!("{FOLDER}/tasks.md"), &list);
         project.write(&format!("{FOLDER}/.progress.md"), "Notes of a person.\n");
@@ -120,11 +121,11 @@ impl Workshop {
     }
 
     /// Fails unless every task is done: its file is there with its content and its box is ticked, and nothing else is.
-    pub fn assert_all_done(&self, count: usize, run: &ClientRun) {
+    pub fn assert_all_done(&self, count: usize) {
         for number in 1..=count {
             let id = format!("T{number:03}");
             let written = self.project.read(&format!("out/{id}.txt"));
-            assert_eq!(written, format!("the work of {id}\n"), "{}", run.describe());
+            assert_eq!(written, format!("the work of {id}\n"));
         }
         let text = self.project.read(&Workshop::in_feature("tasks.md"));
         let list = TaskList::parse(text.as_bytes());
@@ -146,7 +147,7 @@ impl Worker {
     }
 
     /// Returns the reply that does a task: it writes the task's file and ticks its box, with the shell.
-    pub fn work_on(&self, id: &str) -> Reply {
+    pub fn work_on(id: &str) -> Reply {
         let list = format!("{FOLDER}/tasks.md");
         let command = format!(
             "mkdir -p out && echo 'the work of {id}' >> out/{id}.txt && \
@@ -166,7 +167,7 @@ impl Worker {
         match self.next_task() {
             None => Reply::text("Everything is done.\n\nALL_TASKS_COMPLETE"),
             Some(_) if !asked.tool_results().is_empty() => Reply::text("That is one. I stop here."),
-            Some(id) => self.work_on(&id),
+            Some(id) => Worker::work_on(&id),
         }
     }
 }
@@ -211,7 +212,7 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
                 code: read(number, "code").trim().to_owned(),
             }
         };
-        (1..).take_while(exists).map(call).collect()
+        (1..1_000).take_while(exists).map(call).collect()
     }
 }
 

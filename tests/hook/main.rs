@@ -1,6 +1,13 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
+mod arming;
+mod crowd;
+mod hazards;
+mod input;
+mod paths;
+mod properties;
 mod spec_000;
 mod spec_003;
 mod support;
+mod transcript;
 mod traps;

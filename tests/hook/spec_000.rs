@@ -1,7 +1,7 @@
 //! Spec 000 (stop-hook runtime): each scenario by its title, for a speckit feature in the hook.
 //!
-//! The completion check of a feature is its task list; the token is `ALL_TASKS_COMPLETE`. Checks that
-//! are commands of the user's are in the table of `src/engine/decide.rs`.
+//! The completion checks of a feature are its task list and the commands that a person has set; the
+//! token is `ALL_TASKS_COMPLETE`.
 
 use crate::support::{ALL_DONE, Bench, FEATURE, executing};
 
@@ -27,6 +27,19 @@ fn completion_succeeds_only_after_all_required_checks_pass() {
     bench.tick("T003");
     bench.stop("s1").held().saying(CLAIM).run().silent();
     assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+}
+
+#[test]
+fn completion_succeeds_only_after_the_commands_of_the_person_pass() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
+    bench.implement("s1", "");
+    bench.stop("s1").saying(CLAIM).run().reason();
+    bench.write_tasks(ALL_DONE);
+    let stop = bench.stop("s1").held().saying(CLAIM).run();
+    assert!(stop.reason().contains("Check failed: `test -e src/built` (exit code 1)"), "{stop}");
+    bench.write("src/built", "");
+    bench.stop("s1").held().saying(CLAIM).run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end completed"]);
 }
 
 #[test]

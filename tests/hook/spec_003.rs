@@ -2,7 +2,7 @@
 //!
 //! AC-1.1, AC-5.1, AC-5.2, FR-9 to FR-12 and FR-14 are about the plugin's files: see `tests/plugin.rs`.
 
-use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
+use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, date, executing};
 use ralph_speckit::world;
 use serde_json::json;
 use std::fs;
@@ -335,7 +335,7 @@ fn fr_5_a_fresh_state_file_is_waited_for_and_an_old_one_is_not() {
     fs::write(bench.state_path(), executing(1, 3).to_string()).unwrap();
     bench.stop("s1").run().reason();
     // Its date is in the future, which says nothing.
-    bench.date(&bench.state_path(), 86_400);
+    date(&bench.state_path(), 86_400);
     bench.write("src/new.rs", "");
     bench.stop("s1").run().reason();
 }

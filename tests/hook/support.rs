@@ -1,11 +1,14 @@
 //! A scratch project, a transcript in Claude Code's format, and the real hook: what the hook tests share.
 
+use crate::transcript::Transcript;
 use ralph_speckit::store::loops::{Loops, Record};
 use ralph_speckit::world::{self, Deadline};
 use serde_json::{Map, Value, json};
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -29,6 +32,27 @@ pub const ALL_DONE: &str =
 pub fn executing(index: u64, total: u64) -> Value {
     json!({"phase": "execution", "taskIndex": index, "totalTasks": total, "taskIteration": 1,
         "maxTaskIterations": 5, "globalIteration": 1, "maxGlobalIterations": 100})
+}
+
+/// Returns a task list with this many tasks, the first ones done.
+pub fn numbered_tasks(total: usize, done: usize) -> String {
+    let mark = |number| if number <= done { 'x' } else { ' ' };
+    (1..=total).fold(String::new(), |list, number| {
+        list + &format!("- [{}] T{number:03} Do\n", mark(number))
+    })
+}
+
+/// Dates a file ten seconds back.
+pub fn leave_alone(path: &Path) {
+    date(path, -10);
+}
+
+/// Dates a file some seconds from now.
+pub fn date(path: &Path, seconds: i64) {
+    let length = Duration::from_secs(seconds.unsigned_abs());
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+    let time = if seconds < 0 { time - length } else { time + length };
+    filetime::set_file_mtime(path, time.into()).unwrap();
 }
 
 /// A throw-away spec-kit project, its transcripts beside it.
@@ -132,12 +156,12 @@ impl Bench {
 
     pub fn write_tasks(&self, text: &str) {
         fs::write(self.feature_path("tasks.md"), text).unwrap();
-        self.leave_alone(&self.feature_path("tasks.md"));
+        leave_alone(&self.feature_path("tasks.md"));
     }
 
     pub fn write_state(&self, bytes: impl AsRef<[u8]>) {
         fs::write(self.state_path(), bytes).unwrap();
-        self.leave_alone(&self.state_path());
+        leave_alone(&self.state_path());
     }
 
     /// Changes one field of the state file, as a coordinator does.
@@ -157,19 +181,6 @@ impl Bench {
         let (open, done) = (format!("[ ] {id} "), format!("[x] {id} "));
         assert!(text.contains(&open), "{id} is not open in:\n{text}");
         self.write_tasks(&text.replace(&open, &done));
-    }
-
-    /// Dates a file ten seconds back.
-    pub fn leave_alone(&self, path: &Path) {
-        self.date(path, -10);
-    }
-
-    /// Dates a file some seconds from now.
-    pub fn date(&self, path: &Path, seconds: i64) {
-        let length = Duration::from_secs(seconds.unsigned_abs());
-        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
-        let time = if seconds < 0 { time - length } else { time + length };
-        filetime::set_file_mtime(path, time.into()).unwrap();
     }
 
     pub fn transcript(&self, session: &str) -> Transcript {
@@ -224,6 +235,12 @@ impl Bench {
         Call { raw: Some(bytes.into()), ..call }.run()
     }
 
+    /// The same from a caller that never closes its end.
+    pub fn raw_left_open(&self, bytes: &str) -> Outcome {
+        let call = self.event("Stop", "raw").left_open();
+        Call { raw: Some(bytes.into()), ..call }.run()
+    }
+
     pub fn loops(&self) -> Loops {
         Loops::of(&self.root)
     }
@@ -242,7 +259,7 @@ impl Bench {
 
     /// What the journal says of each stop: the verdict, and the reason of an end.
     pub fn verdicts(&self, session: &str) -> Vec<String> {
-        let stops = self.journal(session).into_iter().filter(|entry| entry["event"] == "stop");
+        let stops = self.journal(session).into_iter().filter(|entry| entry["verdict"] != "");
         let words = stops.map(|entry| {
             format!("{} {}", entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap())
         });
@@ -266,63 +283,6 @@ impl Bench {
         }
         found.sort();
         found
-    }
-}
-
-/// A session's transcript; each call appends one line.
-pub struct Transcript {
-    pub path: PathBuf,
-}
-
-impl Transcript {
-    pub fn assistant(self, text: &str) -> Self {
-        self.line("assistant", &json!([{"type": "text", "text": text}]), &json!({}))
-    }
-
-    pub fn tool(self, name: &str) -> Self {
-        let block = json!([{"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}]);
-        self.line("assistant", &block, &json!({}))
-    }
-
-    pub fn tool_result(self, text: &str) -> Self {
-        let block = json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": text}]);
-        self.line("user", &block, &json!({}))
-    }
-
-    pub fn user(self, text: &str) -> Self {
-        self.line("user", &text.into(), &json!({}))
-    }
-
-    pub fn sidechain(self, text: &str) -> Self {
-        let blocks = json!([{"type": "text", "text": text},
-            {"type": "tool_use", "id": "toolu_2", "name": "Edit", "input": {}}]);
-        self.line("assistant", &blocks, &json!({"isSidechain": true}))
-    }
-
-    pub fn meta(self, text: &str) -> Self {
-        self.line("assistant", &json!([{"type": "text", "text": text}]), &json!({"isMeta": true}))
-    }
-
-    /// Lines of other kinds, such as a client writes all the time.
-    pub fn others(self, count: usize) -> Self {
-        (0..count).fold(self, |transcript, _| transcript.raw(r#"{"type":"attachment"}"#))
-    }
-
-    pub fn raw(self, line: impl AsRef<[u8]>) -> Self {
-        let mut file = File::options().create(true).append(true).open(&self.path).unwrap();
-        file.write_all(line.as_ref()).unwrap();
-        file.write_all(b"\n").unwrap();
-        self
-    }
-
-    fn line(self, role: &str, content: &Value, more: &Value) -> Self {
-        let mut line = json!({"parentUuid": null, "isSidechain": false, "userType": "external",
-            "type": role, "message": {"id": "msg_1", "role": role, "content": content},
-            "uuid": "b1", "timestamp": "2026-02-14T10:00:00.000Z"});
-        for (name, value) in more.as_object().unwrap() {
-            line[name] = value.clone();
-        }
-        self.raw(line.to_string())
     }
 }
 
@@ -381,19 +341,54 @@ impl Call<'_> {
         self.start_program(Command::new(HOOK))
     }
 
-    /// The same with a command of the test's own making.
-    pub fn start_program(self, mut command: Command) -> Running {
-        let deadline = Deadline::after(LIMIT);
-        let mut child = command
+    /// Starts it as somebody who may write in the project, but not in these folders.
+    pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
+        let scratch = self.bench.scratch.path();
+        let program = scratch.join("hook");
+        if !program.exists() {
+            fs::copy(HOOK, &program).unwrap();
+        }
+        let mut folders = vec![scratch.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let mode = if read_only.contains(&folder.as_path()) { 0o555 } else { 0o777 };
+            for entry in fs::read_dir(&folder).unwrap().flatten() {
+                match entry.file_type().unwrap() {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() => {
+                        fs::set_permissions(entry.path(), Permissions::from_mode(0o777)).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        }
+        let mut command = Command::new(program);
+        // Permissions do not hold root back.
+        if scratch.metadata().unwrap().uid() == 0 {
+            command.uid(65_534).gid(65_534);
+        }
+        self.start_program(command)
+    }
+
+    fn start_program(self, mut command: Command) -> Running {
+        let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
+        command
             .env_clear()
             .envs(self.environment)
             .current_dir(self.bench.scratch.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
+            .stderr(Stdio::piped());
+        let mut child = loop {
+            match command.spawn() {
+                // A program just copied may still be open in a child of another test.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    world::pause(Duration::from_millis(5));
+                }
+                child => break child.unwrap(),
+            }
+        };
+        let deadline = Deadline::after(LIMIT);
         let mut stdin = child.stdin.take().unwrap();
         // A hook that has read enough closes its end; that is its right.
         let handed_over = std::thread::spawn(move || {
@@ -473,6 +468,27 @@ impl Outcome {
     fn text(&self, field: &str) -> &str {
         let answer = self.answer.as_ref().and_then(|answer| answer.get(field));
         answer.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What was said and logged, as one line without the project's path.
+    pub fn headline(&self, bench: &Bench) -> String {
+        let said = match &self.answer {
+            None => "silent".to_owned(),
+            Some(_) if self.is_block() => format!("block: {}", self.text("reason")),
+            Some(_) => format!("told: {}", self.message()),
+        };
+        let mut lines = said.lines();
+        let first = lines.next().unwrap_or_default();
+        let problem = lines.find(|line| line.starts_with("Problem:"));
+        // Not what is logged at every block anyway.
+        let more = self.log.iter().filter_map(|line| line.strip_prefix("[ralph-speckit] "));
+        let more = more.filter(|line| !line.starts_with("Session stopped") && !said.contains(line));
+        let lines: Vec<_> = std::iter::once(first).chain(problem).chain(more).collect();
+        let line = lines.join(" | ").replace(&bench.root.display().to_string(), "PROJECT");
+        // The system's words are the same on Linux and macOS, its numbers are not.
+        let mut parts = line.split(" (os error ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
     }
 
     /// Whether the agent was sent back.

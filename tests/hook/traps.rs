@@ -1,6 +1,6 @@
 //! Where other loops break: each trap has a test that fails on the naive behaviour.
 
-use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing};
+use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -120,8 +120,7 @@ fn the_signal_in_the_first_answer_is_refused_while_boxes_are_open() {
 
 #[test]
 fn complete_with_12_of_16_tasks_open_is_not_complete() {
-    let list: String =
-        (1..=16).map(|n| format!("- [{}] T{n:03} Do\n", if n <= 4 { "x" } else { " " })).collect();
+    let list = numbered_tasks(16, 4);
     let bench = Bench::project().current_feature(FEATURE).tasks(&list).state(&executing(16, 16));
     let stop = bench.stop("s1").saying(SIGNAL).run();
     assert!(stop.reason().contains("12 of 16: T005, T006"), "{stop}");

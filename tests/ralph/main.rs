@@ -8,6 +8,9 @@ mod spec_002;
 #[path = "../hook/support.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod support;
+#[path = "../hook/transcript.rs"]
+#[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
+mod transcript;
 mod traps;
 
 use support::{Bench, Outcome};

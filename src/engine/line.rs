@@ -1,0 +1,152 @@
+//! One line of a task list: the box, the id, the marks and the description.
+
+use std::borrow::Cow;
+
+/// What a task line says.
+pub struct TaskLine {
+    /// Its id, `None` where it has none of its own.
+    pub id: Option<String>,
+    /// The description behind the id and the marks.
+    pub title: String,
+    /// Whether the box is ticked.
+    pub done: bool,
+    /// `[P]`.
+    pub parallel: bool,
+    /// `[VERIFY]`.
+    pub verify: bool,
+    /// `[FIX T003]`.
+    pub fixes: Option<String>,
+    /// Where the character between the brackets stands, in bytes from the start of the line.
+    pub mark_at: usize,
+}
+
+impl TaskLine {
+    /// Returns the task on a line; `None` when it holds no box, an empty one, or a `CHK…` item.
+    pub fn read(line: &[u8]) -> Option<Self> {
+        let indent = line.len() - line.trim_ascii_start().len();
+        let item = &line[indent..];
+        if !matches!(item.first(), Some(b'-' | b'*')) {
+            return None;
+        }
+        let gap = item[1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let [b'[', mark, b']', rest @ ..] = &item[1 + gap..] else {
+            return None;
+        };
+        // `[-]`, `[~]` and the like are read as open: they are boxes that nobody ticked.
+        let is_box = matches!(mark, b' ' | b'x' | b'X' | b'-' | b'~' | b'/' | b'>' | b'!' | b'?');
+        if gap == 0 || !is_box || !matches!(rest.first(), Some(b' ' | b'\t')) {
+            return None;
+        }
+        let text = text_of(rest.trim_ascii());
+        if text.is_empty() {
+            return None;
+        }
+        let mut task = Self {
+            id: None,
+            title: String::new(),
+            done: matches!(mark, b'x' | b'X'),
+            parallel: false,
+            verify: false,
+            fixes: None,
+            mark_at: indent + 1 + gap + 1,
+        };
+        let mut rest = &*text;
+        if is_checklist_item(rest) {
+            return None;
+        }
+        if let Some((id, after)) = take_id(rest) {
+            task.id = Some(id.to_owned());
+            rest = after;
+        }
+        rest = task.take_marks(rest);
+        if task.id.is_none()
+            && let Some((id, after)) = take_id(rest)
+        {
+            task.id = Some(id.to_owned());
+            rest = task.take_marks(after);
+        }
+        // A repair quotes what failed; only a mark of its own makes it a check.
+        task.verify |= task.fixes.is_none() && text.contains("[VERIFY]");
+        rest.clone_into(&mut task.title);
+        Some(task)
+    }
+
+    /// Takes the marks in brackets that stand before the description.
+    fn take_marks<'a>(&mut self, text: &'a str) -> &'a str {
+        let mut rest = text.trim_start();
+        while let Some((mark, after)) = bracketed(rest) {
+            match mark {
+                "P" => self.parallel = true,
+                "VERIFY" => self.verify = true,
+                _ if mark.starts_with("FIX ") => {
+                    self.fixes = Some(mark["FIX ".len()..].trim().to_owned());
+                }
+                _ if is_story(mark) => {}
+                _ => break,
+            }
+            rest = after.trim_start();
+        }
+        rest
+    }
+}
+
+/// The text in these bytes. Whole text is checked in one go; only broken text is gone through
+/// letter by letter, which is ten times dearer.
+pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// `[text] rest` as `(text, rest)`.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let (mark, rest) = text.strip_prefix('[')?.split_once(']')?;
+    // `[label](target)` is a link, not a mark.
+    (!rest.starts_with('(')).then_some((mark, rest))
+}
+
+fn is_story(mark: &str) -> bool {
+    mark.strip_prefix("US").is_some_and(|digits| all_digits(digits.as_bytes()))
+}
+
+fn is_checklist_item(text: &str) -> bool {
+    let text = text.trim_start_matches(['*', '`', '[']);
+    let digits = text.strip_prefix("CHK").unwrap_or_default();
+    digits.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
+fn take_id(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let bare = word.trim_start_matches(['*', '`', '[', '_']);
+    let id = bare.trim_end_matches(['*', '`', ']', '_', ':', '.', ')', ',']);
+    // `3 retries` is prose; `3.` and `3)` number a task.
+    let marked = id.len() < bare.len();
+    (is_id(id) || (marked && all_digits(id.as_bytes()))).then_some((id, rest))
+}
+
+/// Returns whether a word is a task id: `T001`, `T001a`, `T-1`, `FIX-12`, `1.2.3`, `T003.F1`.
+pub fn is_id(word: &str) -> bool {
+    let repaired = word.rsplit_once('F').filter(|(_, number)| all_digits(number.as_bytes()));
+    let repaired = repaired.and_then(|(front, _)| front.strip_suffix(['.', '-']));
+    let (head, suffix) = (repaired.unwrap_or(word), repaired.is_some());
+    let bytes = head.as_bytes();
+    let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    let rest = &bytes[letters..];
+    let rest = match rest.split_last() {
+        Some((last, front)) if last.is_ascii_lowercase() => front,
+        _ => rest,
+    };
+    match letters {
+        0 => {
+            let parts = rest.split(|byte| *byte == b'.').count();
+            (parts > 1 || suffix) && rest.split(|byte| *byte == b'.').all(all_digits)
+        }
+        1 if rest.split(|byte| *byte == b'.').all(all_digits) => true,
+        1..=8 => rest.strip_prefix(b"-").is_some_and(all_digits),
+        _ => false,
+    }
+}
+
+fn all_digits(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+}

@@ -1,0 +1,123 @@
+//! A file is written whole or not at all, and nothing else changes.
+
+use super::*;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use tempfile::TempDir;
+
+fn scratch() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_made_and_replaced_without_leftovers() {
+    let scratch = scratch();
+    let path = scratch.path().join("a.json");
+    for (bytes, flush) in
+        [(&b"one"[..], Flush::ToDisk), (b"", Flush::ToSystem), (b"three", Flush::ToSystem)]
+    {
+        write_whole(&path, bytes, flush).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+    assert_eq!(names(scratch.path()), ["a.json"]);
+}
+
+#[test]
+fn permissions_are_kept() {
+    let scratch = scratch();
+    let path = scratch.path().join("a.json");
+    for mode in [0o600, 0o640, 0o444] {
+        fs::write(&path, "before").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        write_whole(&path, b"after", Flush::ToSystem).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn readers_see_the_old_content_or_the_new_one() {
+    let scratch = scratch();
+    let path = scratch.path().join("a.json");
+    let contents = [vec![b'a'; 100_000], vec![b'b'; 200_000]];
+    fs::write(&path, &contents[0]).unwrap();
+    std::thread::scope(|threads| {
+        let writing = threads.spawn(|| {
+            for turn in 0..50 {
+                write_whole(&path, &contents[turn % 2], Flush::ToSystem).unwrap();
+            }
+        });
+        while !writing.is_finished() {
+            assert!(contents.contains(&fs::read(&path).unwrap()));
+        }
+    });
+}
+
+#[test]
+fn what_is_not_a_file_is_left_as_it_is() {
+    let scratch = scratch();
+    let (path, other) = (scratch.path().join("a.json"), scratch.path().join("other"));
+    fs::create_dir(&path).unwrap();
+    assert!(write_whole(&path, b"x", Flush::ToSystem).is_err());
+    assert!(open_or_create(&path, File::options().append(true)).is_err());
+    fs::remove_dir(&path).unwrap();
+    fs::write(&other, "kept").unwrap();
+    symlink(&other, &path).unwrap();
+    assert!(write_whole(&path, b"x", Flush::ToSystem).is_err());
+    assert!(append_line(&path, b"x").is_err());
+    assert_eq!(fs::read(&other).unwrap(), b"kept");
+    assert_eq!(names(scratch.path()), ["a.json", "other"], "no leftover");
+}
+
+#[test]
+fn a_leftover_of_a_killed_writer_is_in_nobodys_way() {
+    let scratch = scratch();
+    let path = scratch.path().join("a.json");
+    let leftover = scratch.path().join(format!(".a.json.{}.0.tmp", std::process::id()));
+    fs::write(&leftover, "half").unwrap();
+    write_whole(&path, b"whole", Flush::ToSystem).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    assert_eq!(fs::read(&leftover).unwrap(), b"half", "it is not ours to take");
+}
+
+#[test]
+fn a_failed_write_says_so_and_leaves_nothing() {
+    let scratch = scratch();
+    let gone = scratch.path().join("gone/a.json");
+    assert_eq!(
+        write_whole(&gone, b"x", Flush::ToSystem).unwrap_err().kind(),
+        io::ErrorKind::NotFound
+    );
+    // A name that leaves no room for the temporary one.
+    let long = scratch.path().join("x".repeat(255));
+    assert!(write_whole(&long, b"x", Flush::ToSystem).is_err());
+    assert_eq!(names(scratch.path()), Vec::<String>::new());
+}
+
+#[test]
+fn lines_of_many_writers_are_not_torn() {
+    let scratch = scratch();
+    let path = scratch.path().join("journal.jsonl");
+    std::thread::scope(|threads| {
+        for writer in 0..8_u8 {
+            let path = &path;
+            threads.spawn(move || {
+                for _ in 0..50 {
+                    append_line(path, &[b'a' + writer; 300]).unwrap();
+                }
+            });
+        }
+    });
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 400);
+    for line in text.lines() {
+        assert_eq!(line.len(), 300);
+        assert!(line.bytes().all(|byte| byte == line.as_bytes()[0]), "{line}");
+    }
+}

@@ -1,0 +1,218 @@
+//! The cycle of an agent: what is next, show it, do it, say that it is done.
+
+use serde_json::json;
+
+use super::support::{FOUR, Project, SESSION, boxes, text};
+
+#[test]
+fn next_shows_the_whole_group_says_who_does_it_and_how_to_report() {
+    let project = Project::armed(FOUR);
+    assert_eq!(
+        project.task(&["next"]).ok(),
+        "- [ ] T002 [P] [US1] Model in src/user.py\n\n\
+         - [ ] T003 [P] [US1] Page in src/page.py\n\n\
+         A parallel group, delegate it in one message: T002 spec-executor, T003 spec-executor. 3 of 4 open.\n\
+         Then: spool task done T002 T003   or: spool task fail ID \"why\"\n"
+    );
+}
+
+#[test]
+fn a_feature_is_worked_through_to_the_end_and_all_books_agree_after_each_call() {
+    let project = Project::armed(FOUR);
+    project.assert_books_agree();
+    let said = project.task(&["done", "T003"]).ok();
+    assert_eq!(said, "T003 is done.\n2 of 4 open, next T002: spool task next\n");
+    project.assert_books_agree();
+    let said = project.task(&["done", "T002"]).ok();
+    assert_eq!(said, "T002 is done.\n1 of 4 open, next T004: spool task next\n");
+    project.assert_books_agree();
+    let next = project.task(&["next"]).ok();
+    assert!(next.contains("- [ ] T004 [VERIFY] Try it\n"), "{next}");
+    assert!(next.contains("Delegate it to qa-engineer (attempt 1 of 5). 1 of 4 open."), "{next}");
+    let said = project.task(&["done", "T004"]).ok();
+    let end = "All 4 tasks are done. Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.\n";
+    assert_eq!(said, format!("T004 is done.\n{end}"));
+    project.assert_books_agree();
+    assert_eq!(project.task(&["next"]).ok(), end);
+    assert_eq!(
+        project.entries(),
+        ["done T003 Page in src/page.py", "done T002 Model in src/user.py", "done T004 Try it"]
+    );
+    project.stop("All is built and checked.\n\nALL_TASKS_COMPLETE").silent();
+    assert_eq!(project.status()["reason"], "completed");
+}
+
+#[test]
+fn a_tick_changes_one_byte_of_the_list() {
+    let project = Project::armed(FOUR);
+    project.task(&["done", "t003"]).ok();
+    assert_eq!(project.tasks(), FOUR.replace("[ ] T003", "[x] T003"));
+}
+
+#[test]
+fn next_as_json_has_everything_a_program_needs() {
+    let project = Project::armed(FOUR);
+    let next = project.task(&["next", "--json"]).json();
+    assert_eq!(next["status"], "group");
+    assert_eq!((&next["done"], &next["total"]), (&json!(1), &json!(4)));
+    assert_eq!(
+        next["tasks"][0],
+        json!({"id": "T002", "title": "Model in src/user.py", "done": false, "parallel": true,
+            "agent": "spec-executor", "fixes": null, "phase": "Phase 2: Story", "line": 9,
+            "failures": 0, "verify": null, "block": "- [ ] T002 [P] [US1] Model in src/user.py"})
+    );
+    project.task(&["done", "T002", "T003"]).ok();
+    let next = project.task(&["next", "--json"]).json();
+    assert_eq!(
+        (&next["status"], &next["tasks"][0]["agent"]),
+        (&json!("task"), &json!("qa-engineer"))
+    );
+    project.task(&["done", "T004"]).ok();
+    let next = project.task(&["next", "--json"]).json();
+    assert_eq!((&next["status"], &next["tasks"]), (&json!("done"), &json!([])));
+    project.stop("ALL_TASKS_COMPLETE").silent();
+    let next = project.task(&["next", "--json"]).json();
+    assert_eq!((&next["status"], &next["reason"]), (&json!("over"), &json!("completed")));
+}
+
+#[test]
+fn show_prints_one_task_with_everything_that_belongs_to_it_and_nothing_else() {
+    let list = "- [ ] 1.1 First\n  - **Do**: this\n\n    and that\n\n- [ ] 1.10 Tenth\n  - **Do**: the other\n\n## Phase 2\nProse.\n";
+    let project = Project::armed(list);
+    let shown = project.task(&["show", "1.1"]).ok();
+    assert_eq!(shown, "- [ ] 1.1 First\n  - **Do**: this\n\n    and that\n");
+    let shown = project.task(&["show", "1.10"]).ok();
+    assert_eq!(shown, "- [ ] 1.10 Tenth\n  - **Do**: the other\n");
+}
+
+#[test]
+fn ticking_1_1_leaves_1_10_alone() {
+    let project = Project::armed("- [ ] 1.10 Tenth\n- [ ] 1.1 First\n- [ ] 11 No id, eleven\n");
+    project.task(&["done", "1.1"]).ok();
+    assert_eq!(project.tasks(), "- [ ] 1.10 Tenth\n- [x] 1.1 First\n- [ ] 11 No id, eleven\n");
+    project.assert_books_agree();
+}
+
+#[test]
+fn list_shows_every_box_and_as_json_every_task() {
+    let project = Project::armed(FOUR);
+    assert_eq!(
+        project.task(&["list"]).ok(),
+        "[x] T001 Create the project\n[ ] T002 Model in src/user.py\n[ ] T003 Page in src/page.py\n[ ] T004 Try it\n1 of 4 done\n"
+    );
+    let list = project.task(&["list", "--json"]).json();
+    assert_eq!((&list["feature"], &list["done"]), (&json!("001-user-login"), &json!(1)));
+    let ids: Vec<_> =
+        list["tasks"].as_array().unwrap().iter().map(|task| text(&task["id"])).collect();
+    assert_eq!(ids, ["T001", "T002", "T003", "T004"]);
+}
+
+#[test]
+fn an_unknown_id_changes_nothing_and_the_answer_says_how_to_find_the_right_one() {
+    let project = Project::armed(FOUR);
+    let before = (project.tasks(), project.state());
+    for call in [
+        &["done", "T099"][..],
+        &["fail", "T099", "no"],
+        &["show", "T099"],
+        &["verify", "T099"],
+        &["add", "--after", "T099", "x"],
+    ] {
+        let said = project.task(call).refused();
+        assert!(said.contains("there is no task `T099` in tasks.md"), "{said}");
+        assert!(said.contains("spool task list") || said.contains("open tasks: T002"), "{said}");
+    }
+    assert_eq!((project.tasks(), project.state()), before);
+    assert_eq!(project.entries(), Vec::<String>::new());
+}
+
+#[test]
+fn one_unknown_id_among_several_ticks_none_of_them() {
+    let project = Project::armed(FOUR);
+    project.task(&["done", "T002", "T099", "T003"]).refused();
+    assert_eq!(project.tasks(), FOUR);
+}
+
+#[test]
+fn a_task_without_an_id_has_one_that_a_shell_hands_on() {
+    let list = "- [ ] Write the page\n- [ ] Write the page\n- [ ] Try it\n";
+    let project = Project::armed(list);
+    let next = project.task(&["next"]).ok();
+    let command = next.lines().find_map(|line| line.strip_prefix("Then: ")).unwrap();
+    let command = command.split("   or:").next().unwrap().replace("spool", super::support::SPOOL);
+    // As the agent's Bash tool does: the words go through a shell unquoted.
+    let said = super::support::Said::of(project.command("bash").args(["-c", &command])).ok();
+    assert!(said.contains("is done.\n2 of 3 open"), "{said}");
+    assert_eq!(boxes(&project.tasks()), [true, false, false]);
+    project.assert_books_agree();
+}
+
+#[test]
+fn what_is_done_already_stays_done_and_is_noted_once() {
+    let project = Project::armed(FOUR);
+    project.task(&["done", "T002"]).ok();
+    let before = (project.tasks(), project.state(), project.progress());
+    let said = project.task(&["done", "T002"]).ok();
+    assert!(said.starts_with("T002 is done"), "{said}");
+    assert_eq!((project.tasks(), project.state(), project.progress()), before);
+    project.assert_books_agree();
+}
+
+#[test]
+fn a_new_task_goes_behind_its_neighbour_with_the_next_free_id() {
+    let project = Project::armed(FOUR);
+    let said = project.task(&["add", "--after", "T003", "Page for errors"]).ok();
+    assert_eq!(said, "Added T005 behind T003. 4 of 5 open, next T002 T003: spool task next\n");
+    assert!(project.tasks().contains(
+        "- [ ] T003 [P] [US1] Page in src/page.py\n- [ ] T005 Page for errors\n- [ ] T004"
+    ));
+    project.assert_books_agree();
+    // Behind the last task of a phase: in front of the checkpoint, not behind it.
+    project.task(&["add", "--after", "T004", "Try the errors"]).ok();
+    assert!(
+        project.tasks().ends_with(
+            "- [ ] T004 [VERIFY] Try it\n- [ ] T006 Try the errors\n\n**Checkpoint**: it works\n"
+        ),
+        "{}",
+        project.tasks()
+    );
+    project.assert_books_agree();
+}
+
+#[test]
+fn the_notes_of_others_in_the_progress_file_stay_as_they_are() {
+    let project = Project::armed(FOUR);
+    // The last line has no line break: the first entry must not be glued to it.
+    let notes = "# Learned\r\n\n- port 8080 is taken \u{1f680}\n- [done] not a task, a word";
+    std::fs::write(project.feature.join(".progress.md"), notes).unwrap();
+    project.task(&["done", "T002"]).ok();
+    project.task(&["fail", "T003", "the page is empty"]).ok();
+    assert_eq!(
+        project.progress(),
+        format!(
+            "{notes}\n- [done] T002 Model in src/user.py\n- [failed] T003 attempt 1 of 5: the page is empty\n"
+        )
+    );
+}
+
+#[test]
+fn a_person_without_a_loop_can_keep_the_books_too() {
+    let project = Project::with(FOUR).variable("CLAUDE_CODE_SESSION_ID", "");
+    project.task(&["done", "T002"]).ok();
+    assert_eq!(project.tasks(), FOUR.replace("[ ] T002", "[x] T002"));
+    assert!(!project.state_path().exists(), "a state file would be a loop that nobody armed");
+    assert_eq!(project.log()[0]["session"], "terminal");
+    project.stop("I am done.").silent();
+}
+
+#[test]
+fn the_loop_of_this_session_is_meant_whatever_feature_is_current() {
+    let project = Project::armed(FOUR);
+    project.write("specs/002-other/tasks.md", "- [ ] T001 Other\n");
+    project.write(".specify/feature.json", r#"{"feature_directory":"specs/002-other"}"#);
+    assert!(project.task(&["next"]).ok().contains("T002"), "the session's own loop");
+    assert!(project.task(&["next", "--feature", "002-other"]).ok().contains("Other"));
+    let person = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
+    assert!(person.task(&["next"]).ok().contains("Other"), "a session without a loop");
+    assert!(person.notes_of(SESSION).join("loop.json").exists());
+}

@@ -1,0 +1,12 @@
+//! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
+
+mod by_hand;
+mod checks;
+mod crash;
+mod crowd;
+mod cycle;
+mod failing;
+mod proof;
+mod short;
+mod state;
+mod support;

@@ -1,0 +1,141 @@
+//! The interactive client on a terminal: what a person types and sees.
+
+use crate::support::{on_every_client, wait_until_gone};
+use crate::workshop::Workshop;
+use ralph_speckit::rehearsal::{Client, ScriptedModel};
+use ralph_speckit::world::{Deadline, pause};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+on_every_client! {
+    a_person_types_the_command_and_sees_the_loop
+}
+
+/// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
+struct Terminal {
+    socket: PathBuf,
+}
+
+impl Terminal {
+    /// Starts a program in a terminal of its own.
+    fn start(socket: &Path, program: &Command) -> Terminal {
+        let terminal = Terminal { socket: socket.to_owned() };
+        let mut tmux = terminal.tmux();
+        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "100", "-c"]);
+        tmux.arg(program.get_current_dir().expect("a folder"));
+        tmux.args(["--", "env", "-i"]);
+        for (name, value) in program.get_envs() {
+            let mut setting = name.to_owned();
+            setting.push("=");
+            setting.push(value.unwrap_or_default());
+            tmux.arg(setting);
+        }
+        tmux.arg(program.get_program()).args(program.get_args());
+        let output = tmux.output().expect("tmux");
+        assert!(output.status.success(), "{output:?}");
+        terminal
+    }
+
+    fn tmux(&self) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        tmux.env("LANG", "C.UTF-8").env("TERM", "xterm-256color").arg("-S").arg(&self.socket);
+        tmux
+    }
+
+    fn press(&self, keys: &[&str]) {
+        let output = self.tmux().arg("send-keys").args(keys).output().expect("tmux");
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// Returns the screen and what has scrolled off it.
+    fn screen(&self) -> String {
+        let output = self.tmux().args(["capture-pane", "-p", "-S", "-"]).output().expect("tmux");
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Waits until the screen shows these words.
+    fn wait_for(&self, words: &str) {
+        let patience = Deadline::after(Duration::from_mins(1));
+        while !self.screen().contains(words) {
+            assert!(!patience.is_over(), "{words:?} never came:\n{}", self.screen());
+            pause(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A client that is told to end writes into its home once more; a killed one leaves it to be removed.
+        let asked = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output();
+        let pid = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        if let Some(pid) = pid.ok().filter(|pid| !pid.is_empty()) {
+            drop(Command::new("kill").args(["-KILL", &pid]).output());
+            wait_until_gone(&pid);
+        }
+        drop(self.tmux().arg("kill-server").output());
+    }
+}
+
+/// Returns whether the screen can be played here.
+fn tmux_is_there() -> bool {
+    let found = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("left out: the interactive client needs a terminal, and tmux is not installed");
+    }
+    found
+}
+
+/// Starts the interactive client in a home where every question of a first start is answered.
+fn start(workshop: &Workshop, client: &Client) -> Terminal {
+    let project = workshop.project.path().canonicalize().expect("a project");
+    let answered = json!({
+        "hasCompletedOnboarding": true,
+        "bypassPermissionsModeAccepted": true,
+        "projects": {project.to_string_lossy(): {"hasTrustDialogAccepted": true}},
+        "customApiKeyResponses": {"approved": ["rehearsal"], "rejected": []},
+    });
+    fs::create_dir_all(client.config_folder()).expect("a folder");
+    fs::create_dir_all(client.home_folder().join("tmp")).expect("a folder");
+    fs::write(client.config_folder().join(".claude.json"), answered.to_string()).expect("a file");
+    let terminal = Terminal::start(&project.join("terminal"), &client.command(&[]));
+    terminal.wait_for("bypass permissions on");
+    terminal
+}
+
+fn a_person_types_the_command_and_sees_the_loop(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(3);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
+    terminal.press(&["-l", "/speckit:implement"]);
+    // The client has read the keys when it offers the command by its description.
+    terminal.wait_for("Work through the feature's tasks.md");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("● Everything is done.");
+    let screen = terminal.screen();
+    for words in [
+        "Stop says: Ralph-speckit iteration 1 | Task 2/3",
+        "Stop says: Ralph-speckit iteration 2 | Task 3/3",
+        "Continue feature: 001-long-list (Task 3/3, Iter 2)",
+    ] {
+        assert!(screen.contains(words), "{words:?} is missing in:\n{screen}");
+    }
+
+    terminal.press(&["-l", "/speckit:status"]);
+    terminal.wait_for("Show where the loop stands");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Loop: ended (completed)");
+    workshop.assert_all_done(3);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
+    assert_eq!(model.main_requests().len(), 6);
+    assert_eq!(model.complaints(), [""; 0]);
+}
