@@ -8,31 +8,27 @@ use crate::speckit::arm::Refusal;
 use crate::store::closing::{Telling, close_record};
 use crate::store::loops::{Loops, Record};
 
-/// Returns the live ralph loop that is meant: the named session's, the session's own, or the only one.
-pub fn meant(
-    loops: &Loops,
-    named: Option<&str>,
-    session: Option<&str>,
-) -> Result<Option<Record>, Refusal> {
-    let live = live(loops);
-    if let Some(named) = named {
-        let found = live.into_iter().find(|record| record.session == named);
-        return found.map(Some).ok_or_else(|| {
-            Refusal(format!(
-                "there is no live ralph loop of session `{}` here.\n`spool status` lists the loops.",
-                crate::speckit::project::printable(named)
-            ))
-        });
+/// Returns the live ralph loop that is meant: this session's, or without a session the only one.
+pub fn meant(loops: &Loops, session: Option<&str>) -> Result<Record, Refusal> {
+    let mut live = live(loops);
+    if let Some(session) = session {
+        live.retain(|record| record.session == session);
     }
-    let own = live.iter().find(|record| Some(record.session.as_str()) == session);
-    if own.is_some() || live.len() < 2 {
-        return Ok(own.or(live.first()).cloned());
+    match live.len() {
+        1 => Ok(live.remove(0)),
+        0 => Err(Refusal(
+            "no ralph loop is live here.\n`spool status` lists the loops of this project."
+                .to_owned(),
+        )),
+        _ => {
+            let named = |record: &Record| format!("{}  {}", record.session, record.about);
+            let lines: Vec<_> = live.iter().map(named).collect();
+            Err(Refusal(format!(
+                "several ralph loops are live here; name one with --session:\n{}",
+                lines.join("\n")
+            )))
+        }
     }
-    let sessions: Vec<_> = live.iter().map(|it| format!("{}  {}", it.session, it.about)).collect();
-    Err(Refusal(format!(
-        "several ralph loops are live here; name a session:\n{}",
-        sessions.join("\n")
-    )))
 }
 
 /// Returns the live ralph loops of a project, by session.

@@ -3,6 +3,7 @@
 pub mod arm;
 pub mod end;
 pub mod observe;
+pub mod report;
 pub mod request;
 pub mod words;
 

@@ -395,8 +395,8 @@ fn unwritable(path: &std::path::Path, error: &io::Error) -> NotKept {
     ))
 }
 
-/// A text as one line without control characters; an empty one is refused.
-fn one_line(text: &str) -> Result<String, NotKept> {
+/// Returns a text as one line without control characters; an empty one is refused.
+pub fn one_line(text: &str) -> Result<String, NotKept> {
     let words: Vec<_> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|letter| !letter.is_control()).collect();
     if line.is_empty() {

@@ -87,6 +87,17 @@ impl Project {
         nearest.and_then(Self::at)
     }
 
+    /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
+    /// a project.
+    pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
+        let mut folders = start.ancestors().take(LEVELS);
+        let own = session.and_then(|session| folders.find(|it| Loops::of(it).knows(session)));
+        let mut folders = start.ancestors().take(LEVELS);
+        let near =
+            || folders.find(|it| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir());
+        own.or_else(near).and_then(Self::at)
+    }
+
     /// Returns whether a search that begins at `start` comes past this folder.
     pub fn looks_at(start: &Path, folder: &Path) -> bool {
         start.ancestors().take(LEVELS).any(|above| above == folder)

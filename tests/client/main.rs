@@ -9,6 +9,7 @@ mod coordinator;
 mod demo;
 mod neighbours;
 mod packaging;
+mod ralph;
 mod rehearsal;
 mod screen;
 mod support;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod checks;
+mod cli;
 mod ends;
 mod spec_000;
 mod spec_002;
