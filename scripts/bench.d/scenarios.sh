@@ -78,10 +78,10 @@ write_transcript() {
             tail = sprintf("\"uuid\":\"%08d-1111-4000-8000-000000000000\",\"timestamp\":\"2026-01-01T10:%02d:%02d.000Z\"}", turn, turn / 60 % 60, turn % 60)
             open = head sprintf("\"type\":\"assistant\",\"message\":{\"model\":\"claude\",\"id\":\"msg_%024d\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[", turn)
             close_ = "]," usage "},\"requestId\":\"req_011\"," tail
-            line[1] = open "{\"type\":\"thinking\",\"thinking\":\"" repeat(words, 6) "\",\"signature\":\"" repeat("RXJrQ0NrZ0lDQkFDR0FJcVFO", 20) "\"}" close_
+            line[1] = open "{\"type\":\"thinking\",\"thinking\":\"" repeat(words, 4) "\",\"signature\":\"" repeat("RXJrQ0NrZ0lDQkFDR0FJcVFO", 16) "\"}" close_
             line[2] = open "{\"type\":\"text\",\"text\":\"" repeat(words, 3) "\"}" close_
-            line[3] = open "{\"type\":\"tool_use\",\"id\":\"toolu_" turn "\",\"name\":\"Edit\",\"input\":{\"file_path\":\"" cwd "/src/services/module_11.ts\",\"old_string\":\"" repeat(code, 3) "\",\"new_string\":\"" repeat(code, 5) "\"}}" close_
-            line[4] = head "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"tool_use_id\":\"toolu_" turn "\",\"type\":\"tool_result\",\"content\":\"" repeat(code, 12) "\"}]}," "\"toolUseResult\":{\"filePath\":\"" cwd "/src/services/module_11.ts\",\"oldString\":\"" repeat(code, 3) "\",\"newString\":\"" repeat(code, 5) "\"}," tail
+            line[3] = open "{\"type\":\"tool_use\",\"id\":\"toolu_" turn "\",\"name\":\"Edit\",\"input\":{\"file_path\":\"" cwd "/src/services/module_11.ts\",\"old_string\":\"" repeat(code, 2) "\",\"new_string\":\"" repeat(code, 3) "\"}}" close_
+            line[4] = head "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"tool_use_id\":\"toolu_" turn "\",\"type\":\"tool_result\",\"content\":\"" repeat(code, 8) "\"}]}," "\"toolUseResult\":{\"filePath\":\"" cwd "/src/services/module_11.ts\",\"oldString\":\"" repeat(code, 2) "\",\"newString\":\"" repeat(code, 3) "\"}," tail
             for (kind = 1; kind <= 4; kind++) {
                 print line[kind]
                 size += length(line[kind]) + 1
@@ -153,10 +153,10 @@ hold_once() {
     write_event "$1" "$own_session" false
     "$hook" <"$1/event.json" >/dev/null 2>&1
     write_event "$1" "$own_session" true
-    local notes=$1/project/.claude/ralph/$own_session name
-    for name in loop.json journal.jsonl; do
-        cp "$notes/$name" "$1/saved-$name"
-        printf '%s\n' -r "$notes/$name" "$1/saved-$name" >>"$1/reset"
+    local note
+    for note in "$1/project/.claude/ralph/$own_session"/*.json*; do
+        cp "$note" "$1/saved-${note##*/}"
+        printf '%s\n' -r "$note" "$1/saved-${note##*/}" >>"$1/reset"
     done
 }
 

@@ -8,9 +8,11 @@
  * written anew from SAVED and each FOLDER is removed with all it holds: every run starts from the
  * same files.
  *
- * One line for each program, with tabs between: the quartiles of the wall time in microseconds
- * (25 %, 50 %, 75 %), the same three of its time divided by that of the first program in the same
- * round, its peak memory in KiB, and how many runs ended with another code than 0.
+ * One line for each program, with tabs between: its wall time in microseconds (the tenth and the half
+ * of its runs were faster than this), the same two of its time divided by that of the first program
+ * in the same round, its peak memory in KiB, and how many runs ended with another code than 0.
+ *
+ * Where it may (as root), it takes precedence over whatever else runs, for all programs alike.
  */
 #define _GNU_SOURCE
 #define _XOPEN_SOURCE 700
@@ -67,8 +69,11 @@ static struct saved load(const char *path, const char *from) {
     return saved;
 }
 
+/* A new file, not the old one emptied: ext4 hurries the disk for the latter, and the program that is
+ * timed next would have to wait for what the restoring has begun. */
 static void restore(const struct saved *saved) {
-    int file = open(saved->path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (unlink(saved->path) != 0 && errno != ENOENT) give_up(saved->path);
+    int file = open(saved->path, O_WRONLY | O_CREAT | O_EXCL, 0644);
     if (file < 0) give_up(saved->path);
     if (write(file, saved->bytes, saved->length) != (ssize_t)saved->length) give_up(saved->path);
     close(file);
@@ -119,9 +124,9 @@ static int ascending(const void *one, const void *other) {
     return (difference > 0) - (difference < 0);
 }
 
-static void print_quartiles(double *values, int count) {
+static void print_tenth_and_half(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, ascending);
-    printf("%.3f\t%.3f\t%.3f\t", values[count / 4], values[count / 2], values[count * 3 / 4]);
+    printf("%.3f\t%.3f\t", values[count / 10], values[count / 2]);
 }
 
 int main(int argc, char **argv) {
@@ -151,6 +156,8 @@ int main(int argc, char **argv) {
             }
         }
     }
+    /* Refused to everybody but root; it is measured all the same. */
+    (void)!setpriority(PRIO_PROCESS, 0, -20);
     /* Two rounds more than asked for: the first ones fill the caches and are not counted. */
     for (int round = -2; round < rounds; round++) {
         double took[MOST];
@@ -166,8 +173,8 @@ int main(int argc, char **argv) {
         }
     }
     for (int which = 0; which < count; which++) {
-        print_quartiles(programs[which].times, rounds);
-        print_quartiles(programs[which].ratios, rounds);
+        print_tenth_and_half(programs[which].times, rounds);
+        print_tenth_and_half(programs[which].ratios, rounds);
         printf("%ld\t%d\n", programs[which].memory, programs[which].failures);
     }
     return 0;

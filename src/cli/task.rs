@@ -2,6 +2,7 @@
 //!
 //! Every answer is short: a model reads it hundreds of times.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::{Where, own_session};
 use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};
-use crate::speckit::books::{Books, Done, Failed, over, read_list};
+use crate::speckit::books::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
 use crate::speckit::{SIGNAL, STATE, TASKS};
@@ -215,10 +216,9 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
     let mut refused = false;
     for task in tasks {
         // The command runs while the books are closed: it may take long, and others work meanwhile.
-        let result = task.verify_command(&text).filter(|_| !task.done);
-        let result = result.map(|command| checks::run(&command, &job.project.root, limit));
-        if let Some(result) = result.filter(|result| !result.passed) {
-            anstream::println!("{}", refusal(task, &result));
+        let proof = if task.done { Proof::None } else { job.proof(task, &text) };
+        if let Some(words) = unproved(task, proof, &job.project.root, limit) {
+            anstream::println!("{words}");
             refused = true;
             continue;
         }
@@ -281,9 +281,23 @@ fn add(job: &Job<'_>, after: &str, what: &str) -> Result<ExitCode> {
 fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).with_context(|| missing(id))?;
-    let Some(command) = task.verify_command(&text) else {
-        anstream::println!("{} has no Verify command in backticks: check it by reading.", task.id);
-        return Ok(ExitCode::SUCCESS);
+    let command = match job.proof(task, &text) {
+        Proof::Run(command) => command,
+        Proof::None => {
+            anstream::println!(
+                "{} has no Verify command in backticks: check it by reading.",
+                task.id
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        Proof::New(command) => {
+            anstream::println!("{}", not_run(task, &command));
+            return Ok(ExitCode::FAILURE);
+        }
+        Proof::Changed(known) => {
+            anstream::println!("{}", changed(task, &known));
+            return Ok(ExitCode::FAILURE);
+        }
     };
     let result = checks::run(&command, &job.project.root, limit);
     if result.passed {
@@ -305,6 +319,10 @@ impl Job<'_> {
     /// The list as it stands, for reading; nobody is kept from writing it.
     fn list(&self) -> Result<(TaskList, Vec<u8>)> {
         Ok(read_list(self.feature)?)
+    }
+
+    fn proof(&self, task: &Task, text: &[u8]) -> Proof {
+        proof(self.project, self.feature, task, text)
     }
 
     fn open(&self) -> Result<Books<'_>> {
@@ -386,6 +404,36 @@ fn nothing_open(list: &TaskList) -> String {
     format!(
         "All {} tasks are done. Look once more that nothing is left, then end with {SIGNAL} on a line of its own.",
         list.tasks.len()
+    )
+}
+
+/// Runs what proves a task; returns why it is not ticked, `None` when nothing speaks against it.
+fn unproved(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Option<String> {
+    match proof {
+        Proof::None => None,
+        Proof::Run(command) => {
+            let result = checks::run(&command, root, limit);
+            (!result.passed).then(|| refusal(task, &result))
+        }
+        Proof::New(command) => {
+            anstream::println!("{}", not_run(task, &command));
+            None
+        }
+        Proof::Changed(known) => Some(changed(task, &known)),
+    }
+}
+
+fn not_run(task: &Task, command: &str) -> String {
+    format!(
+        "The Verify command of {} was written after the loop was armed and is not run here: run it yourself: `{command}`",
+        task.id
+    )
+}
+
+fn changed(task: &Task, known: &str) -> String {
+    format!(
+        "{} is not ticked: its Verify command is not the one that the loop was armed with.\nPut it back: `{known}`",
+        task.id
     )
 }
 

@@ -15,7 +15,9 @@ use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, put_aside};
+use crate::store::loops::{
+    Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
+};
 use crate::store::read;
 use crate::world::{self, Deadline};
 
@@ -329,7 +331,7 @@ fn bind(
         let fingerprint = Some(desk.work_fingerprint(project));
         record.ledger = Ledger { fingerprint, ..Ledger::default() };
         record.tasks_hash = desk.tasks_hash();
-        folder.save_open_tasks(&desk.open_tasks())?;
+        folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
     }
     // A record that cannot be read is put aside before it is replaced.
     if let Some(mut own) = folder.record()?.filter(Record::is_live_ralph) {
@@ -338,6 +340,19 @@ fn bind(
     }
     folder.save(&record)?;
     folder.note(&armed_entry(claim, armer))
+}
+
+/// The Verify commands of the list as the person who arms it has it before them.
+fn verify_commands(feature: &Feature) -> VerifyCommands {
+    let Ok(content) = read::read_in(&feature.folder, TASKS, MOST_TASKS) else {
+        return VerifyCommands::new();
+    };
+    let tasks = TaskList::parse(&content.bytes).tasks;
+    let commands = tasks.into_iter().filter_map(|task| {
+        let command = task.verify_command(&content.bytes)?;
+        Some((task.id, command))
+    });
+    commands.collect()
 }
 
 fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {

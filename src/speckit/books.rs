@@ -371,6 +371,40 @@ impl<'a> Books<'a> {
     }
 }
 
+/// What may be run to prove a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The task has no Verify command.
+    None,
+    /// This command, which stood there when the loop was armed, or in a list that nobody armed.
+    Run(String),
+    /// A command that was written since: the person who armed has not seen it.
+    New(String),
+    /// Another command than the one that stood there, which is this.
+    Changed(String),
+}
+
+/// Returns what may be run to prove a task.
+///
+/// The agent can write the list, and `spool task` may be allowed to it without a question: only
+/// commands that a person armed are run.
+pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
+    let loops = Loops::of(&project.root);
+    let owner = loops.claim(&feature.name).and_then(|claim| claim.session);
+    let armed = owner.filter(|owner| is_session_id(owner));
+    let armed = armed.and_then(|session| loops.armed_verify(&session));
+    let command = task.verify_command(text);
+    let Some(armed) = armed else {
+        return command.map_or(Proof::None, Proof::Run);
+    };
+    match (command, armed.get(&task.id)) {
+        (None, None) => Proof::None,
+        (Some(command), Some(known)) if command == *known => Proof::Run(command),
+        (_, Some(known)) => Proof::Changed(known.clone()),
+        (Some(command), None) => Proof::New(command),
+    }
+}
+
 /// Returns why a feature's loop is over, `None` while it lives or when there never was one.
 pub fn over(project: &Project, feature: &Feature) -> Option<String> {
     Loops::of(&project.root).claim(&feature.name)?.closed

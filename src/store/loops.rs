@@ -122,12 +122,16 @@ pub struct Checked {
 /// The open tasks of a list, by id, with a hash of their text.
 pub type OpenTasks = BTreeMap<String, u64>;
 
+/// The Verify commands of a list when its loop was armed, by the id of their task.
+pub type VerifyCommands = BTreeMap<String, String>;
+
 /// `open-tasks.json`, as it stands on the disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct NotedTasks {
     version: u32,
     tasks: OpenTasks,
+    verify: Option<VerifyCommands>,
 }
 
 /// Which session drives a feature.
@@ -220,6 +224,13 @@ impl Loops {
             return None;
         }
         load(&self.folder.join(session).join("loop.json")).ok().flatten()
+    }
+
+    /// Returns the Verify commands that a session's loop was armed with, `None` when nobody armed it.
+    pub fn armed_verify(&self, session: &str) -> Option<VerifyCommands> {
+        let noted: Option<NotedTasks> =
+            load(&self.folder.join(session).join("open-tasks.json")).ok().flatten();
+        noted?.verify
     }
 
     /// Returns the journal of a session as it stands, empty when there is none.
@@ -321,14 +332,27 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        let noted: Option<NotedTasks> = load(&self.folder.join("open-tasks.json")).ok().flatten();
-        noted.unwrap_or_default().tasks
+        self.noted().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        let noted = NotedTasks { version: VERSION, tasks: tasks.clone() };
-        save(&self.folder.join("open-tasks.json"), &noted)
+        let verify = self.noted().verify;
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
+    }
+
+    /// Notes the list as a person armed it: its open tasks, and the commands that may be run.
+    pub fn save_armed(&self, tasks: &OpenTasks, verify: VerifyCommands) -> io::Result<()> {
+        let verify = Some(verify);
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
+    }
+
+    fn noted(&self) -> NotedTasks {
+        load(&self.noted_path()).ok().flatten().unwrap_or_default()
+    }
+
+    fn noted_path(&self) -> PathBuf {
+        self.folder.join("open-tasks.json")
     }
 
     /// Returns the path of a file of the session's own.

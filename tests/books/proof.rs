@@ -104,3 +104,33 @@ fn a_flood_of_output_is_cut_to_its_end() {
     assert!(said.len() < 2_000, "{} bytes", said.len());
     assert!(said.contains("exit code 9") && said.contains("\n200000\n"), "{said}");
 }
+
+#[test]
+fn only_a_command_that_a_person_armed_is_run() {
+    let list = "- [ ] T001 Create it\n  - **Verify**: `touch ran`\n- [ ] T002 Fill it\n";
+    let project = Project::armed(list);
+    let ran = project.root.join("ran");
+
+    // Another command in its place: nothing runs, nothing is ticked, the old one is named.
+    project.edit_tasks("`touch ran`", "`touch ran; true`");
+    let said = project.task(&["done", "T001"]).refused();
+    assert!(said.contains("Put it back: `touch ran`"), "{said}");
+    assert!(project.task(&["verify", "T001"]).refused().contains("Put it back: `touch ran`"));
+    project.edit_tasks("  - **Verify**: `touch ran; true`\n", "");
+    assert!(project.task(&["done", "T001"]).refused().contains("Put it back: `touch ran`"));
+    assert_eq!(boxes(&project.tasks()), [false, false]);
+    assert!(!ran.exists());
+
+    // A command where there was none: named, not run, and it holds up nothing.
+    project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch ran`\n");
+    let said = project.task(&["done", "T002"]).ok();
+    assert!(said.contains("is not run here: run it yourself: `touch ran`"), "{said}");
+    assert_eq!(boxes(&project.tasks()), [false, true]);
+    assert!(!ran.exists());
+
+    // A person who arms again has seen the list.
+    project.edit_tasks("T001 Create it\n", "T001 Create it\n  - Verify: `touch ran`\n");
+    project.arm("");
+    project.task(&["done", "T001"]).ok();
+    assert!(ran.exists());
+}

@@ -7,6 +7,8 @@ mod cancelling;
 mod checkout;
 mod coordinator;
 mod demo;
+mod evidence;
+mod long_sessions;
 mod neighbours;
 mod packaging;
 mod ralph;

@@ -94,8 +94,11 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_session_goes_on_lat
     }
 
     broken.store(false, Ordering::SeqCst);
+    let spent = model.main_requests().len();
     let second = client.resume(SESSION).run("Go on, please.").expect("a run");
     assert!(second.is_success(), "{}", second.describe());
+    let resumed = model.main_requests()[spent].body["messages"].to_string();
+    assert!(resumed.contains("a loop is armed in this session: feature"), "{resumed}");
     workshop.assert_all_done(4);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "continue", "end completed"]);
     assert_eq!(workshop.status()["record"]["ledger"]["iterations"], 4);

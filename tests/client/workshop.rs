@@ -146,14 +146,18 @@ impl Worker {
         TaskList::parse(&text).open().next().map(|task| task.id.clone())
     }
 
-    /// Returns the reply that does a task: it writes the task's file and ticks its box, with the shell.
-    pub fn work_on(id: &str) -> Reply {
+    /// Returns the command that does a task: it writes the task's file and ticks its box.
+    pub fn command_for(id: &str) -> String {
         let list = format!("{FOLDER}/tasks.md");
-        let command = format!(
+        format!(
             "mkdir -p out && echo 'the work of {id}' >> out/{id}.txt && \
              sed 's/- \\[ \\] {id} /- [x] {id} /' {list} > {list}.new && mv {list}.new {list}"
-        );
-        let input = json!({"command": command, "description": format!("do {id}")});
+        )
+    }
+
+    /// Returns the reply that does a task with the shell.
+    pub fn work_on(id: &str) -> Reply {
+        let input = json!({"command": Worker::command_for(id), "description": format!("do {id}")});
         Reply::text(&format!("I do {id}.")).and_tool("Bash", input)
     }
 
@@ -176,6 +180,7 @@ impl Worker {
 #[derive(Debug)]
 pub struct Call {
     pub event: String,
+    pub folder: String,
     pub stdout: String,
     pub stderr: String,
     pub code: String,
@@ -205,8 +210,10 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
         let exists = |number: &usize| self.project.path().join(format!("calls/{number}")).is_dir();
         let call = |number| {
             let event: Value = serde_json::from_str(&read(number, "stdin")).expect("an event");
+            let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
             Call {
-                event: event["hook_event_name"].as_str().unwrap_or_default().to_owned(),
+                event: text("hook_event_name"),
+                folder: text("cwd"),
                 stdout: read(number, "stdout"),
                 stderr: read(number, "stderr"),
                 code: read(number, "code").trim().to_owned(),

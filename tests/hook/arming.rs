@@ -1,6 +1,8 @@
 //! Arming and cancelling: what a person types, and what may never come back afterwards.
 
-use crate::support::{ALL_DONE, Bench, FEATURE, Outcome, THREE_TASKS, executing, numbered_tasks};
+use crate::outcome::Outcome;
+use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use ralph_speckit::store::loops::Claim;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -280,6 +282,15 @@ fn a_loop_armed_in_a_terminal_is_taken_by_the_first_session_that_stops() {
     assert_eq!(bench.record("s1").armed_by, "terminal");
 }
 
+#[test]
+fn asking_for_the_status_changes_nothing() {
+    for bench in [Bench::folder(), Bench::project(), Bench::ready(), Bench::in_execution()] {
+        let before = bench.everything();
+        assert!(bench.command("s1", "speckit:status", "").run().is_block(), "no token is spent");
+        assert_eq!(bench.everything(), before);
+    }
+}
+
 // After a cancel.
 
 #[test]
@@ -329,6 +340,25 @@ fn stops_under_way_do_not_undo_a_cancel() {
         assert!(!bench.state_path().exists());
         assert_eq!(bench.record("s1").ledger.ended.unwrap().name(), "cancelled");
     }
+}
+
+#[test]
+fn a_loop_that_is_over_gives_its_feature_up() {
+    let bench = Bench::in_execution().tasks(ALL_DONE);
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.as_deref(), Some("completed"));
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (completed)");
+}
+
+#[test]
+fn an_end_that_broke_off_before_its_claim_was_closed_is_an_end() {
+    let bench = Bench::in_execution();
+    bench.set_state("maxGlobalIterations", 1);
+    bench.stop("s1").run().told();
+    let loops = bench.loops();
+    let claim = loops.claim(FEATURE).unwrap();
+    loops.write_claim(&Claim { closed: None, ..claim }).unwrap();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (max_iters)");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Many hooks at once on one project: every answer is valid, every count exact.
 
-use crate::support::{Bench, Outcome, THREE_TASKS};
+use crate::outcome::Outcome;
+use crate::support::{Bench, THREE_TASKS};
 use std::collections::BTreeMap;
 
 const SESSIONS: usize = 10;

@@ -1,6 +1,6 @@
 //! What arrives on standard input, and names that no honest project has.
 
-use crate::support::{Bench, FEATURE, THREE_TASKS, date, executing};
+use crate::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, date, executing};
 use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
@@ -105,6 +105,35 @@ fn nfr_1_all_that_can_keep_it_waiting_at_once_is_over_within_3_seconds() {
         world::pause(Duration::from_millis(40));
     }
     hook.finish();
+}
+
+#[test]
+fn files_that_are_dated_in_the_future_are_read_like_others() {
+    let bench = Bench::in_execution().settings("---\nenabled: true\n---\n");
+    bench.transcript("s1").tool("Edit");
+    for (path, _) in bench.everything() {
+        date(&path, 86_400);
+    }
+    date(&bench.transcript("s1").path, 86_400);
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    for (path, _) in bench.everything() {
+        date(&path, 86_400);
+    }
+    bench.stop("s1").held().run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+}
+
+#[test]
+fn a_list_that_is_half_written_is_not_done() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    // As far as it is written, everything is ticked.
+    fs::write(bench.feature_path("tasks.md"), "# Tasks\n\n- [x] T001 Create it\n").unwrap();
+    let hook = bench.stop("s1").held().start();
+    world::pause(Duration::from_millis(600));
+    fs::write(bench.feature_path("tasks.md"), THREE_TASKS).unwrap();
+    hook.finish().reason();
 }
 
 #[test]

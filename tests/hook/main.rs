@@ -4,6 +4,7 @@ mod arming;
 mod crowd;
 mod hazards;
 mod input;
+mod outcome;
 mod paths;
 mod properties;
 mod spec_000;

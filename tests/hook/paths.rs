@@ -1,6 +1,7 @@
 //! Spec 003, NFR-4: every way out of a stop, once. The table is the list of them.
 
-use crate::support::{ALL_DONE, Bench, FEATURE, Outcome, executing};
+use crate::outcome::Outcome;
+use crate::support::{ALL_DONE, Bench, FEATURE, executing};
 use ralph_speckit::speckit::books::Books;
 use ralph_speckit::speckit::project::Project;
 use serde_json::json;

@@ -210,6 +210,16 @@ fn a_state_that_is_corrupted_anew_every_time_does_not_block_for_ever() {
     assert_eq!(blocks, 11);
 }
 
+#[test]
+fn the_last_allowed_iteration_may_complete() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 2");
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").held().run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+}
+
 // Stops too early.
 
 #[test]

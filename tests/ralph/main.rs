@@ -4,6 +4,9 @@ mod arguments;
 mod checks;
 mod cli;
 mod ends;
+#[path = "../hook/outcome.rs"]
+#[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
+mod outcome;
 mod spec_000;
 mod spec_002;
 #[path = "../hook/support.rs"]
@@ -14,7 +17,8 @@ mod support;
 mod transcript;
 mod traps;
 
-use support::{Bench, Outcome};
+use outcome::Outcome;
+use support::Bench;
 
 /// The marker that keeps the usual promise.
 pub const PROMISE: &str = "<promise>DONE</promise>";
