@@ -81,3 +81,35 @@ fn the_journal_says_which_are_running() {
     let entry = bench.journal("s1").into_iter().find(|it| it["event"] == "checks").unwrap();
     assert_eq!(entry["words"], "running `true`, `test -d src`");
 }
+
+#[test]
+fn a_hook_that_is_killed_leaves_nothing_of_its_check_behind() {
+    let check =
+        "sh -c 'echo $$ > ../grandchild; while :; do sleep 1; done' & echo $$ > ../child; wait";
+    let bench = armed(&format!("\"Make it\" --check \"{check}\""));
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start();
+    let [child, grandchild] = ["../child", "../grandchild"].map(|name| {
+        loop {
+            let text = std::fs::read_to_string(bench.path(name)).unwrap_or_default();
+            if text.ends_with('\n') {
+                break text.trim().to_owned();
+            }
+            std::thread::yield_now();
+        }
+    });
+    running.kill();
+    for pid in [child, grandchild] {
+        while is_there(&pid) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// One that nobody has reaped yet is gone.
+fn is_there(pid: &str) -> bool {
+    let listing =
+        std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
