@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 on_every_client! {
     forty_iterations_end_with_a_promise_after_real_work
     a_promise_without_work_is_refused_and_then_earned
     a_failing_check_turns_green
+    a_check_of_a_minute_does_not_lose_its_answer
     three_iterations_at_most
     a_cancel_in_the_middle_ends_the_loop
     a_task_arrives_letter_for_letter_and_runs_nothing
@@ -125,6 +127,28 @@ fn a_failing_check_turns_green(version: &str) {
         "{}",
         feedbacks[0]
     );
+    assert_eq!(verdicts(&project), ["continue", "end completed"]);
+}
+
+/// A hook has 60 seconds where nothing else is said; what it answers after that is lost.
+fn a_check_of_a_minute_does_not_lose_its_answer(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        Reply::text("It is made."),
+        shell("echo green > state"),
+        Reply::text("Now it is."),
+    ]);
+    let model = model.expect("a model");
+    let client = with_plugin(version, &project, &model).limit(Duration::from_mins(4));
+    // The slow one is slow only once.
+    let check = "test -f state || { sleep 61; false; }";
+    let run = client.run(&format!("/speckit:ralph-loop \"Make it\" --check \"{check}\""));
+    let run = run.expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 1, "{}", run.describe());
+    assert!(feedbacks[0].starts_with("Check failed: `test -f state"), "{}", feedbacks[0]);
+    assert_eq!(told(&run), "Ralph loop: completed after 2 iterations: every check passed");
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }
 
