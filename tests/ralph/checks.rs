@@ -46,7 +46,8 @@ fn the_same_failure_three_times_asks_for_another_way() {
 #[test]
 fn a_check_over_its_limit_has_failed() {
     let bench = armed("\"Make it\" --check 'echo begun; sleep 60' --check-timeout 1");
-    let stop = works_and_says(&bench, "done");
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").saying("done").start().with_checks().finish();
     assert!(
         stop.reason().contains("(over its limit of 1 s, ended)\nThe end of its output:\n| begun"),
         "{stop}"
