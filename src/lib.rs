@@ -7,6 +7,7 @@ pub mod claude;
 pub mod engine;
 pub mod evidence;
 pub mod hook;
+pub mod ralph;
 pub mod speckit;
 pub mod store;
 pub mod world;

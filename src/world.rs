@@ -33,6 +33,11 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     raw_variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+/// Returns the path of the running program, `None` where the system does not tell.
+pub fn program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
 /// Waits for this long.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pause(length: Duration) {

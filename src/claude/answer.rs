@@ -47,6 +47,12 @@ impl Answer {
         self
     }
 
+    /// Returns the answer that hands the model a context with its command, and the person a line.
+    pub fn context_and_line(event: &str, context: &str, message: &str) -> Self {
+        let output = json!({"hookEventName": event, "additionalContext": context});
+        Self::object(&json!({"hookSpecificOutput": output, "systemMessage": message}))
+    }
+
     fn object(value: &serde_json::Value) -> Self {
         Self { stdout: Some(value.to_string()), stderr: Vec::new() }
     }

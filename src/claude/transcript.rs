@@ -36,6 +36,8 @@ pub struct Calls {
     /// How many there are, a little over 50 at most; `None` when none is to be seen but something
     /// before was left out, such as a large tool result and the call that it answers.
     pub count: Option<u64>,
+    /// Whether there may have been more than were counted.
+    pub more: bool,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
 }
@@ -76,7 +78,11 @@ impl Calls {
             }
         }
         let known = seen.calls > 0 || start == from;
-        Some(Self { count: known.then_some(seen.calls), read_up_to: seen.end })
+        Some(Self {
+            count: known.then_some(seen.calls),
+            more: start > from || seen.calls >= MOST_CALLS,
+            read_up_to: seen.end,
+        })
     }
 }
 
@@ -148,6 +154,14 @@ impl Tail {
             return Some(Self { bytes, cut: true });
         }
         Some(Self { bytes, cut: false })
+    }
+
+    /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
+    pub fn last_text(&self) -> Option<String> {
+        let lines = self.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
+        let texts = lines.filter(|line| memmem::find(line, br#""text""#).is_some());
+        let mut spoken = texts.filter_map(|line| Line::read(line)?.spoken()?.content.last_text());
+        spoken.next()
     }
 
     /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
@@ -266,6 +280,10 @@ impl Line {
 }
 
 impl Content {
+    fn last_text(self) -> Option<String> {
+        self.0.into_iter().rev().find_map(|block| block.text)
+    }
+
     fn says(&self, signal: &str) -> bool {
         let mut texts = self.0.iter().filter_map(|block| block.text.as_deref());
         texts.any(|text| stands_alone(text, signal))
@@ -363,10 +381,11 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let all = Calls { count: Some(1), read_up_to: text.len() as u64 };
+        let all = Calls { count: Some(1), more: true, read_up_to: text.len() as u64 };
         assert_eq!(Calls::since(&path, 0), Some(all));
         assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all));
-        assert_eq!(Calls::since(&path, text.len() as u64), Some(Calls { count: Some(0), ..all }));
+        let none = Calls { count: Some(0), more: false, ..all };
+        assert_eq!(Calls::since(&path, text.len() as u64), Some(none));
         assert_eq!(Calls::since(folder.path(), 0), None);
     }
 }

@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 
 use super::{Where, own_session};
+use crate::engine::Demand;
+use crate::ralph::end::{cancelled, end, live, meant};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
+use crate::speckit::project::Project;
+use crate::store::closing::Telling;
+use crate::store::loops::{Loops, Record};
 
 /// End a loop; its notes and journal stay.
 ///
@@ -14,20 +19,57 @@ use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
 pub struct CancelArgs {
     /// The feature; without it, the one this session drives, or the current one
     feature: Option<String>,
+    /// The session whose ralph loop is meant; without it, this session's, or the only one
+    #[arg(long, value_name = "ID", conflicts_with = "feature")]
+    session: Option<String>,
     #[command(flatten)]
     place: Where,
 }
 
 /// Shows the loop as it is, then cancels it (spec 003, AC-4.3).
 pub fn run(args: &CancelArgs) -> Result<ExitCode> {
-    let project = args.place.project()?;
+    let project = args.place.with_loops()?;
     let session = own_session();
+    if let Some(record) = ralph_meant(args, &project, session.as_deref())? {
+        let loops = Loops::of(&project.root);
+        let ended = end(&loops, &record.session, Demand::Cancelled, Telling::Done)?;
+        anstream::println!("{}", cancelled(&ended.unwrap_or(record)));
+        return Ok(ExitCode::SUCCESS);
+    }
     let feature = feature_to_cancel(&project, args.feature.as_deref(), session.as_deref())
         .map_err(|refusal| anyhow!("{refusal}"))?;
     if let Some(summary) = summary(&project, &feature) {
         anstream::println!("{summary}\n");
     }
-    let cancelled = cancel(&project, &feature).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("Loop cancelled. {}", cancelled.cleanup);
+    let done = cancel(&project, &feature).map_err(|refusal| anyhow!("{refusal}"))?;
+    anstream::println!("Loop cancelled. {}", done.cleanup);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The ralph loop to cancel: the named session's, this session's, or the only live loop of all.
+fn ralph_meant(
+    args: &CancelArgs,
+    project: &Project,
+    session: Option<&str>,
+) -> Result<Option<Record>> {
+    let loops = Loops::of(&project.root);
+    let refused = |refusal| anyhow!("{refusal}");
+    if args.session.is_some() {
+        return meant(&loops, args.session.as_deref()).map(Some).map_err(refused);
+    }
+    if args.feature.is_some() {
+        return Ok(None);
+    }
+    let all = live(&loops);
+    if let Some(own) = all.iter().find(|record| Some(record.session.as_str()) == session) {
+        return Ok(Some(own.clone()));
+    }
+    let meant_feature = project.feature_meant(None, session).ok().flatten();
+    let has_loop = meant_feature.is_some_and(|feature| {
+        loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none())
+    });
+    if has_loop || all.is_empty() {
+        return Ok(None);
+    }
+    meant(&loops, None).map(Some).map_err(refused)
 }

@@ -29,7 +29,7 @@ pub struct LogArgs {
 
 /// Prints the journals of all sessions in the order of time.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
-    let loops = Loops::of(&args.place.project()?.root);
+    let loops = Loops::of(&args.place.with_loops()?.root);
     let mut all: Vec<(String, Entry)> = Vec::new();
     let mut unread = 0;
     for session in loops.sessions() {

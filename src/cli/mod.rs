@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the words that name them.
 
+mod block;
 mod cancel;
 mod demo;
 mod doctor;
@@ -47,6 +48,8 @@ enum Command {
     Status(status::StatusArgs),
     Task(task::TaskArgs),
     Cancel(cancel::CancelArgs),
+    /// End the loop because a person is needed
+    Block(block::BlockArgs),
     Log(log::LogArgs),
     Doctor(doctor::DoctorArgs),
     Plugin(plugin::PluginArgs),
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
+        Command::Block(args) => block::run(&args),
         Command::Cancel(args) => cancel::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
@@ -80,13 +84,24 @@ struct Where {
 }
 
 impl Where {
-    fn project(&self) -> Result<Project> {
-        let start = match &self.project {
+    fn start(&self) -> Result<PathBuf> {
+        match &self.project {
             Some(folder) => folder
                 .canonicalize()
-                .with_context(|| format!("cannot open the folder `{}`", folder.display()))?,
-            None => std::env::current_dir().context("the current folder cannot be read")?,
-        };
+                .with_context(|| format!("cannot open the folder `{}`", folder.display())),
+            None => std::env::current_dir().context("the current folder cannot be read"),
+        }
+    }
+
+    /// The folder that has loops: this session's, or the nearest one; a ralph loop needs no project.
+    fn with_loops(&self) -> Result<Project> {
+        let start = self.start()?;
+        let found = Project::with_loops(&start, own_session().as_deref());
+        found.map_or_else(|| self.project(), Ok)
+    }
+
+    fn project(&self) -> Result<Project> {
+        let start = self.start()?;
         Project::around(&start).with_context(|| {
             format!(
                 "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::Where;
-use crate::speckit::status::Report;
+use crate::ralph::report::Report;
 
 /// Show the loops of this project.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct StatusArgs {
 
 /// Prints the report.
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
-    let report = Report::of(&args.place.project()?);
+    let report = Report::of(&args.place.with_loops()?);
     if args.json {
         anstream::println!("{}", serde_json::to_string_pretty(&report)?);
     } else {

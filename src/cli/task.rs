@@ -378,7 +378,7 @@ fn described(task: &Task, list: &TaskList, state: &State, text: &[u8]) -> Value 
         "parallel": task.parallel,
         "agent": agent(task),
         "fixes": task.fixes,
-        "phase": task.phase,
+        "phase": &*task.phase,
         "line": task.line,
         "failures": state.failures(&task.id),
         "verify": task.verify_command(text),

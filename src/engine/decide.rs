@@ -4,9 +4,13 @@
 //! unreadable, the evidence of completion, what is waited for, the guardrails, and only then "go on".
 
 use super::contract::{Contract, WithoutWork};
+use super::fingerprint::Hasher;
 use super::ledger::Ledger;
-use super::observation::{Demand, Observation, Waiting, Work};
+use super::observation::{Change, CheckResult, Demand, Observation, Waiting, Work};
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
+
+/// Iterations in a row with the same failure after which the agent is told to try another way.
+const SAME_FAILURE: u32 = 3;
 
 /// A verdict and the ledger as it stands after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,18 +23,21 @@ pub struct Judgement {
 
 /// Returns whether the contract's checks have to be run before `decide` can judge this observation.
 ///
-/// They are dear, so they run only when everything else says "done" (spec 000).
+/// They are dear, so they run only when everything else says "done" (spec 000), and not while
+/// something is waited for, unless the agent claims to be done.
 pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
+        && (seen.claimed || seen.work != Work::Untold || waits(ledger, seen).is_none())
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
 }
 
 /// Returns the verdict on one iteration and the ledger after it.
 pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judgement {
     let after = count(ledger, seen);
+    let after = count_failure(after, seen.checks.as_deref());
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
@@ -65,13 +72,42 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         idle_stops: if idle { before.idle_stops.saturating_add(1) } else { 0 },
         unchanged: if unchanged { before.unchanged.saturating_add(1) } else { 0 },
         tool_calls: before.tool_calls.saturating_add(calls),
-        fingerprint: Some(seen.fingerprint),
+        more_calls: before.more_calls || seen.more_calls,
+        fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),
             _ => None,
         },
         ..before.clone()
     }
+}
+
+/// The ledger with the failed checks of this iteration counted in; checks that did not run say nothing.
+fn count_failure(mut after: Ledger, checks: Option<&[CheckResult]>) -> Ledger {
+    let Some(results) = checks else {
+        return after;
+    };
+    let failure = failure_of(results);
+    after.same_failure = match (failure, after.failure) {
+        (None, _) => 0,
+        (now, before) if now == before => after.same_failure.saturating_add(1),
+        _ => 1,
+    };
+    after.failure = failure;
+    after
+}
+
+/// A hash over the failed checks and what they said, digits left out: times and counts differ in
+/// every run of the same failure.
+fn failure_of(results: &[CheckResult]) -> Option<u64> {
+    let mut failed = results.iter().filter(|result| !result.passed).peekable();
+    failed.peek()?;
+    let hash = failed.fold(Hasher::default(), |hash, result| {
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let tail: Vec<u8> = result.tail.bytes().filter(|byte| !digit(byte)).collect();
+        hash.with(result.run.as_bytes()).with(result.outcome.as_bytes()).with(&tail)
+    });
+    Some(hash.finish())
 }
 
 fn demanded(demand: &Demand) -> TerminalReason {
@@ -96,7 +132,11 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
         None => vec![Shortfall::ChecksNotRun],
         Some(results) => {
             let failed = results.iter().filter(|result| !result.passed);
-            failed.cloned().map(Shortfall::CheckFailed).collect()
+            missing.extend(failed.cloned().map(Shortfall::CheckFailed));
+            if after.same_failure >= SAME_FAILURE {
+                missing.push(Shortfall::SameFailure { times: after.same_failure });
+            }
+            missing
         }
     }
 }
@@ -112,26 +152,39 @@ fn shortfalls_before_checks(
         Work::List { open, .. } if open.is_empty() => Vec::new(),
         Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
         Work::Counter { index, total } if *total > 0 && index >= total => Vec::new(),
-        Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after),
+        Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after, seen),
         Work::List { .. } | Work::Counter { .. } => vec![Shortfall::OpenTasks],
         Work::Untold if contract.token.is_some() && !seen.claimed => vec![Shortfall::NoToken],
-        Work::Untold if contract.token.is_some() => claim_shortfalls(contract, after),
+        Work::Untold if contract.token.is_some() => claim_shortfalls(contract, after, seen),
         Work::Untold if contract.checks.is_empty() => vec![Shortfall::NoToken],
-        Work::Untold => Vec::new(),
+        Work::Untold => too_early(contract, after),
     }
 }
 
 /// What keeps a claim that nothing but words supports from being believed.
-fn claim_shortfalls(contract: &Contract, after: &Ledger) -> Vec<Shortfall> {
-    let mut missing = Vec::new();
-    if contract.without_work == WithoutWork::Reject && after.tool_calls < contract.min_tool_calls {
-        missing
-            .push(Shortfall::NoWork { calls: after.tool_calls, needed: contract.min_tool_calls });
-    }
-    if after.iterations < contract.min_iterations {
-        missing.push(Shortfall::TooEarly { first: contract.min_iterations });
-    }
+fn claim_shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
+    let mut missing: Vec<_> = without_work(contract, after, seen).into_iter().collect();
+    missing.extend(too_early(contract, after));
     missing
+}
+
+/// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work, and
+/// without them the agent is asked once and believed when it says so again.
+fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<Shortfall> {
+    let (calls, needed) = (after.tool_calls, contract.min_tool_calls);
+    if contract.without_work != WithoutWork::Reject || calls >= needed {
+        return None;
+    }
+    if seen.tool_calls.is_some() && !after.more_calls {
+        return Some(Shortfall::NoWork { calls, needed });
+    }
+    let believed = seen.since_arming == Change::Changed || after.unseen_claims > 0;
+    (!believed).then_some(Shortfall::UnseenWork)
+}
+
+fn too_early(contract: &Contract, after: &Ledger) -> Vec<Shortfall> {
+    let first = contract.min_iterations;
+    if after.iterations < first { vec![Shortfall::TooEarly { first }] } else { Vec::new() }
 }
 
 fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
@@ -187,6 +240,9 @@ fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Judg
     if seen.claimed {
         after.refused_claims = after.refused_claims.saturating_add(1);
     }
+    if missing.contains(&Shortfall::UnseenWork) {
+        after.unseen_claims = after.unseen_claims.saturating_add(1);
+    }
     Judgement { verdict: Verdict::Continue(missing), ledger: after }
 }
 
@@ -195,5 +251,7 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
     Judgement { verdict: Verdict::End(reason), ledger: after }
 }
 
+#[cfg(test)]
+mod promise_tests;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ pub struct Line<'a> {
 
 /// Returns the lines of a text; a byte order mark in front belongs to none of them.
 pub fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(memchr::memchr_iter(b'\n', text).count() + 1);
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
         let line = &text[start..end];
@@ -33,15 +33,7 @@ pub fn hidden_lines(lines: &[Line<'_>]) -> Vec<bool> {
     let mut unclosed = Unclosed::default();
     let mut at = 0;
     while at < lines.len() {
-        let text = lines[at].text;
-        let (bullets, content) = strip_bullets(text);
-        if !content.is_empty() || !bullets.is_empty() {
-            let column = column_of(text);
-            while items.last().is_some_and(|item| *item >= column) {
-                items.pop();
-            }
-            items.extend(bullets);
-        }
+        let content = enter(&mut items, lines[at].text);
         let opened = hiding_start(content).filter(|opened| !unclosed.covers(opened, at));
         let Some(opened) = opened else {
             at += 1;
@@ -63,27 +55,37 @@ pub fn hidden_lines(lines: &[Line<'_>]) -> Vec<bool> {
     hidden
 }
 
-/// The columns of the bullets and numbers that a line starts with, and what stands behind them.
-fn strip_bullets(line: &[u8]) -> (Vec<usize>, &[u8]) {
-    let mut bullets = Vec::new();
+/// Leaves the list items that a line does not belong to, enters those that it starts, and returns
+/// what stands behind their bullets and numbers.
+fn enter<'a>(items: &mut Vec<usize>, line: &'a [u8]) -> &'a [u8] {
     let mut rest = line.trim_ascii_start();
+    let starts_item = matches!(rest.first(), Some(b'-' | b'*' | b'+' | b'0'..=b'9'));
+    if rest.is_empty() || (items.is_empty() && !starts_item) {
+        return rest;
+    }
     let mut column = column_of(line);
-    loop {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let length = match rest.get(digits) {
-            Some(b'-' | b'*' | b'+') if digits == 0 => 1,
-            Some(b'.' | b')') if (1..=9).contains(&digits) => digits + 1,
-            _ => return (bullets, rest),
-        };
+    while items.last().is_some_and(|item| *item >= column) {
+        items.pop();
+    }
+    while let Some(length) = bullet_length(rest) {
         let after = &rest[length..];
         let content = after.trim_ascii_start();
-        if content.len() == after.len() && !after.is_empty() {
-            return (bullets, rest);
-        }
-        bullets.push(column);
+        items.push(column);
         column += length + (after.len() - content.len());
         rest = content;
     }
+    rest
+}
+
+/// The length of the bullet or number that a line starts with, `None` when it starts with something else.
+fn bullet_length(text: &[u8]) -> Option<usize> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let length = match text.get(digits)? {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    text.get(length).is_none_or(u8::is_ascii_whitespace).then_some(length)
 }
 
 /// How far a line is indented, in columns; a tab goes on to the next multiple of four.

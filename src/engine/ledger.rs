@@ -19,8 +19,16 @@ pub struct Ledger {
     pub unchanged: u32,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
+    /// Whether there may have been more tool calls than could be seen.
+    pub more_calls: bool,
     /// Claims of completion that were refused.
     pub refused_claims: u32,
+    /// Claims that were refused because nobody could see whether work had been done.
+    pub unseen_claims: u32,
+    /// Iterations in a row in which the same checks failed in the same way.
+    pub same_failure: u32,
+    /// Hash of the failed checks of the last iteration, `None` when none failed.
+    pub failure: Option<u64>,
     /// What the work looked like at the last iteration.
     pub fingerprint: Option<Fingerprint>,
     /// The unreadable state that was already reported.

@@ -15,8 +15,14 @@ pub struct Observation {
     pub tampered: Tampered,
     /// Tool calls since the last iteration, or `None` where nothing tells.
     pub tool_calls: Option<u64>,
+    /// Whether there may have been more of them in a part of the record that was too long to read.
+    pub more_calls: bool,
+    /// Whether files or commits differ from what they were when the loop was armed.
+    pub since_arming: Change,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
+    /// What it looked like after the checks had run, which may write files; `None` when none ran.
+    pub after_checks: Option<Fingerprint>,
     /// The results of the contract's checks, or `None` when they were not run.
     pub checks: Option<Vec<CheckResult>>,
     /// What is still running or still to be answered.
@@ -58,6 +64,18 @@ pub enum Work {
         /// Hash of what was found.
         hash: u64,
     },
+}
+
+/// Whether something differs from what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change {
+    /// Nobody looked, or nobody could.
+    #[default]
+    Unknown,
+    /// It is the same.
+    Same,
+    /// It differs.
+    Changed,
 }
 
 /// What happened to open tasks other than being done.

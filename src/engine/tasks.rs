@@ -4,8 +4,9 @@
 //! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::fingerprint::hash_of;
+use super::fingerprint::{Hasher, hash_of};
 use super::hidden::{column_of, hidden_lines, split_lines};
 use super::line::{TaskLine, text_of};
 
@@ -37,7 +38,7 @@ pub struct Task {
     /// `[FIX T003]`: the task that this one repairs.
     pub fixes: Option<String>,
     /// The heading it stands under, empty before the first one.
-    pub phase: String,
+    pub phase: Arc<str>,
     /// Where the character between the brackets stands, in bytes from the start of the file.
     pub mark_at: usize,
     /// The line it stands on, from 1.
@@ -78,7 +79,7 @@ impl TaskList {
         let lines = split_lines(text);
         let hidden = hidden_lines(&lines);
         let mut list = Self::default();
-        let mut phase = String::new();
+        let mut phase: Arc<str> = Arc::from("");
         let mut section = 0;
         let mut open: Option<usize> = None;
         let mut taken = BTreeMap::new();
@@ -88,7 +89,7 @@ impl TaskList {
             }
             if let Some(heading) = heading_of(line.text) {
                 list.close(open.take(), line.start);
-                phase = heading;
+                phase = heading.into();
                 section += 1;
                 continue;
             }
@@ -184,12 +185,15 @@ impl TaskList {
 }
 
 /// The task's own id, or a hash of its text; a repeated one gets a number behind it.
-fn unused_id(found: &TaskLine, taken: &mut BTreeMap<String, usize>) -> String {
+fn unused_id(found: &TaskLine, taken: &mut BTreeMap<u64, usize>) -> String {
     let id = match &found.id {
         Some(id) => id.clone(),
         None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
     };
-    let copies = taken.entry(id.to_ascii_uppercase()).or_default();
+    // Two names of one hash would do no harm: the second is told apart without need.
+    let upper = id.bytes().map(|byte| byte.to_ascii_uppercase());
+    let name = upper.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish();
+    let copies = taken.entry(name).or_default();
     *copies += 1;
     // No id of a list has a `~`, so this one is nobody else's.
     if *copies == 1 { id } else { format!("{id}~{copies}") }
@@ -243,9 +247,7 @@ mod tests {
         let seen: Vec<_> = list
             .tasks
             .iter()
-            .map(|t| {
-                (t.id.as_str(), t.title.as_str(), t.done, t.parallel, t.verify, t.phase.as_str())
-            })
+            .map(|t| (t.id.as_str(), t.title.as_str(), t.done, t.parallel, t.verify, &*t.phase))
             .collect();
         assert_eq!(
             seen,

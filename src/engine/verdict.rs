@@ -37,6 +37,8 @@ pub enum Shortfall {
         /// Tool calls needed.
         needed: u64,
     },
+    /// The token came, nobody can see whether tools were called, and no file or commit changed.
+    UnseenWork,
     /// The token came before the first iteration that may end the loop.
     TooEarly {
         /// The iteration from which on it counts.
@@ -44,6 +46,11 @@ pub enum Shortfall {
     },
     /// A check failed.
     CheckFailed(CheckResult),
+    /// The same checks failed in the same way in this many iterations in a row.
+    SameFailure {
+        /// How often in a row, 3 or more.
+        times: u32,
+    },
     /// Checks are configured and were not run.
     ChecksNotRun,
     /// The state cannot be read.

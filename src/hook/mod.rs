@@ -4,13 +4,16 @@ mod failure;
 mod prompt;
 mod session;
 mod stop;
+mod stop_feature;
+mod stop_task;
 
 use std::io::{self, BufRead, Read, Write};
 use std::time::Duration;
 
+use crate::checks::{KEEPER, keep};
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::world::Deadline;
+use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
 const MOST: u64 = 16 << 20;
@@ -22,6 +25,9 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 pub fn main() {
+    if let Some(command) = world::raw_variable(KEEPER) {
+        keep(&command);
+    }
     let deadline = Deadline::after(ALL_PATIENCE);
     let answer = answer_by(&read_event(deadline), deadline);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.

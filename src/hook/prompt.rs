@@ -1,12 +1,18 @@
 //! `UserPromptExpansion`: our slash commands, answered before a token is spent.
 
+use std::path::PathBuf;
+
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
+use crate::engine::Demand;
+use crate::ralph;
+use crate::ralph::arm::Flavour;
+use crate::ralph::report::Report;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
 use crate::speckit::project::Project;
-use crate::speckit::status::Report;
-use crate::store::loops::is_session_id;
+use crate::store::closing::Telling;
+use crate::store::loops::{Loops, is_session_id};
 use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
@@ -15,6 +21,9 @@ pub fn answer(event: &Event) -> Answer {
         "speckit:implement" => implement(event),
         "speckit:cancel" => cancelled(event),
         "speckit:status" => status(event),
+        "speckit:ralph-loop" | "ralph-loop" => ralph(event, Flavour::Plain),
+        "speckit:ulw-loop" | "ulw-loop" => ralph(event, Flavour::Ultrawork),
+        "speckit:cancel-ralph" | "cancel-ralph" => cancel_ralph(event),
         _ => return Answer::silent(),
     };
     answered.unwrap_or_else(|refusal| Answer::stop_command(&format!("Ralph-speckit: {refusal}")))
@@ -23,10 +32,7 @@ pub fn answer(event: &Event) -> Answer {
 fn implement(event: &Event) -> Result<Answer, Refusal> {
     let request = Request::parse(event.arguments())?;
     let project = project(event)?;
-    let session = event.session();
-    if !is_session_id(session) {
-        return Err(Refusal("the session has no usable id, so no loop can be bound to it.\nUpdate Claude Code to 2.1.143 or later.".to_owned()));
-    }
+    let session = usable_session(event)?;
     let transcript = event.transcript();
     let armer = Armer { session: Some(session), by: "command", transcript: transcript.as_deref() };
     let started = arm(&project, &request, armer)?;
@@ -36,6 +42,9 @@ fn implement(event: &Event) -> Result<Answer, Refusal> {
 
 fn cancelled(event: &Event) -> Result<Answer, Refusal> {
     let named = event.arguments().trim();
+    if named.is_empty() && owns_ralph_loop(event) {
+        return cancel_ralph(event);
+    }
     let project = project(event)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(event.session()))?;
@@ -45,7 +54,78 @@ fn cancelled(event: &Event) -> Result<Answer, Refusal> {
 }
 
 fn status(event: &Event) -> Result<Answer, Refusal> {
-    Ok(Answer::stop_command(&Report::of(&project(event)?).text()))
+    let project = project_of_session(event).map_or_else(|| project(event), Ok)?;
+    Ok(Answer::stop_command(&Report::of(&project).text()))
+}
+
+fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
+    let request = ralph::request::Request::parse(event.arguments())?;
+    let session = usable_session(event)?;
+    let root = start_folder(event)?;
+    let transcript = event.transcript();
+    let cwd = event.cwd().unwrap_or_else(|| root.clone());
+    let here = ralph::arm::Armer {
+        root: &root,
+        cwd: &cwd,
+        session,
+        transcript: transcript.as_deref(),
+        flavour,
+    };
+    let armed = ralph::arm::arm(&request, here)?;
+    let answer = Answer::context_and_line("UserPromptExpansion", &armed.contract, &armed.line);
+    Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
+}
+
+fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
+    let named = Some(event.arguments().trim()).filter(|name| !name.is_empty());
+    let nothing = || {
+        Refusal("nothing to cancel: this session has no ralph loop.\n`spool status` lists the loops; /speckit:cancel ends a feature's.".to_owned())
+    };
+    let project = project_of_session(event).or_else(|| project(event).ok()).ok_or_else(nothing)?;
+    let loops = Loops::of(&project.root);
+    let session = named.unwrap_or(event.session());
+    let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Telling::Done);
+    let record = cancelled.map_err(|error| {
+        Refusal(format!(
+            "the loop cannot be ended: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
+            loops.folder().display()
+        ))
+    })?;
+    let record = record.ok_or_else(nothing)?;
+    Ok(Answer::stop_command(&ralph::end::cancelled(&record))
+        .log(&format!("Cancelled the ralph loop of session {session}")))
+}
+
+fn owns_ralph_loop(event: &Event) -> bool {
+    let record = project_of_session(event)
+        .and_then(|project| Loops::of(&project.root).peek(event.session()));
+    record.is_some_and(|record| record.is_live_ralph())
+}
+
+/// The project in which this session has a loop.
+fn project_of_session(event: &Event) -> Option<Project> {
+    let session = Some(event.session()).filter(|session| is_session_id(session))?;
+    let starts = [event.cwd(), world::folder("CLAUDE_PROJECT_DIR")];
+    let projects = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
+    let mut own = projects.filter(|project| Loops::of(&project.root).knows(session));
+    own.next()
+}
+
+/// The folder that the session was started in: a ralph loop needs no project.
+fn start_folder(event: &Event) -> Result<PathBuf, Refusal> {
+    let folder = world::folder("CLAUDE_PROJECT_DIR").or_else(|| event.cwd());
+    let real = folder.as_deref().and_then(|folder| folder.canonicalize().ok());
+    real.ok_or_else(|| {
+        Refusal("the folder of the session cannot be found.\nStart Claude Code in a folder that exists.".to_owned())
+    })
+}
+
+fn usable_session(event: &Event) -> Result<&str, Refusal> {
+    let session = event.session();
+    if is_session_id(session) {
+        return Ok(session);
+    }
+    Err(Refusal("the session has no usable id, so no loop can be bound to it.\nUpdate Claude Code to 2.1.143 or later.".to_owned()))
 }
 
 /// The project around the agent's folder, or the one that the session was started in.

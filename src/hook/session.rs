@@ -6,7 +6,7 @@ use crate::speckit::observe::Desk;
 use crate::speckit::project::Project;
 use crate::speckit::settings::Settings;
 use crate::speckit::words;
-use crate::store::loops::{Loops, is_session_id};
+use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::world;
 
 /// Returns the paragraph for a session with a live loop; silence for all others.
@@ -25,7 +25,13 @@ fn paragraph(event: &Event) -> Option<String> {
     }
     let cwd = event.cwd().or_else(|| world::folder("CLAUDE_PROJECT_DIR"))?;
     let project = Project::around_session(&cwd, session)?;
-    let record = Loops::of(&project.root).peek(session)?;
+    let loops = Loops::of(&project.root);
+    let record = loops.peek(session)?;
+    if record.kind == RALPH {
+        let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
+        let folder = loops.folder().join(session);
+        return ours.then(|| crate::ralph::words::reminder(&record, &folder));
+    }
     let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
     let desk = Desk::read(&feature).filter(Desk::in_execution)?;

@@ -1,28 +1,20 @@
-//! `Stop`: the agent wants to end its turn. The guards stand in the order in which they are tried.
+//! `Stop`: the agent wants to end its turn. What is common to all loops; each kind has its own file.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::checks::run_all;
+use super::{stop_feature, stop_task};
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::engine::{
-    Check, CheckResult, Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, Waiting,
-    decide, wants_checks,
-};
-use crate::speckit::arm::new_record;
-use crate::speckit::ending::{Telling, close_record};
-use crate::speckit::observe::{Desk, observe, tool_calls};
-use crate::speckit::project::{Feature, Project};
+use crate::engine::{CheckResult, Fingerprint, Verdict, Waiting};
+use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings};
-use crate::speckit::state::State;
-use crate::speckit::words;
-use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, Session, is_session_id};
+use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
-const CHECKS_LIMIT: Duration = Duration::from_mins(25);
+pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
@@ -52,7 +44,7 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
 
 fn project(event: &Event) -> Option<Project> {
     let session = event.session();
-    let around = |folder: &std::path::Path| {
+    let around = |folder: &Path| {
         if is_session_id(session) {
             Project::around_session(folder, session)
         } else {
@@ -61,12 +53,22 @@ fn project(event: &Event) -> Option<Project> {
     };
     let cwd = event.cwd();
     let found = cwd.as_deref().and_then(around);
-    found.or_else(|| {
-        let started_in = world::folder("CLAUDE_PROJECT_DIR")?;
-        // Most often it is one of the folders that were just looked at.
-        let known = cwd.is_some_and(|cwd| Project::looks_at(&cwd, &started_in));
-        if known { None } else { around(&started_in) }
-    })
+    if found.as_ref().is_some_and(|project| knows(project, session)) {
+        return found;
+    }
+    // The agent may have gone elsewhere: its loop is where the session was started. Most often that
+    // is one of the folders that were just looked at.
+    let start = world::folder("CLAUDE_PROJECT_DIR")
+        .filter(|start| cwd.is_none_or(|cwd| !Project::looks_at(&cwd, start)));
+    let start = start.as_deref().and_then(around);
+    match found {
+        None => start,
+        Some(near) => start.filter(|start| knows(start, session)).or(Some(near)),
+    }
+}
+
+fn knows(project: &Project, session: &str) -> bool {
+    is_session_id(session) && Loops::of(&project.root).knows(session)
 }
 
 fn judge(
@@ -85,20 +87,28 @@ fn judge(
     if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
-    unowned(&scene)
+    stop_feature::unowned(&scene)
 }
-
 /// Where a stop happens.
-struct Scene<'a> {
-    project: &'a Project,
-    settings: &'a Settings,
-    loops: &'a Loops,
-    event: &'a Event,
-    deadline: Deadline,
+pub struct Scene<'a> {
+    pub project: &'a Project,
+    pub settings: &'a Settings,
+    pub loops: &'a Loops,
+    pub event: &'a Event,
+    pub deadline: Deadline,
+}
+/// Checks that were run for a stop.
+pub struct Ran {
+    /// Their results, in the order of the contract.
+    pub results: Vec<CheckResult>,
+    /// What the work looked like before they ran; they may write files.
+    pub before: Fingerprint,
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
-fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<Option<Answer>> {
+///
+/// `ran` are the checks that were run for this stop.
+pub fn own_loop(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Option<Answer>> {
     let session = scene.event.session();
     if !scene.loops.knows(session) {
         return Ok(None);
@@ -111,371 +121,23 @@ fn own_loop(scene: &Scene<'_>, checks: Option<Vec<CheckResult>>) -> io::Result<O
     if !record.ledger.is_live() && !record.untold {
         return Ok(None);
     }
-    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
-    let feature = scene.project.feature_at(&record.folder).ok();
-    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
-    own_turn(scene, desk, checks)
+    if record.kind == RALPH {
+        return stop_task::own_turn(scene, &record, ran);
+    }
+    stop_feature::own_turn(scene, &record, ran.map(|ran| ran.results))
 }
 
-/// One stop of the session's loop, with the session's folder locked.
-fn own_turn(
-    scene: &Scene<'_>,
-    desk: Option<Desk>,
-    checks: Option<Vec<CheckResult>>,
-) -> io::Result<Option<Answer>> {
-    let session = scene.event.session();
-    let folder = scene.loops.session(session)?;
-    let Some(record) = folder.record()? else {
-        return Ok(None);
-    };
-    let mut seat = Seat { scene, folder, record };
-    if let Some(reason) = seat.record.ledger.ended.clone() {
-        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
-    }
-    match seat.turn(desk, checks)? {
-        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
-        Judged::RunChecks(checks) => {
-            // Nobody waits for the checks: a cancel in the meantime counts.
-            drop(seat);
-            let results = run_all(&checks, &scene.project.root, CHECKS_LIMIT);
-            own_loop(scene, Some(results))
-        }
+/// Returns the name of a verdict in the journal, and the name of the reason of an end.
+pub fn names_of(verdict: &Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Continue(_) => ("continue", ""),
+        Verdict::Wait(_) => ("wait", ""),
+        Verdict::End(reason) => ("end", reason.name()),
     }
 }
 
-/// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
-fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
-    let Scene { project, settings, loops, event, deadline } = scene;
-    let feature = match project.current_feature() {
-        Ok(Some(feature)) => feature,
-        Ok(None) => return Ok(Answer::silent()),
-        Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
-    };
-    let claim = loops.claim(&feature.name);
-    let earlier = loops.peek(event.session());
-    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
-    if let Some(answer) = claim.as_ref().and_then(over) {
-        return Ok(answer);
-    }
-    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
-        return Ok(Answer::silent());
-    };
-    // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
-    let seen = observe(project, &desk, event, &mut trial, None);
-    if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
-        return Ok(waiting_answer(&waiting));
-    }
-    {
-        let _lock = loops.lock()?;
-        let claim = loops.claim(&feature.name);
-        if let Some(answer) = claim.as_ref().and_then(over) {
-            return Ok(answer);
-        }
-        claim_feature(loops, &feature, claim.as_ref(), event)?;
-    }
-    own_turn(scene, Some(desk), None).map(Option::unwrap_or_default)
-}
-
-/// Silence with a line for the log when a claim is closed or another session's.
-///
-/// `earlier` is this session's last loop: a claim of the same arming is over with it.
-fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
-    let ended = earlier
-        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
-        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
-    if let Some(reason) = claim.closed.as_deref().or(ended) {
-        let line = format!(
-            "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
-            claim.about
-        );
-        return Some(Answer::silent().log(&line));
-    }
-    let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
-    let line = format!(
-        "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
-        claim.about
-    );
-    Some(Answer::silent().log(&line))
-}
-
-/// Binds the feature to this session, unless another hook of the same session has just done it.
-fn claim_feature(
-    loops: &Loops,
-    feature: &Feature,
-    claim: Option<&Claim>,
-    event: &Event,
-) -> io::Result<()> {
-    let folder = loops.session(event.session())?;
-    let earlier = folder.record()?;
-    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
-        return Ok(());
-    }
-    let record = fresh_record(feature, claim, earlier.as_ref(), event);
-    loops.write_claim(&Claim {
-        session: Some(event.session().to_owned()),
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: record.armed_at,
-        ..claim.cloned().unwrap_or_default()
-    })?;
-    folder.save(&record)?;
-    folder.note(&Entry {
-        at: world::now(),
-        event: "claimed".to_owned(),
-        about: feature.name.clone(),
-        words: format!(
-            "the first session that stopped took the loop (armed by {})",
-            record.armed_by
-        ),
-        ..Entry::default()
-    })
-}
-
-/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
-fn fresh_record(
-    feature: &Feature,
-    claim: Option<&Claim>,
-    earlier: Option<&Record>,
-    event: &Event,
-) -> Record {
-    let by = match claim {
-        Some(claim) if claim.session.is_none() => "terminal",
-        _ => "claim",
-    };
-    let claim = Claim {
-        about: feature.name.clone(),
-        folder: feature.relative.clone(),
-        armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
-        ..Claim::default()
-    };
-    // A session that nobody armed has said all of its transcript for this loop, unless it had a
-    // loop before: then only what it says now is new.
-    let said_before = earlier.and_then(|_| event.transcript());
-    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
-    if let Some(earlier) = earlier {
-        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
-    }
-    record
-}
-
-/// A session at its loop: where the verdict is asked for, kept and spoken.
-struct Seat<'a> {
-    scene: &'a Scene<'a>,
-    folder: Session,
-    record: Record,
-}
-
-/// A stop is answered, or checks have to be run first.
-enum Judged {
-    Answer(Answer),
-    RunChecks(Vec<Check>),
-}
-
-impl Seat<'_> {
-    /// What becomes of this stop.
-    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
-        let about = self.record.about.clone();
-        let claim = self.scene.loops.claim(&about).unwrap_or_default();
-        if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
-            let line = format!("Feature {about} is driven by session {owner} now");
-            return self.close(&Demand::Stopped, &line);
-        }
-        if let Some(reason) = claim.closed {
-            let line = format!("The loop of feature {about} is over ({reason})");
-            return self.close(&Demand::Cancelled, &line);
-        }
-        let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
-            return self.state_gone();
-        };
-        let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
-        // Another phase, or armed for another feature since the files were read.
-        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
-        if !ours || desk.feature.relative != self.record.folder {
-            return Ok(Judged::Answer(Answer::silent()));
-        }
-        self.judge(&desk, checks)
-    }
-
-    /// Gives the session's folder back; a loop that is over gives its feature up as well.
-    fn leave(self, answer: Answer) -> Answer {
-        let Self { scene, folder, record } = self;
-        // Who arms or cancels takes the lock of the project first and the session's second.
-        drop(folder);
-        match close_claim(scene.loops, &record) {
-            Ok(()) => answer,
-            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
-        }
-    }
-
-    fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
-        let Scene { project, settings, event, .. } = self.scene;
-        let read_before = self.record.transcript_read;
-        let mut seen = observe(project, desk, event, &mut self.record, checks);
-        seen.tool_calls = tool_calls(event, &mut self.record);
-        let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
-        if list_changed && self.record.tasks_hash != 0 {
-            seen.tampered = desk.tampered_since(&self.folder.open_tasks());
-        }
-        let contract = desk.contract(settings);
-        if wants_checks(&contract, &self.record.ledger, &seen) {
-            return Ok(Judged::RunChecks(contract.checks));
-        }
-        let judgement = decide(&contract, &self.record.ledger, &seen);
-        self.record.seen_at = world::now();
-        self.record.ledger = judgement.ledger;
-        if matches!(judgement.verdict, Verdict::Wait(_)) {
-            // Nothing is counted while waiting: what was read is read again at the next stop.
-            self.record.transcript_read = read_before;
-        } else if list_changed {
-            self.folder.save_open_tasks(&desk.open_tasks())?;
-            self.record.tasks_hash = desk.tasks_hash();
-        }
-        self.record.words = spoken(desk, &judgement.verdict);
-        self.folder.save(&self.record)?;
-        self.note(desk, &judgement.verdict)?;
-        let answer = match judgement.verdict {
-            Verdict::Wait(waiting) => waiting_answer(&waiting),
-            Verdict::Continue(missing) => self.continue_answer(desk, &missing),
-            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
-        };
-        Ok(Judged::Answer(answer))
-    }
-
-    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
-    /// prompts have the agent remove it when all is done.
-    fn desk_without_state(&self) -> Option<Desk> {
-        let feature = self.scene.project.feature_at(&self.record.folder).ok()?;
-        let desk = Desk::read_even_without_state(&feature);
-        let place = desk.place();
-        let all_done = place.total > 0 && place.done == place.total;
-        // In execution: somebody has just written it.
-        (all_done || desk.in_execution()).then_some(desk)
-    }
-
-    /// The state file is gone with work undone: a person is told, for nobody else will say so.
-    fn state_gone(&mut self) -> io::Result<Judged> {
-        let about = self.record.about.clone();
-        let line = format!("The state file of feature {about} is gone: the loop is over");
-        self.close(&Demand::Cancelled, &line)?;
-        let feature = self.scene.project.feature_at(&self.record.folder).ok();
-        let desk = feature.as_ref().map(Desk::read_even_without_state);
-        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
-        let message = words::gone_message(&about, place, &self.record.ledger);
-        Ok(Judged::Answer(Answer::tell(&message).log(&line)))
-    }
-
-    /// Ends the loop for a reason that lies outside the work; only the log says so.
-    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
-        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        let judged = decide(&Contract::default(), &self.record.ledger, &seen);
-        if let Some(reason) = judged.ledger.ended {
-            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
-        }
-        Ok(Judged::Answer(Answer::silent().log(line)))
-    }
-
-    /// Tells the person once why the loop ended between two stops.
-    fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
-        self.record.untold = false;
-        self.folder.save(&self.record)?;
-        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
-            return Ok(None);
-        };
-        let desk = Desk::read_even_without_state(&feature);
-        let message = words::end_message(&desk, &self.record.ledger, reason);
-        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
-    }
-
-    fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
-        let place = desk.place();
-        let (verdict, reason) = match verdict {
-            Verdict::Continue(_) => ("continue", ""),
-            Verdict::Wait(_) => ("wait", ""),
-            Verdict::End(reason) => ("end", reason.name()),
-        };
-        self.folder.note(&Entry {
-            at: self.record.seen_at,
-            event: "stop".to_owned(),
-            about: self.record.about.clone(),
-            iteration: self.record.ledger.iterations,
-            task: format!("{}/{}", place.task, place.total),
-            verdict: verdict.to_owned(),
-            reason: reason.to_owned(),
-            words: self.record.words.clone(),
-            ..Entry::default()
-        })
-    }
-
-    fn continue_answer(&self, desk: &Desk, missing: &[Shortfall]) -> Answer {
-        let ledger = &self.record.ledger;
-        let line = words::stopped_line(desk);
-        if missing.contains(&Shortfall::Unreadable) {
-            let text = words::corrupt(desk);
-            let first = text.lines().next().unwrap_or_default().to_owned();
-            return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
-        }
-        Answer::block(
-            &words::resume(desk, ledger, missing),
-            &words::progress(desk, ledger, missing),
-        )
-        .log(&line)
-    }
-
-    fn end_answer(&self, desk: &Desk, seen: &Observation, reason: &TerminalReason) -> Answer {
-        if *reason != TerminalReason::Completed {
-            let message = words::end_message(desk, &self.record.ledger, reason);
-            return Answer::tell(&message).log(&words::end_line(desk, reason));
-        }
-        let mut answer = Answer::silent();
-        if seen.claimed {
-            answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
-        }
-        match bring_up_to_date(self.scene.loops, desk) {
-            Ok(()) => answer,
-            Err(error) => {
-                answer.log(&format!("The state file could not be brought up to date: {error}"))
-            }
-        }
-    }
-}
-
-/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
-fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
-    let Some(reason) = &record.ledger.ended else {
-        return Ok(());
-    };
-    let _lock = loops.lock()?;
-    let claim = loops.claim(&record.about).filter(|claim| {
-        claim.session.as_deref() == Some(&record.session)
-            && claim.armed_at == record.armed_at
-            && claim.closed.is_none()
-    });
-    let Some(claim) = claim else {
-        return Ok(());
-    };
-    let closed = Some(reason.name().to_owned());
-    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
-}
-
-/// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
-///
-/// A state file that the agent has removed is not written anew.
-fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
-    let total = desk.place().total;
-    let state = &desk.state;
-    let right = state.task_index() >= total && state.total_tasks() == total;
-    if right || state.phase() != "execution" {
-        return Ok(());
-    }
-    let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
-    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
-    state.set("taskIndex", total);
-    state.set("totalTasks", total);
-    state.write(&desk.feature)
-}
-
-fn waiting_answer(waiting: &[Waiting]) -> Answer {
+/// Returns the answer that lets the agent stop and stays armed; the log says for what.
+pub fn waiting_answer(waiting: &[Waiting]) -> Answer {
     match waiting {
         [Waiting::Unproven] => Answer::silent().log(
             "The turn was held by another hook before this loop ever did: the agent is let go",
@@ -484,7 +146,8 @@ fn waiting_answer(waiting: &[Waiting]) -> Answer {
     }
 }
 
-fn waited_for(waiting: &[Waiting]) -> String {
+/// Returns in words what is waited for.
+pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),
         Waiting::Background(what) => format!("background {what}"),
@@ -492,38 +155,4 @@ fn waited_for(waiting: &[Waiting]) -> String {
         Waiting::Unproven => "a turn of its own".to_owned(),
     });
     words.collect::<Vec<_>>().join(", ")
-}
-
-fn spoken(desk: &Desk, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::End(reason) => reason.to_string(),
-        Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
-        Verdict::Continue(missing) => missing
-            .iter()
-            .map(|shortfall| match shortfall {
-                Shortfall::ClaimedWithOpenTasks => {
-                    format!("completion claimed, but open: {}", words::open_tasks(desk))
-                }
-                Shortfall::OpenTasks if desk.tasks.is_none() => {
-                    format!(
-                        "the state counts {} of {}",
-                        desk.state.task_index(),
-                        desk.state.total_tasks()
-                    )
-                }
-                Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
-                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
-                Shortfall::Unreadable => "the state cannot be read".to_owned(),
-                Shortfall::CheckFailed(result) => {
-                    format!("check failed: `{}` ({})", result.run, result.outcome)
-                }
-                Shortfall::Tampered(tampered) => {
-                    let (removed, reworded) = (&tampered.removed, &tampered.reworded);
-                    format!("taken out of the list: {removed:?}, reworded: {reworded:?}")
-                }
-                other => format!("{other:?}"),
-            })
-            .collect::<Vec<_>>()
-            .join("; "),
-    }
 }

@@ -24,8 +24,11 @@ pub const FILES: &[PluginFile] = plugin_files![
     "README.md",
     "agents/qa-engineer.md",
     "agents/spec-executor.md",
+    "commands/cancel-ralph.md",
     "commands/cancel.md",
     "commands/implement.md",
+    "commands/ralph-loop.md",
     "commands/status.md",
+    "commands/ulw-loop.md",
     "hooks/hooks.json",
 ];

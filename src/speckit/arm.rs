@@ -11,11 +11,12 @@ use super::project::{Feature, Lost, Project, printable};
 use super::settings::{SETTINGS, Settings};
 use super::state::{NoState, State};
 use super::{MOST_TASKS, STATE, TASKS};
-use crate::engine::Ledger;
 use crate::engine::tasks::TaskList;
+use crate::engine::{Ledger, TerminalReason};
+use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{
-    Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands, put_aside,
+    Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
 };
 use crate::store::read;
 use crate::world::{self, Deadline};
@@ -245,6 +246,9 @@ fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<Stri
 /// Gives up the other feature that this session drives, and says so.
 fn ended_by(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
     let own = armer.session.and_then(|session| loops.peek(session))?;
+    if own.is_live_ralph() {
+        return Some("The ralph loop in this session ends with this.".to_owned());
+    }
     if !own.ledger.is_live() || own.about == feature.name {
         return None;
     }
@@ -330,7 +334,10 @@ fn bind(
         folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
     }
     // A record that cannot be read is put aside before it is replaced.
-    folder.record()?;
+    if let Some(mut own) = folder.record()?.filter(Record::is_live_ralph) {
+        let words = "a feature's loop takes its place";
+        close_record(folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
+    }
     folder.save(&record)?;
     folder.note(&armed_entry(claim, armer))
 }
@@ -362,7 +369,7 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
 pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
     let length = transcript.map_or(0, length_of);
     Record {
-        kind: "speckit".to_owned(),
+        kind: SPECKIT.to_owned(),
         session: session.to_owned(),
         about: claim.about.clone(),
         folder: claim.folder.clone(),
@@ -374,7 +381,8 @@ pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Pa
     }
 }
 
-fn length_of(transcript: &Path) -> u64 {
+/// Returns how long a transcript is, in bytes, 0 when there is none.
+pub fn length_of(transcript: &Path) -> u64 {
     read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
 }
 

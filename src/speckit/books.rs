@@ -10,13 +10,14 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::arm::Refusal;
-use super::ending::{Telling, end_loop};
+use super::ending::end_loop;
 use super::project::{Feature, Project, printable};
 use super::state::{NoState, State};
 use super::{MOST_TASKS, PROGRESS, STATE, TASKS};
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
+use crate::store::closing::Telling;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
@@ -428,8 +429,8 @@ fn unwritable(path: &std::path::Path, error: &io::Error) -> NotKept {
     ))
 }
 
-/// A text as one line without control characters; an empty one is refused.
-fn one_line(text: &str) -> Result<String, NotKept> {
+/// Returns a text as one line without control characters; an empty one is refused.
+pub fn one_line(text: &str) -> Result<String, NotKept> {
     let words: Vec<_> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|letter| !letter.is_control()).collect();
     if line.is_empty() {

@@ -3,11 +3,12 @@
 use std::fs;
 
 use super::arm::Refusal;
-use super::ending::{Telling, end_loop};
+use super::ending::end_loop;
 use super::observe::Desk;
 use super::project::{Feature, Project};
 use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
+use crate::store::closing::Telling;
 use crate::store::loops::{Loops, PATIENCE};
 use crate::store::read::Problem;
 

@@ -4,18 +4,8 @@ use std::io;
 
 use super::project::{Feature, Project};
 use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
-use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, Session, TERMINAL, is_session_id};
-use crate::world;
-
-/// Whether the person still has to be told at the next stop why the loop ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    /// The person ended it, or is being told right now.
-    Done,
-    /// The next stop of the session tells.
-    AtNextStop,
-}
+use crate::store::closing::{Telling, close_record, end_entry};
+use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 
 /// Closes the claim on a feature and ends the record of the session that drives it, in that order.
 ///
@@ -60,7 +50,13 @@ pub fn end_loop(
         }
         found => found?,
     };
-    let record = folder.record()?.filter(|record| record.about == feature.name);
+    let record = folder.record()?;
+    if record.as_ref().is_some_and(Record::is_live_ralph) {
+        // The session has gone on to a task of its own: that loop is another one.
+        folder.note(&end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
+        return Ok(Some(reason));
+    }
+    let record = record.filter(|record| record.about == feature.name);
     let mut record = match record {
         Some(record) => record,
         // The agent speaks before its session has ever stopped: the loop is this session's.
@@ -72,33 +68,4 @@ pub fn end_loop(
         close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
     }
     Ok(Some(reason))
-}
-
-/// Writes the end into a session's record and journal; the iteration count stays as it is.
-pub fn close_record(
-    folder: &Session,
-    record: &mut Record,
-    reason: &TerminalReason,
-    words: &str,
-    telling: Telling,
-) -> io::Result<()> {
-    record.ledger.ended = Some(reason.clone());
-    record.untold = telling == Telling::AtNextStop;
-    words.clone_into(&mut record.words);
-    folder.save(record)?;
-    folder.note(&end_entry(&record.about, record.ledger.iterations, reason, words))
-}
-
-fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
-    let event = if *reason == TerminalReason::Cancelled { "cancelled" } else { "ended" };
-    Entry {
-        at: world::now(),
-        event: event.to_owned(),
-        about: about.to_owned(),
-        iteration,
-        verdict: "end".to_owned(),
-        reason: reason.name().to_owned(),
-        words: words.to_owned(),
-        ..Entry::default()
-    }
 }

@@ -261,14 +261,13 @@ pub fn observe(
         claimed,
         tool_calls: None,
         fingerprint,
-        tampered: Tampered::default(),
         checks,
         waiting: waiting(desk, event),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
-        demand: None,
+        ..Observation::default()
     }
 }
 

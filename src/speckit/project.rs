@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::store::loops::{Loops, is_session_id};
+use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::store::read::{self, Problem};
 use crate::world;
 
@@ -87,6 +87,17 @@ impl Project {
         nearest.and_then(Self::at)
     }
 
+    /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
+    /// a project.
+    pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
+        let mut folders = start.ancestors().take(LEVELS);
+        let own = session.and_then(|session| folders.find(|it| Loops::of(it).knows(session)));
+        let mut folders = start.ancestors().take(LEVELS);
+        let near =
+            || folders.find(|it| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir());
+        own.or_else(near).and_then(Self::at)
+    }
+
     /// Returns whether a search that begins at `start` comes past this folder.
     pub fn looks_at(start: &Path, folder: &Path) -> bool {
         start.ancestors().take(LEVELS).any(|above| above == folder)
@@ -130,7 +141,7 @@ impl Project {
         let loops = Loops::of(&self.root);
         let own = session.filter(|session| is_session_id(session));
         let own = own.and_then(|session| loops.peek(session));
-        if let Some(own) = own.filter(|own| own.ledger.is_live())
+        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != RALPH)
             && let Ok(feature) = self.feature_at(&own.folder)
         {
             return Ok(Some(feature));

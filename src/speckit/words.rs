@@ -229,6 +229,10 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
             format!("{SIGNAL} was refused: it counts from iteration {first} on.")
         }
         Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
+        Shortfall::UnseenWork => format!("{SIGNAL} was refused: no work can be seen."),
+        Shortfall::SameFailure { times } => format!(
+            "The same check failed in the same way {times} times in a row: change the approach."
+        ),
         Shortfall::OpenTasks | Shortfall::NoToken | Shortfall::Unreadable => return None,
     })
 }
@@ -267,8 +271,8 @@ fn plain(reason: &TerminalReason) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// Somebody else's lines, none of which can be taken for the signal.
-fn quoted(text: &str) -> String {
+/// Returns somebody else's lines, none of which can be taken for the signal.
+pub(crate) fn quoted(text: &str) -> String {
     text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
@@ -298,8 +302,8 @@ fn file_name(desk: &Desk) -> &'static str {
     }
 }
 
-/// A path of which the end can still be recognised, at most 600 characters.
-fn shortened(path: &str) -> String {
+/// Returns a path of which the end can still be recognised, at most 600 characters.
+pub(crate) fn shortened(path: &str) -> String {
     let path = path.chars().filter(|letter| !letter.is_control()).collect::<Vec<_>>();
     if path.len() <= 600 {
         return path.into_iter().collect();
@@ -308,7 +312,8 @@ fn shortened(path: &str) -> String {
     format!("…{end}")
 }
 
-fn limited(text: String) -> String {
+/// Returns the text, or its first 3,900 characters: each one is paid for at every iteration.
+pub(crate) fn limited(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

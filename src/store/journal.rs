@@ -27,6 +27,12 @@ pub struct Entry {
     pub verdict: String,
     /// The name of the terminal reason, empty while the loop goes on.
     pub reason: String,
+    /// The same end in the words of spec 002: `PROMISE_ACCEPTED`, `MAX_ITERATIONS_REACHED`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// What became of the promise: `missing`, `refused`, `accepted`, empty where none is asked for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub promise: String,
     /// Why, in plain words.
     pub words: String,
     /// Fields of another version, kept.

@@ -17,11 +17,15 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::Ledger;
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
+/// The kind of a loop that drives a feature.
+pub const SPECKIT: &str = "speckit";
+/// The kind of a loop that drives one task in one session (spec 002).
+pub const RALPH: &str = "ralph";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
@@ -35,13 +39,13 @@ pub const PATIENCE: Duration = Duration::from_millis(700);
 pub struct Record {
     /// Version of this file's form.
     pub version: u32,
-    /// What kind of loop: `speckit`.
+    /// What kind of loop: [`SPECKIT`] or [`RALPH`].
     pub kind: String,
     /// The session it is bound to.
     pub session: String,
-    /// The feature it drives, such as `001-user-login`.
+    /// The feature it drives, such as `001-user-login`, or the first words of the task.
     pub about: String,
-    /// The feature's folder, relative to the project.
+    /// The feature's folder, relative to the project; empty for a task.
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
@@ -63,9 +67,56 @@ pub struct Record {
     pub untold: bool,
     /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
+    /// What a ralph loop was asked for, `None` for a feature's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Box<Assignment>>,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// What a person asked a ralph loop for, and what it knows besides its ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assignment {
+    /// The task, letter for letter; of a long one the beginning.
+    pub task: String,
+    /// The name of the file in the session's folder that holds a long task whole, empty for a short one.
+    pub task_file: String,
+    /// When it is done, and what ends it otherwise.
+    pub contract: Contract,
+    /// Where the promise has to stand.
+    pub promise_match: PromiseMatch,
+    /// Whether every text for the agent begins with the ultrawork instruction.
+    pub ultrawork: bool,
+    /// What the files and commits looked like when it was armed.
+    pub start: Fingerprint,
+    /// The last run of the checks.
+    pub checked: Option<Checked>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Where in the agent's final text the promise counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromiseMatch {
+    /// Anywhere.
+    #[default]
+    Anywhere,
+    /// Alone on the last line that is not blank.
+    OwnLine,
+}
+
+/// A run of the checks, with the work as it left it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checked {
+    /// What the work looked like afterwards.
+    pub fingerprint: Fingerprint,
+    /// The results, in the order of the contract.
+    pub results: Vec<CheckResult>,
 }
 
 /// The open tasks of a list, by id, with a hash of their text.
@@ -126,6 +177,18 @@ pub fn is_session_id(id: &str) -> bool {
         && id.len() <= 128
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
         && !matches!(id, "claims" | "lock" | TERMINAL)
+}
+
+impl Record {
+    /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
+    pub fn ralph(&self) -> Option<&Assignment> {
+        self.assignment.as_deref().filter(|_| self.kind == RALPH)
+    }
+
+    /// Returns whether this is a ralph loop that has not ended.
+    pub fn is_live_ralph(&self) -> bool {
+        self.kind == RALPH && self.ledger.is_live()
+    }
 }
 
 impl Loops {
@@ -290,6 +353,11 @@ impl Session {
 
     fn noted_path(&self) -> PathBuf {
         self.folder.join("open-tasks.json")
+    }
+
+    /// Returns the path of a file of the session's own.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// Appends to the session's journal.

@@ -1,5 +1,6 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 
+pub mod closing;
 pub mod journal;
 pub mod lock;
 pub mod loops;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::support::{Project, SPOOL, Said, boxes};
 
-/// How many calls each story kills while they run; there are three stories.
+/// How many calls each of three stories kills while they run.
 const KILLS: usize = 80;
 const TASKS: usize = 400;
 
@@ -201,6 +201,35 @@ fn every_added_task_that_was_reported_is_there_and_no_id_is_given_twice() {
     let missing = reported.iter().find(|id| !ids.contains(&id.as_str()));
     assert_eq!(missing, None);
     range.assert_no_litter();
+}
+
+#[test]
+fn a_killed_end_is_an_end_or_none_and_never_holds_the_agent_in_a_loop_that_is_over() {
+    let mut range = Range::new(4);
+    let mut closed_silently = 0;
+    while range.killed < 25 {
+        range.project.arm("");
+        let said = range.kill(&["block", "a key"]);
+        range.assert_whole();
+        let over = range.project.task(&["next", "--json"]).json()["status"] == "over";
+        match (said, over) {
+            (Some(_), over) => {
+                assert!(over);
+                assert!(range.project.stop("I need a key.").told().contains("a key"));
+            }
+            (None, true) => {
+                closed_silently += 1;
+                let stop = range.project.stop("I need a key.");
+                assert!(stop.answer.is_none_or(|answer| answer.get("decision").is_none()));
+            }
+            (None, false) => {
+                range.project.task(&["block", "a key"]).ok();
+                assert!(range.project.stop("I need a key.").told().contains("a key"));
+            }
+        }
+        range.project.stop("I need a key.").silent();
+    }
+    println!("{closed_silently} were killed behind the end");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::{on_every_client, wait_until_gone};
 use crate::workshop::Workshop;
-use ralph_speckit::rehearsal::{Client, ScriptedModel};
+use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
 use ralph_speckit::world::{Deadline, pause};
 use serde_json::json;
 use std::fs;
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 on_every_client! {
     a_person_types_the_command_and_sees_the_loop
+    escape_during_a_check_leaves_no_process_behind
 }
 
 /// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
@@ -138,4 +139,33 @@ fn a_person_types_the_command_and_sees_the_loop(version: &str) {
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     assert_eq!(model.main_requests().len(), 6);
     assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn escape_during_a_check_leaves_no_process_behind(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    workshop.project.write(
+        "check.sh",
+        "(trap '' TERM; echo $BASHPID >> pids; while :; do sleep 1; done) &\nsh -c 'echo $$ >> pids; exec sleep 1000' &\necho $$ >> pids\nwait\n",
+    );
+    let model = ScriptedModel::playing(vec![Reply::text("It is made.")]).expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
+    terminal.press(&["-l", "/speckit:ralph-loop \"Make it\" --check \"bash check.sh\""]);
+    terminal.wait_for("bash check.sh");
+    terminal.press(&["Enter"]);
+    let patience = Deadline::after(Duration::from_mins(1));
+    let pids = loop {
+        let pids = workshop.project.read("pids");
+        if pids.lines().count() == 3 && pids.ends_with('\n') {
+            break pids;
+        }
+        assert!(!patience.is_over(), "no check runs:\n{}", terminal.screen());
+        pause(Duration::from_millis(50));
+    };
+    terminal.press(&["Escape"]);
+    pids.lines().for_each(wait_until_gone);
+    assert_eq!(workshop.status()["loop_status"], "none", "the feature is left alone");
 }

@@ -421,6 +421,20 @@ pub struct Running {
 }
 
 impl Running {
+    /// Kills the hook as a client does that does not wait any longer.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits longer than the 3 s of the contract: they do not hold while a check of a person's runs.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn with_checks(mut self) -> Self {
+        self.deadline = Deadline::after(10 * LIMIT);
+        self
+    }
+
     /// Returns the answer; a hook that is not over after 3 s is killed and fails the test.
     pub fn finish(mut self) -> Outcome {
         let [stdout, stderr] = self.outputs.map(|pipe| pipe.recv_timeout(self.deadline.left()));

@@ -1,0 +1,51 @@
+//! `spool block`: the agent says that only a person can go on, and the loop ends.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::{Where, own_session};
+use crate::engine::Demand;
+use crate::ralph::end::{end, meant};
+use crate::speckit::books::{Books, one_line};
+use crate::store::closing::Telling;
+use crate::store::loops::Loops;
+
+/// End the loop because a person is needed.
+///
+/// For the agent that works in the loop: it says what the person must do, and ends its turn.
+#[derive(clap::Args)]
+pub struct BlockArgs {
+    /// What the person must do, in one line
+    need: String,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Ends the session's loop, whichever kind it is; without a session, the only ralph loop here.
+pub fn run(args: &BlockArgs) -> Result<ExitCode> {
+    let project = args.place.with_loops()?;
+    let loops = Loops::of(&project.root);
+    let session = own_session();
+    let need = one_line(&args.need)?;
+    let own = session.as_deref().and_then(|session| loops.peek(session));
+    let feature = own.as_ref().filter(|record| record.ledger.is_live() && !record.is_live_ralph());
+    if feature.is_some() {
+        let feature = project.feature_meant(None, session.as_deref());
+        let feature = feature.map_err(|lost| anyhow!("{lost}"))?;
+        let Some(feature) = feature else {
+            bail!("the feature of this loop cannot be found\ncancel the loop with `spool cancel`")
+        };
+        Books::open(&project, &feature, session.as_deref())?.block(&need)?;
+    } else {
+        let record = meant(&loops, session.as_deref()).map_err(|refusal| anyhow!("{refusal}"))?;
+        let telling = Telling::AtNextStop;
+        if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
+            bail!("the loop is over already\n`spool status` tells why");
+        }
+    }
+    anstream::println!(
+        "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far."
+    );
+    Ok(ExitCode::SUCCESS)
+}

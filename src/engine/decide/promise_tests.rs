@@ -1,0 +1,154 @@
+//! The promise, the work behind it and the checks: the loop of spec 002 as a table.
+
+use super::*;
+use crate::engine::{Check, Fingerprint};
+
+fn promising() -> Contract {
+    Contract { token: Some("DONE".to_owned()), min_tool_calls: 1, ..Contract::default() }
+}
+
+fn checked(contract: Contract) -> Contract {
+    let run = "cargo test".to_owned();
+    Contract { checks: vec![Check { run, limit_seconds: 60 }], ..contract }
+}
+
+fn claim(tool_calls: Option<u64>) -> Observation {
+    Observation { claimed: true, tool_calls, ..Observation::default() }
+}
+
+fn result(passed: bool, tail: &str) -> CheckResult {
+    CheckResult {
+        run: "cargo test".to_owned(),
+        passed,
+        outcome: "exit code 1".to_owned(),
+        tail: tail.to_owned(),
+    }
+}
+
+fn missing(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Vec<Shortfall> {
+    match decide(contract, ledger, seen).verdict {
+        Verdict::Continue(missing) => missing,
+        other => panic!("not continued: {other:?}"),
+    }
+}
+
+#[test]
+fn the_work_gate() {
+    use Shortfall::{NoWork, UnseenWork};
+    let none = NoWork { calls: 0, needed: 1 };
+    let ledger = Ledger::default();
+    let asked = Ledger { unseen_claims: 1, ..Ledger::default() };
+    let cut = Ledger { more_calls: true, ..Ledger::default() };
+    let changed = |seen: Observation| Observation { since_arming: Change::Changed, ..seen };
+    for (name, ledger, seen, refused) in [
+        ("a call is work", &ledger, claim(Some(1)), None),
+        ("no call is none", &ledger, claim(Some(0)), Some(none.clone())),
+        ("changed files do not excuse what was seen", &ledger, changed(claim(Some(0))), Some(none)),
+        ("nothing tells", &ledger, claim(None), Some(UnseenWork)),
+        ("nothing tells, files changed", &ledger, changed(claim(None)), None),
+        ("nothing tells, said again", &asked, claim(None), None),
+        ("a part was too long to read", &cut, claim(Some(0)), Some(UnseenWork)),
+    ] {
+        let verdict = decide(&promising(), ledger, &seen).verdict;
+        let expected = match refused {
+            Some(shortfall) => Verdict::Continue(vec![shortfall]),
+            None => Verdict::End(TerminalReason::Completed),
+        };
+        assert_eq!(verdict, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_claim_that_nobody_can_see_through_is_refused_once() {
+    let first = decide(&promising(), &Ledger::default(), &claim(None));
+    assert_eq!(first.ledger.unseen_claims, 1);
+    let second = decide(&promising(), &first.ledger, &claim(None));
+    assert_eq!(second.verdict, Verdict::End(TerminalReason::Completed));
+}
+
+#[test]
+fn warn_and_accept_let_a_claim_without_work_through() {
+    for without_work in [WithoutWork::Warn, WithoutWork::Accept] {
+        let contract = Contract { without_work, ..promising() };
+        let verdict = decide(&contract, &Ledger::default(), &claim(Some(0))).verdict;
+        assert_eq!(verdict, Verdict::End(TerminalReason::Completed));
+    }
+}
+
+#[test]
+fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
+    let mut contract = promising();
+    contract.guardrails.max_iterations = Some(3);
+    let ledger = Ledger { iterations: 2, ..Ledger::default() };
+    let verdict = decide(&contract, &ledger, &claim(Some(1))).verdict;
+    assert_eq!(verdict, Verdict::End(TerminalReason::Completed));
+    let silent = Observation { tool_calls: Some(1), ..Observation::default() };
+    let verdict = decide(&contract, &ledger, &silent).verdict;
+    assert_eq!(verdict, Verdict::End(TerminalReason::MaxIters { limit: 3 }));
+}
+
+#[test]
+fn checks_outrank_the_promise_and_decide_alone_without_one() {
+    let ledger = Ledger::default();
+    let failed = Observation { checks: Some(vec![result(false, "")]), ..claim(Some(1)) };
+    let named = missing(&checked(promising()), &ledger, &failed);
+    assert_eq!(named, [Shortfall::CheckFailed(result(false, ""))]);
+    let alone = checked(Contract::default());
+    let quiet = Observation { tool_calls: Some(0), ..Observation::default() };
+    assert!(wants_checks(&alone, &ledger, &quiet));
+    let passed = Observation { checks: Some(vec![result(true, "")]), ..quiet };
+    let verdict = decide(&alone, &ledger, &passed).verdict;
+    assert_eq!(verdict, Verdict::End(TerminalReason::Completed));
+}
+
+#[test]
+fn checks_do_not_run_before_a_claim_nor_while_agents_are_at_work() {
+    let ledger = Ledger::default();
+    let quiet = Observation { tool_calls: Some(1), ..Observation::default() };
+    assert!(!wants_checks(&checked(promising()), &ledger, &quiet));
+    let waiting = vec![Waiting::Background("subagent".to_owned())];
+    let waiting = Observation { waiting, ..quiet };
+    assert!(!wants_checks(&checked(Contract::default()), &ledger, &waiting));
+    assert!(wants_checks(&checked(promising()), &ledger, &claim(Some(1))));
+    assert!(!wants_checks(&checked(promising()), &ledger, &claim(Some(0))));
+}
+
+#[test]
+fn the_third_failure_of_the_same_kind_asks_for_another_way() {
+    let contract = checked(promising());
+    let mut ledger = Ledger::default();
+    let mut told = Vec::new();
+    for tail in
+        ["1 of 9 failed in 0.1 s", "1 of 9 failed in 0.3 s", "1 of 9 failed in 0.2 s", "other"]
+    {
+        let seen = Observation { checks: Some(vec![result(false, tail)]), ..claim(Some(1)) };
+        let judged = decide(&contract, &ledger, &seen);
+        let Verdict::Continue(missing) = judged.verdict else { panic!("it ended") };
+        told.push(missing.contains(&Shortfall::SameFailure { times: 3 }));
+        ledger = judged.ledger;
+    }
+    assert_eq!(told, [false, false, true, false]);
+    assert_eq!(ledger.same_failure, 1);
+}
+
+#[test]
+fn a_minimum_of_iterations_holds_also_without_a_promise() {
+    let contract = Contract { min_iterations: 2, ..checked(Contract::default()) };
+    let quiet = Observation { tool_calls: Some(1), ..Observation::default() };
+    assert!(!wants_checks(&contract, &Ledger::default(), &quiet));
+    let named = missing(&contract, &Ledger::default(), &quiet);
+    assert_eq!(named, [Shortfall::TooEarly { first: 2 }]);
+}
+
+#[test]
+fn what_checks_write_is_no_progress_of_the_agent() {
+    let with = |work| Fingerprint { work, ..Fingerprint::default() };
+    let seen = Observation {
+        fingerprint: with(1),
+        after_checks: Some(with(2)),
+        checks: Some(vec![result(false, "")]),
+        ..claim(Some(1))
+    };
+    let judged = decide(&checked(promising()), &Ledger::default(), &seen);
+    assert_eq!(judged.ledger.fingerprint, Some(with(2)));
+}

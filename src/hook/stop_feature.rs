@@ -1,0 +1,422 @@
+//! A stop in a feature's loop (spec 003): the guards stand in the order in which they are tried.
+
+use std::io;
+use std::time::Duration;
+
+use super::stop::{CHECKS_LIMIT, Ran, Scene, names_of, own_loop, waited_for, waiting_answer};
+use crate::checks::run_all;
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::engine::{
+    Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
+    Verdict, decide, wants_checks,
+};
+use crate::speckit::arm::new_record;
+use crate::speckit::observe::{Desk, observe, tool_calls};
+use crate::speckit::project::Feature;
+use crate::speckit::state::State;
+use crate::speckit::words;
+use crate::store::closing::{Telling, close_record};
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, RALPH, Record, Session};
+use crate::world;
+
+/// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
+pub fn own_turn(
+    scene: &Scene<'_>,
+    record: &Record,
+    checks: Option<Vec<CheckResult>>,
+) -> io::Result<Option<Answer>> {
+    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    let feature = scene.project.feature_at(&record.folder).ok();
+    let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
+    turn(scene, desk, checks)
+}
+
+/// One stop of the session's loop, with the session's folder locked.
+fn turn(
+    scene: &Scene<'_>,
+    desk: Option<Desk>,
+    checks: Option<Vec<CheckResult>>,
+) -> io::Result<Option<Answer>> {
+    let session = scene.event.session();
+    let folder = scene.loops.session(session)?;
+    let Some(record) = folder.record()?.filter(|record| record.kind != RALPH) else {
+        return Ok(None);
+    };
+    let mut seat = Seat { scene, folder, record };
+    if let Some(reason) = seat.record.ledger.ended.clone() {
+        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
+    }
+    match seat.turn(desk, checks)? {
+        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
+        Judged::RunChecks(checks, before) => {
+            // Nobody waits for the checks: a cancel in the meantime counts.
+            drop(seat);
+            let results = run_all(&checks, &scene.project.root, CHECKS_LIMIT);
+            own_loop(scene, Some(Ran { results, before }))
+        }
+    }
+}
+
+/// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
+pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
+    let Scene { project, settings, loops, event, deadline } = scene;
+    let feature = match project.current_feature() {
+        Ok(Some(feature)) => feature,
+        Ok(None) => return Ok(Answer::silent()),
+        Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
+    };
+    let claim = loops.claim(&feature.name);
+    let earlier = loops.peek(event.session());
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    if let Some(answer) = claim.as_ref().and_then(over) {
+        return Ok(answer);
+    }
+    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
+        return Ok(Answer::silent());
+    };
+    // Whether anything would be said at all is known without writing a byte.
+    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
+    let seen = observe(project, &desk, event, &mut trial, None);
+    if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
+        return Ok(waiting_answer(&waiting));
+    }
+    {
+        let _lock = loops.lock()?;
+        let claim = loops.claim(&feature.name);
+        if let Some(answer) = claim.as_ref().and_then(over) {
+            return Ok(answer);
+        }
+        claim_feature(loops, &feature, claim.as_ref(), event)?;
+    }
+    turn(scene, Some(desk), None).map(Option::unwrap_or_default)
+}
+
+/// Silence with a line for the log when a claim is closed or another session's.
+///
+/// `earlier` is this session's last loop: a claim of the same arming is over with it.
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+    let ended = earlier
+        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
+    if let Some(reason) = claim.closed.as_deref().or(ended) {
+        let line = format!(
+            "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
+            claim.about
+        );
+        return Some(Answer::silent().log(&line));
+    }
+    let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
+    let line = format!(
+        "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
+        claim.about
+    );
+    Some(Answer::silent().log(&line))
+}
+
+/// Binds the feature to this session, unless another hook of the same session has just done it.
+fn claim_feature(
+    loops: &Loops,
+    feature: &Feature,
+    claim: Option<&Claim>,
+    event: &Event,
+) -> io::Result<()> {
+    let folder = loops.session(event.session())?;
+    let earlier = folder.record()?;
+    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
+        return Ok(());
+    }
+    let record = fresh_record(feature, claim, earlier.as_ref(), event);
+    loops.write_claim(&Claim {
+        session: Some(event.session().to_owned()),
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: record.armed_at,
+        ..claim.cloned().unwrap_or_default()
+    })?;
+    folder.save(&record)?;
+    folder.note(&Entry {
+        at: world::now(),
+        event: "claimed".to_owned(),
+        about: feature.name.clone(),
+        words: format!(
+            "the first session that stopped took the loop (armed by {})",
+            record.armed_by
+        ),
+        ..Entry::default()
+    })
+}
+
+/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+fn fresh_record(
+    feature: &Feature,
+    claim: Option<&Claim>,
+    earlier: Option<&Record>,
+    event: &Event,
+) -> Record {
+    let by = match claim {
+        Some(claim) if claim.session.is_none() => "terminal",
+        _ => "claim",
+    };
+    let claim = Claim {
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
+        ..Claim::default()
+    };
+    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // loop before: then only what it says now is new.
+    let said_before = earlier.and_then(|_| event.transcript());
+    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    if let Some(earlier) = earlier {
+        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
+    }
+    record
+}
+
+/// A session at its loop: where the verdict is asked for, kept and spoken.
+struct Seat<'a> {
+    scene: &'a Scene<'a>,
+    folder: Session,
+    record: Record,
+}
+
+/// A stop is answered, or checks have to be run first.
+enum Judged {
+    Answer(Answer),
+    RunChecks(Vec<Check>, Fingerprint),
+}
+
+impl Seat<'_> {
+    /// What becomes of this stop.
+    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let claim = self.scene.loops.claim(&about).unwrap_or_default();
+        if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
+            let line = format!("Feature {about} is driven by session {owner} now");
+            return self.close(&Demand::Stopped, &line);
+        }
+        if let Some(reason) = claim.closed {
+            let line = format!("The loop of feature {about} is over ({reason})");
+            return self.close(&Demand::Cancelled, &line);
+        }
+        let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
+            return self.state_gone();
+        };
+        let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+        // Another phase, or armed for another feature since the files were read.
+        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+        if !ours || desk.feature.relative != self.record.folder {
+            return Ok(Judged::Answer(Answer::silent()));
+        }
+        self.judge(&desk, checks)
+    }
+
+    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    fn leave(self, answer: Answer) -> Answer {
+        let Self { scene, folder, record } = self;
+        // Who arms or cancels takes the lock of the project first and the session's second.
+        drop(folder);
+        match close_claim(scene.loops, &record) {
+            Ok(()) => answer,
+            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
+        }
+    }
+
+    fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+        let Scene { project, settings, event, .. } = self.scene;
+        let read_before = self.record.transcript_read;
+        let mut seen = observe(project, desk, event, &mut self.record, checks);
+        seen.tool_calls = tool_calls(event, &mut self.record);
+        let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
+        if list_changed && self.record.tasks_hash != 0 {
+            seen.tampered = desk.tampered_since(&self.folder.open_tasks());
+        }
+        let contract = desk.contract(settings);
+        if wants_checks(&contract, &self.record.ledger, &seen) {
+            return Ok(Judged::RunChecks(contract.checks, seen.fingerprint));
+        }
+        let judgement = decide(&contract, &self.record.ledger, &seen);
+        self.record.seen_at = world::now();
+        self.record.ledger = judgement.ledger;
+        if matches!(judgement.verdict, Verdict::Wait(_)) {
+            // Nothing is counted while waiting: what was read is read again at the next stop.
+            self.record.transcript_read = read_before;
+        } else if list_changed {
+            self.folder.save_open_tasks(&desk.open_tasks())?;
+            self.record.tasks_hash = desk.tasks_hash();
+        }
+        self.record.words = spoken(desk, &judgement.verdict);
+        self.folder.save(&self.record)?;
+        self.note(desk, &judgement.verdict)?;
+        let answer = match judgement.verdict {
+            Verdict::Wait(waiting) => waiting_answer(&waiting),
+            Verdict::Continue(missing) => self.continue_answer(desk, &missing),
+            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
+        };
+        Ok(Judged::Answer(answer))
+    }
+
+    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
+    /// prompts have the agent remove it when all is done.
+    fn desk_without_state(&self) -> Option<Desk> {
+        let feature = self.scene.project.feature_at(&self.record.folder).ok()?;
+        let desk = Desk::read_even_without_state(&feature);
+        let place = desk.place();
+        let all_done = place.total > 0 && place.done == place.total;
+        // In execution: somebody has just written it.
+        (all_done || desk.in_execution()).then_some(desk)
+    }
+
+    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    fn state_gone(&mut self) -> io::Result<Judged> {
+        let about = self.record.about.clone();
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let feature = self.scene.project.feature_at(&self.record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let message = words::gone_message(&about, place, &self.record.ledger);
+        Ok(Judged::Answer(Answer::tell(&message).log(&line)))
+    }
+
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
+        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
+        let judged = decide(&Contract::default(), &self.record.ledger, &seen);
+        if let Some(reason) = judged.ledger.ended {
+            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
+        }
+        Ok(Judged::Answer(Answer::silent().log(line)))
+    }
+
+    /// Tells the person once why the loop ended between two stops.
+    fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
+        self.record.untold = false;
+        self.folder.save(&self.record)?;
+        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
+            return Ok(None);
+        };
+        let desk = Desk::read_even_without_state(&feature);
+        let message = words::end_message(&desk, &self.record.ledger, reason);
+        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
+    }
+
+    fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
+        let place = desk.place();
+        let (verdict, reason) = names_of(verdict);
+        self.folder.note(&Entry {
+            at: self.record.seen_at,
+            event: "stop".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations,
+            task: format!("{}/{}", place.task, place.total),
+            verdict: verdict.to_owned(),
+            reason: reason.to_owned(),
+            words: self.record.words.clone(),
+            ..Entry::default()
+        })
+    }
+
+    fn continue_answer(&self, desk: &Desk, missing: &[Shortfall]) -> Answer {
+        let ledger = &self.record.ledger;
+        let line = words::stopped_line(desk);
+        if missing.contains(&Shortfall::Unreadable) {
+            let text = words::corrupt(desk);
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
+        }
+        Answer::block(
+            &words::resume(desk, ledger, missing),
+            &words::progress(desk, ledger, missing),
+        )
+        .log(&line)
+    }
+
+    fn end_answer(&self, desk: &Desk, seen: &Observation, reason: &TerminalReason) -> Answer {
+        if *reason != TerminalReason::Completed {
+            let message = words::end_message(desk, &self.record.ledger, reason);
+            return Answer::tell(&message).log(&words::end_line(desk, reason));
+        }
+        let mut answer = Answer::silent();
+        if seen.claimed {
+            answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
+        }
+        match bring_up_to_date(self.scene.loops, desk) {
+            Ok(()) => answer,
+            Err(error) => {
+                answer.log(&format!("The state file could not be brought up to date: {error}"))
+            }
+        }
+    }
+}
+
+/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+    let Some(reason) = &record.ledger.ended else {
+        return Ok(());
+    };
+    let _lock = loops.lock()?;
+    let claim = loops.claim(&record.about).filter(|claim| {
+        claim.session.as_deref() == Some(&record.session)
+            && claim.armed_at == record.armed_at
+            && claim.closed.is_none()
+    });
+    let Some(claim) = claim else {
+        return Ok(());
+    };
+    let closed = Some(reason.name().to_owned());
+    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
+}
+
+/// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+///
+/// A state file that the agent has removed is not written anew.
+fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
+    let total = desk.place().total;
+    let state = &desk.state;
+    let right = state.task_index() >= total && state.total_tasks() == total;
+    if right || state.phase() != "execution" {
+        return Ok(());
+    }
+    let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
+    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
+    state.set("taskIndex", total);
+    state.set("totalTasks", total);
+    state.write(&desk.feature)
+}
+
+fn spoken(desk: &Desk, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::End(reason) => reason.to_string(),
+        Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
+        Verdict::Continue(missing) => missing
+            .iter()
+            .map(|shortfall| match shortfall {
+                Shortfall::ClaimedWithOpenTasks => {
+                    format!("completion claimed, but open: {}", words::open_tasks(desk))
+                }
+                Shortfall::OpenTasks if desk.tasks.is_none() => {
+                    format!(
+                        "the state counts {} of {}",
+                        desk.state.task_index(),
+                        desk.state.total_tasks()
+                    )
+                }
+                Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
+                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
+                Shortfall::Unreadable => "the state cannot be read".to_owned(),
+                Shortfall::CheckFailed(result) => {
+                    format!("check failed: `{}` ({})", result.run, result.outcome)
+                }
+                Shortfall::Tampered(tampered) => {
+                    let (removed, reworded) = (&tampered.removed, &tampered.reworded);
+                    format!("taken out of the list: {removed:?}, reworded: {reworded:?}")
+                }
+                other => format!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
+}

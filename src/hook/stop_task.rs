@@ -1,0 +1,157 @@
+//! A stop in a ralph loop (spec 002): completion first, then what is waited for, then the guardrails.
+
+use std::io;
+
+use super::stop::{CHECKS_LIMIT, Ran, Scene, names_of, own_loop, waited_for, waiting_answer};
+use crate::checks::run_all;
+use crate::claude::answer::Answer;
+use crate::engine::{Contract, Observation, TerminalReason, Verdict, decide, wants_checks};
+use crate::ralph::{end, observe, words};
+use crate::store::journal::Entry;
+use crate::store::loops::{Checked, Record, Session};
+use crate::world;
+
+/// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
+///
+/// `record` is the loop as it stood before the session's folder was locked.
+pub fn own_turn(
+    scene: &Scene<'_>,
+    record: &Record,
+    ran: Option<Ran>,
+) -> io::Result<Option<Answer>> {
+    if record.ledger.is_live() && ran.is_none() {
+        observe::wait_for_transcript(scene.event, record, scene.deadline);
+    }
+    let folder = scene.loops.session(scene.event.session())?;
+    let Some(record) = folder.record()?.filter(|record| record.ralph().is_some()) else {
+        return Ok(None);
+    };
+    let mut seat = Seat { scene, folder, record };
+    if !seat.record.ledger.is_live() {
+        return seat.tell_end();
+    }
+    let (contract, seen) = seat.observe(ran);
+    if wants_checks(&contract, &seat.record.ledger, &seen) {
+        seat.note_checks(&contract)?;
+        // Nobody waits for the checks: a cancel in the meantime counts.
+        drop(seat);
+        let results = run_all(&contract.checks, &scene.project.root, CHECKS_LIMIT);
+        return own_loop(scene, Some(Ran { results, before: seen.fingerprint }));
+    }
+    seat.judge(&contract, &seen).map(Some)
+}
+
+/// A session at its loop: where the verdict is asked for, kept and spoken.
+struct Seat<'a> {
+    scene: &'a Scene<'a>,
+    folder: Session,
+    record: Record,
+}
+
+impl Seat<'_> {
+    /// The contract, and the stop with the results of its checks where they are known already.
+    fn observe(&mut self, ran: Option<Ran>) -> (Contract, Observation) {
+        let root = &self.scene.project.root;
+        let mut seen = observe::observe(root, self.scene.event, &mut self.record);
+        let Some(assignment) = self.record.assignment.as_mut() else {
+            return (Contract::default(), seen);
+        };
+        let contract = assignment.contract.clone();
+        if let Some(Ran { results, before }) = ran {
+            let fingerprint = observe::fingerprint(root);
+            // What the agent left is compared, not what the checks wrote.
+            seen.fingerprint = before;
+            seen.after_checks = Some(fingerprint);
+            assignment.checked = Some(Checked { fingerprint, results: results.clone() });
+            seen.checks = Some(results);
+        } else if wants_checks(&contract, &self.record.ledger, &seen)
+            && let Some(known) = observe::still_good(assignment.checked.as_ref(), &seen, root)
+        {
+            seen.checks = Some(known.results);
+        }
+        (contract, seen)
+    }
+
+    fn judge(&mut self, contract: &Contract, seen: &Observation) -> io::Result<Answer> {
+        let read_before = self.folder.record()?.map_or(0, |record| record.transcript_read);
+        let judgement = decide(contract, &self.record.ledger, seen);
+        self.record.seen_at = world::now();
+        self.record.ledger = judgement.ledger;
+        let verdict = judgement.verdict;
+        self.record.words = match &verdict {
+            Verdict::Continue(missing) => words::why(missing),
+            Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
+            Verdict::End(reason) => format!("{reason}{}", self.grounds(reason)),
+        };
+        if matches!(verdict, Verdict::Wait(_)) {
+            // Nothing is counted while waiting: what was read is read again at the next stop.
+            self.record.transcript_read = read_before;
+        }
+        self.folder.save(&self.record)?;
+        self.note(contract, seen, &verdict)?;
+        Ok(match &verdict {
+            Verdict::Wait(waiting) => waiting_answer(waiting),
+            Verdict::Continue(missing) => {
+                let reason = words::go_on(&self.record, &self.folder, missing);
+                let line = words::progress(&self.record, missing);
+                Answer::block(&reason, &line).log(&line)
+            }
+            Verdict::End(reason) => {
+                let message = words::end_message(&self.record, reason);
+                Answer::tell(&message).log(&message)
+            }
+        })
+    }
+
+    fn grounds(&self, reason: &TerminalReason) -> &'static str {
+        if *reason == TerminalReason::Completed { words::grounds(&self.record) } else { "" }
+    }
+
+    /// Tells the person once why the loop ended between two stops.
+    fn tell_end(&mut self) -> io::Result<Option<Answer>> {
+        let Some(message) = end::told_late(&self.record).filter(|_| self.record.untold) else {
+            return Ok(None);
+        };
+        self.record.untold = false;
+        self.folder.save(&self.record)?;
+        Ok(Some(Answer::tell(&message).log(&message)))
+    }
+
+    fn note_checks(&self, contract: &Contract) -> io::Result<()> {
+        let runs: Vec<_> = contract.checks.iter().map(|check| format!("`{}`", check.run)).collect();
+        self.folder.note(&Entry {
+            at: world::now(),
+            event: "checks".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations.saturating_add(1),
+            words: format!("running {}", runs.join(", ")),
+            ..Entry::default()
+        })
+    }
+
+    fn note(&self, contract: &Contract, seen: &Observation, verdict: &Verdict) -> io::Result<()> {
+        let (name, reason) = names_of(verdict);
+        let promise = match (verdict, seen.claimed) {
+            _ if contract.token.is_none() => "",
+            (Verdict::End(TerminalReason::Completed), _) => "accepted",
+            (_, true) => "refused",
+            (_, false) => "missing",
+        };
+        let status = match verdict {
+            Verdict::End(reason) => words::status(&self.record, reason),
+            _ => "",
+        };
+        self.folder.note(&Entry {
+            at: self.record.seen_at,
+            event: "stop".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations,
+            verdict: name.to_owned(),
+            reason: reason.to_owned(),
+            status: status.to_owned(),
+            promise: promise.to_owned(),
+            words: self.record.words.clone(),
+            ..Entry::default()
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Arming: a session gets its record, and the record keeps the task and its contract.
+
+use std::io;
+use std::path::Path;
+
+use super::SHORT;
+use super::request::Request;
+use super::words;
+use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger, TerminalReason};
+use crate::evidence::{commits, tree};
+use crate::speckit::arm::{Refusal, length_of};
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::store::closing::{Telling, close_record};
+use crate::store::journal::Entry;
+use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session};
+use crate::store::read;
+use crate::store::write::{Flush, write_whole};
+use crate::world;
+
+/// The most that is read of a file that holds the task, in bytes.
+const MOST_TASK: u64 = 256 << 10;
+/// The name of the file in the session's folder that holds a long task.
+const TASK_FILE: &str = "task.md";
+
+/// Who arms, where, and where that session's transcript stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Armer<'a> {
+    /// The folder the session was started in, a real path.
+    pub root: &'a Path,
+    /// The folder that a relative path of the person's is meant from.
+    pub cwd: &'a Path,
+    /// The session.
+    pub session: &'a str,
+    /// The session's transcript.
+    pub transcript: Option<&'a Path>,
+    /// Whether every text begins with the ultrawork instruction.
+    pub flavour: Flavour,
+}
+
+/// Which of the two commands was typed (spec 002).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// `/ralph-loop`.
+    Plain,
+    /// `/ulw-loop`.
+    Ultrawork,
+}
+
+/// A loop that is armed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// The contract as the agent gets it.
+    pub contract: String,
+    /// The line for the person.
+    pub line: String,
+}
+
+/// Arms the loop and returns what is said about it; on any refusal nothing is armed.
+pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
+    if !Settings::read(armer.root).enabled {
+        return Err(Refusal(format!(
+            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
+        )));
+    }
+    let task = task_of(request, armer.cwd)?;
+    let loops = Loops::of(armer.root);
+    let unwritable = |error: io::Error| {
+        Refusal(format!(
+            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
+        ))
+    };
+    // The lock of the project comes first and the session's second, here as everywhere.
+    let _lock = loops.lock().map_err(unwritable)?;
+    let folder = loops.session(armer.session).map_err(unwritable)?;
+    // A record that cannot be read is put aside before it is replaced.
+    let earlier = folder.record().map_err(unwritable)?;
+    if let Some(mut live) = earlier.filter(|record| record.ledger.is_live()) {
+        if !request.replace {
+            return Err(Refusal(words::already_armed(&live)));
+        }
+        replace(&loops, &folder, &mut live).map_err(unwritable)?;
+    }
+    let record = new_record(request, &task, armer);
+    keep(&folder, &record, &task).map_err(unwritable)?;
+    Ok(Armed { contract: words::start(&record, &folder), line: words::armed_line(&record) })
+}
+
+fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
+    let Some(named) = &request.prompt_file else {
+        return Ok(request.task.clone());
+    };
+    let path = cwd.join(named);
+    let wrong = |why: &str| {
+        Refusal(format!(
+            "the task cannot be read from `{}`: {why}.\nName a text file, relative to the folder of the session.",
+            path.display()
+        ))
+    };
+    let content = read::read(&path, MOST_TASK).map_err(|problem| wrong(&problem.to_string()))?;
+    let text = String::from_utf8(content.bytes).map_err(|_| wrong("it is not UTF-8 text"))?;
+    if text.trim().is_empty() {
+        return Err(wrong("it is empty"));
+    }
+    Ok(text)
+}
+
+/// Ends the live loop that this session has, so that another one can take its place.
+fn replace(loops: &Loops, folder: &Session, live: &mut Record) -> io::Result<()> {
+    let words = "another loop takes its place";
+    close_record(folder, live, &TerminalReason::Stopped, words, Telling::Done)?;
+    if live.kind == RALPH {
+        return Ok(());
+    }
+    match loops.claim(&live.about) {
+        Some(claim) if claim.session.as_ref() == Some(&live.session) => {
+            let closed = Some(TerminalReason::Stopped.name().to_owned());
+            loops.write_claim(&Claim { closed, ..claim })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
+    let length = armer.transcript.map_or(0, length_of);
+    let start = Fingerprint {
+        work: commits::head_fingerprint(armer.root),
+        tree: tree::fingerprint(armer.root),
+    };
+    let long = task.chars().count() > SHORT;
+    Record {
+        kind: RALPH.to_owned(),
+        session: armer.session.to_owned(),
+        about: words::title(task),
+        armed_at: world::now(),
+        armed_by: "command".to_owned(),
+        transcript_from: length,
+        transcript_read: length,
+        ledger: Ledger { fingerprint: Some(start), ..Ledger::default() },
+        assignment: Some(Box::new(Assignment {
+            task: if long { words::beginning(task) } else { task.to_owned() },
+            task_file: if long { TASK_FILE.to_owned() } else { String::new() },
+            contract: contract_of(request),
+            promise_match: request.promise_match,
+            ultrawork: armer.flavour == Flavour::Ultrawork,
+            start,
+            ..Assignment::default()
+        })),
+        ..Record::default()
+    }
+}
+
+fn contract_of(request: &Request) -> Contract {
+    let limit_seconds = request.check_timeout;
+    let checks = request.checks.iter().map(|run| Check { run: run.clone(), limit_seconds });
+    let usual = Guardrails::default();
+    Contract {
+        token: request.promise.clone(),
+        min_tool_calls: request.min_tool_calls,
+        without_work: request.without_work,
+        min_iterations: request.min_iterations,
+        checks: checks.collect(),
+        guardrails: Guardrails {
+            max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),
+            max_unchanged: request.no_progress.unwrap_or(usual.max_unchanged),
+            ..usual
+        },
+    }
+}
+
+fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
+    if let Some(long) = record.ralph().filter(|assignment| !assignment.task_file.is_empty()) {
+        write_whole(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
+    }
+    folder.save(record)?;
+    folder.note(&Entry {
+        at: record.armed_at,
+        event: "armed".to_owned(),
+        about: record.about.clone(),
+        words: words::limits(record),
+        ..Entry::default()
+    })
+}

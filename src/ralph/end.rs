@@ -1,0 +1,75 @@
+//! Ending a ralph loop from outside of a stop: a person cancels, or the agent needs one.
+
+use std::io;
+
+use super::words;
+use crate::engine::{Contract, Demand, Observation, decide};
+use crate::speckit::arm::Refusal;
+use crate::store::closing::{Telling, close_record};
+use crate::store::loops::{Loops, Record};
+
+/// Returns the live ralph loop that is meant: this session's, or without a session the only one.
+pub fn meant(loops: &Loops, session: Option<&str>) -> Result<Record, Refusal> {
+    let mut live = live(loops);
+    if let Some(session) = session {
+        live.retain(|record| record.session == session);
+    }
+    match live.len() {
+        1 => Ok(live.remove(0)),
+        0 => Err(Refusal(
+            "no ralph loop is live here.\n`spool status` lists the loops of this project."
+                .to_owned(),
+        )),
+        _ => {
+            let named = |record: &Record| format!("{}  {}", record.session, record.about);
+            let lines: Vec<_> = live.iter().map(named).collect();
+            Err(Refusal(format!(
+                "several ralph loops are live here; name one with --session:\n{}",
+                lines.join("\n")
+            )))
+        }
+    }
+}
+
+/// Returns the live ralph loops of a project, by session.
+pub fn live(loops: &Loops) -> Vec<Record> {
+    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+    records.filter(Record::is_live_ralph).collect()
+}
+
+/// Ends a session's ralph loop at once and returns its record; `None` when it has none that lives.
+///
+/// The ended record stays: no stop under way brings the loop back, only arming does.
+pub fn end(
+    loops: &Loops,
+    session: &str,
+    demand: Demand,
+    telling: Telling,
+) -> io::Result<Option<Record>> {
+    if !loops.knows(session) {
+        return Ok(None);
+    }
+    let folder = loops.session(session)?;
+    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
+        return Ok(None);
+    };
+    let seen = Observation { demand: Some(demand), ..Observation::default() };
+    let Some(reason) = decide(&Contract::default(), &record.ledger, &seen).ledger.ended else {
+        return Ok(None);
+    };
+    close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+    Ok(Some(record))
+}
+
+/// Returns what a person reads when a loop was cancelled.
+pub fn cancelled(record: &Record) -> String {
+    format!(
+        "Ralph loop cancelled after {} iterations ({} tool calls seen). Task: {}.\nThe journal stays: `spool log`.",
+        record.ledger.iterations, record.ledger.tool_calls, record.about
+    )
+}
+
+/// Returns what a person reads at the next stop about a loop that ended before it.
+pub fn told_late(record: &Record) -> Option<String> {
+    record.ledger.ended.as_ref().map(|reason| words::end_message(record, reason))
+}

@@ -1,0 +1,202 @@
+//! Gathering: one stop of a ralph loop as an observation for the engine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::words::marker;
+use crate::claude::input::Event;
+use crate::claude::transcript::{Calls, Tail};
+use crate::engine::{Change, Fingerprint, Observation, Tree, Waiting, Work};
+use crate::evidence::{commits, tree};
+use crate::store::loops::{Assignment, Checked, PromiseMatch, Record};
+use crate::world::{self, Deadline};
+
+/// How long a transcript that lags behind a promise is waited for.
+const LAG: Duration = Duration::from_millis(500);
+/// The pause between two looks at it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits, half a second at most, for a transcript that does not show yet what the event tells: the
+/// work behind a promise, or the final text where the event has none.
+pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
+    let (Some(assignment), Some(path)) = (record.ralph(), event.transcript()) else {
+        return;
+    };
+    let told = event.last_message();
+    let patience = Deadline::after(LAG.min(deadline.left()));
+    loop {
+        let tail = Tail::read(&path, record.transcript_read);
+        let calls = Calls::since(&path, record.transcript_read);
+        let calls = calls.and_then(|calls| calls.count).unwrap_or(0);
+        let needed = assignment.contract.min_tool_calls;
+        let enough = record.ledger.tool_calls.saturating_add(calls) >= needed;
+        let last = tail.as_ref().and_then(Tail::last_text);
+        let is_there = match last {
+            // The last words are there, so is everything before them.
+            Some(last) => told.is_empty() || last.trim() == told.trim(),
+            None => false,
+        };
+        let in_question = told.is_empty() || (!enough && keeps(assignment, told));
+        if is_there || !in_question || patience.is_over() {
+            return;
+        }
+        world::pause(PAUSE);
+    }
+}
+
+/// Returns the observation of one stop, and moves the record's place in the transcript on.
+pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
+    let Some(assignment) = record.assignment.clone() else {
+        return Observation::default();
+    };
+    let path = event.transcript();
+    let mut said = event.last_message().to_owned();
+    if said.is_empty() {
+        let tail = path.as_deref().and_then(|path| Tail::read(path, record.transcript_read));
+        said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
+    }
+    let calls = path.and_then(|path| Calls::since(&path, record.transcript_read));
+    let tool_calls = calls.and_then(|calls| calls.count);
+    let more_calls = calls.is_some_and(|calls| calls.more);
+    record.transcript_read = calls.map_or(record.transcript_read, |calls| calls.read_up_to);
+    let claimed = keeps(&assignment, &said);
+    let earlier = record.ledger.fingerprint;
+    let mut fingerprint = work_now(root);
+    if !fingerprint.work_changed_since(earlier.as_ref()) {
+        fingerprint.tree = tree::fingerprint(root);
+    }
+    let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);
+    let since_arming =
+        if unsure { since(&assignment.start, &mut fingerprint, root) } else { Change::Unknown };
+    Observation {
+        work: Work::Untold,
+        claimed,
+        tool_calls,
+        more_calls,
+        since_arming,
+        fingerprint,
+        waiting: event.background().into_iter().map(Waiting::Background).collect(),
+        elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
+        reentered: event.held(),
+        ..Observation::default()
+    }
+}
+
+/// Returns the results of the last run of the checks when nothing has happened since.
+///
+/// Not every cause shows in the files that are looked at: any tool call asks for another run.
+pub fn still_good(checked: Option<&Checked>, seen: &Observation, root: &Path) -> Option<Checked> {
+    let checked = checked?;
+    if seen.tool_calls != Some(0) || seen.more_calls {
+        return None;
+    }
+    let now = with_tree(seen.fingerprint, root);
+    let same =
+        now.work == checked.fingerprint.work && now.tree_is_that_of(Some(&checked.fingerprint));
+    same.then(|| checked.clone())
+}
+
+/// Returns what the files and commits look like now.
+pub fn fingerprint(root: &Path) -> Fingerprint {
+    with_tree(work_now(root), root)
+}
+
+/// Returns whether a text keeps the promise: the exact marker, case and all.
+pub fn keeps(assignment: &Assignment, text: &str) -> bool {
+    // An empty promise is in every text; none is asked for then.
+    let Some(token) = assignment.contract.token.as_deref().filter(|token| !token.is_empty()) else {
+        return false;
+    };
+    let marker = marker(token);
+    match assignment.promise_match {
+        PromiseMatch::Anywhere => text.contains(&marker),
+        PromiseMatch::OwnLine => {
+            let last = text.lines().rev().find(|line| !line.trim().is_empty());
+            last.is_some_and(|line| line.trim() == marker)
+        }
+    }
+}
+
+fn work_now(root: &Path) -> Fingerprint {
+    Fingerprint { work: commits::head_fingerprint(root), tree: Tree::NotTaken }
+}
+
+fn with_tree(fingerprint: Fingerprint, root: &Path) -> Fingerprint {
+    match fingerprint.tree {
+        Tree::NotTaken => Fingerprint { tree: tree::fingerprint(root), ..fingerprint },
+        _ => fingerprint,
+    }
+}
+
+fn since(start: &Fingerprint, now: &mut Fingerprint, root: &Path) -> Change {
+    if now.work_changed_since(Some(start)) {
+        return Change::Changed;
+    }
+    *now = with_tree(*now, root);
+    match (now.tree_changed_since(Some(start)), now.tree_is_that_of(Some(start))) {
+        (true, _) => Change::Changed,
+        (false, true) => Change::Same,
+        (false, false) => Change::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Contract;
+
+    fn assignment(promise_match: PromiseMatch) -> Assignment {
+        let contract = Contract { token: Some("DONE".to_owned()), ..Contract::default() };
+        Assignment { contract, promise_match, ..Assignment::default() }
+    }
+
+    #[test]
+    fn only_the_exact_marker_keeps_a_promise() {
+        let anywhere = assignment(PromiseMatch::Anywhere);
+        for text in [
+            "<promise>DONE</promise>",
+            "All is done. <promise>DONE</promise> Bye.",
+            "```\n<promise>DONE</promise>\n```",
+        ] {
+            assert!(keeps(&anywhere, text), "{text}");
+        }
+        for text in [
+            "",
+            "DONE",
+            "<promise>done</promise>",
+            "<promise> DONE </promise>",
+            "<promise>\nDONE\n</promise>",
+            "<Promise>DONE</Promise>",
+            "<promise>DONE",
+            "<promise>DONE!</promise>",
+            "<promise>NOT DONE</promise>",
+            "&lt;promise&gt;DONE&lt;/promise&gt;",
+        ] {
+            assert!(!keeps(&anywhere, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn on_a_line_of_its_own_it_is_the_last_one() {
+        let own_line = assignment(PromiseMatch::OwnLine);
+        for text in ["<promise>DONE</promise>", "Done.\n\n  <promise>DONE</promise> \n\n"] {
+            assert!(keeps(&own_line, text), "{text}");
+        }
+        for text in [
+            "I will not say <promise>DONE</promise> yet",
+            "<promise>DONE</promise>\nis what I may not say yet",
+            "`<promise>DONE</promise>`",
+        ] {
+            assert!(!keeps(&own_line, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_promise_is_never_kept() {
+        let mut nothing = assignment(PromiseMatch::Anywhere);
+        nothing.contract.token = Some(String::new());
+        assert!(!keeps(&nothing, "<promise></promise>"));
+        nothing.contract.token = None;
+        assert!(!keeps(&nothing, "<promise>DONE</promise>"));
+    }
+}

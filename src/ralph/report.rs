@@ -1,0 +1,129 @@
+//! The ralph loops of a project as they stand, as data and as text.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::speckit::project::{Project, printable};
+use crate::speckit::status::{self, age};
+use crate::store::loops::{Loops, RALPH, Record};
+use crate::world;
+
+/// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
+const SILENT: u64 = 60 * 60 * 1000;
+/// How many loops that are over are told of.
+const PAST: usize = 3;
+
+/// Everything that `spool status` tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The features and their loops.
+    #[serde(flatten)]
+    pub speckit: status::Report,
+    /// The ralph loops: the live ones, and the last three that are over.
+    pub tasks: Vec<TaskReport>,
+}
+
+/// One ralph loop.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskReport {
+    /// The session it is bound to.
+    pub session: String,
+    /// The first words of its task.
+    pub about: String,
+    /// `live`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
+    pub loop_status: &'static str,
+    /// Why it ended, empty while it lives.
+    pub reason: String,
+    /// The session's notes.
+    pub record: Record,
+}
+
+impl Report {
+    /// Returns the report on all loops of a project.
+    pub fn of(project: &Project) -> Self {
+        let tasks = TaskReport::all(&Loops::of(&project.root));
+        Self { speckit: status::Report::of(project), tasks }
+    }
+
+    /// Returns the report as text for a person, with line breaks and no colour.
+    pub fn text(&self) -> String {
+        let mut text = self.speckit.text();
+        for task in &self.tasks {
+            task.write(&mut text);
+        }
+        text
+    }
+}
+
+impl TaskReport {
+    /// The live ralph loops of a project and the last three that are over, newest first.
+    fn all(loops: &Loops) -> Vec<Self> {
+        let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+        let mut records: Vec<_> = records.filter(|record| record.kind == RALPH).collect();
+        records
+            .sort_by_key(|record| (!record.ledger.is_live(), std::cmp::Reverse(last_seen(record))));
+        let live = records.iter().filter(|record| record.ledger.is_live()).count();
+        records.truncate(live + PAST);
+        records.into_iter().map(Self::of).collect()
+    }
+
+    fn of(record: Record) -> Self {
+        let ended = record.ledger.ended.as_ref();
+        let silent = world::now().saturating_sub(last_seen(&record));
+        Self {
+            session: record.session.clone(),
+            about: record.about.clone(),
+            loop_status: match ended {
+                Some(_) => "ended",
+                None if silent > SILENT => "orphaned",
+                None => "live",
+            },
+            reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
+            record,
+        }
+    }
+
+    fn write(&self, text: &mut String) {
+        let ledger = &self.record.ledger;
+        let _ = writeln!(text, "\nTask: {}", printable(&self.about));
+        let _ = match (self.loop_status, &ledger.ended) {
+            (_, Some(reason)) => {
+                writeln!(
+                    text,
+                    "  Loop: ended ({}): {}",
+                    self.reason,
+                    printable(&reason.to_string())
+                )
+            }
+            ("orphaned", _) => writeln!(
+                text,
+                "  Loop: live, but its session has not stopped for {}; if it is gone: spool cancel --session {}",
+                age(world::now().saturating_sub(last_seen(&self.record))),
+                self.session
+            ),
+            _ => writeln!(text, "  Loop: live"),
+        };
+        let limit = self.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
+        let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
+        let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
+        let _ = writeln!(text, "  Session: {}", self.session);
+        let _ = writeln!(
+            text,
+            "  Sent back: {} times; tool calls seen: {}; refused promises: {}",
+            ledger.continued, ledger.tool_calls, ledger.refused_claims
+        );
+        if self.record.seen_at > 0 {
+            let _ = writeln!(
+                text,
+                "  Last stop: {} ago: {}",
+                age(world::now().saturating_sub(self.record.seen_at)),
+                printable(&self.record.words)
+            );
+        }
+    }
+}
+
+fn last_seen(record: &Record) -> u64 {
+    record.seen_at.max(record.armed_at)
+}

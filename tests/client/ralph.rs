@@ -1,0 +1,308 @@
+//! The ralph loop in the real client: one task, its promise, and every way out.
+
+use crate::support::{Project, client, json_lines, on_every_client};
+use crate::workshop::assembled_plugin;
+use ralph_speckit::rehearsal::{Asked, Client, ClientRun, Reply, ScriptedModel};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+on_every_client! {
+    forty_iterations_end_with_a_promise_after_real_work
+    a_promise_without_work_is_refused_and_then_earned
+    a_failing_check_turns_green
+    a_check_of_a_minute_does_not_lose_its_answer
+    three_iterations_at_most
+    a_cancel_in_the_middle_ends_the_loop
+    a_task_arrives_letter_for_letter_and_runs_nothing
+    two_sessions_loop_side_by_side_in_one_folder
+    an_agent_that_only_talks_is_let_go_before_the_clients_cap
+    an_agent_that_needs_a_person_ends_the_loop
+    a_mistyped_flag_costs_no_token
+}
+
+const PROMISE: &str = "<promise>DONE</promise>";
+
+fn with_plugin(version: &str, project: &Project, model: &ScriptedModel) -> Client {
+    client(version, project, model).plugin(assembled_plugin())
+}
+
+fn shell(command: &str) -> Reply {
+    Reply::text("I work.").and_tool("Bash", json!({"command": command, "description": "work"}))
+}
+
+fn is_prompt(asked: &Asked) -> bool {
+    asked.tool_results().is_empty()
+}
+
+fn journal(project: &Project) -> Vec<Value> {
+    let spool = Command::new(env!("CARGO_BIN_EXE_spool"))
+        .args(["log", "--json"])
+        .current_dir(project.path())
+        .env_clear()
+        .output()
+        .expect("spool");
+    json_lines(&String::from_utf8(spool.stdout).expect("a journal"))
+}
+
+fn verdicts(project: &Project) -> Vec<String> {
+    let words = |entry: Value| {
+        let words =
+            [&entry["verdict"], &entry["reason"]].map(|word| word.as_str().unwrap_or_default());
+        words.join(" ").trim().to_owned()
+    };
+    journal(project).into_iter().map(words).filter(|words| !words.is_empty()).collect()
+}
+
+/// The last line that a Stop hook showed to the person.
+fn told(run: &ClientRun) -> String {
+    run.system_messages("Stop").last().map(|line| (*line).to_owned()).unwrap_or_default()
+}
+
+fn forty_iterations_end_with_a_promise_after_real_work(version: &str) {
+    let project = Project::new();
+    let mut done = 0;
+    let model = ScriptedModel::start(move |asked| {
+        if !is_prompt(asked) {
+            return Reply::text(if done < 40 { "That is one." } else { PROMISE });
+        }
+        done += 1;
+        shell(&format!("echo {done} >> lines"))
+    });
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Write forty lines\"").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert_eq!(project.read("lines").lines().count(), 40);
+    assert_eq!(run.hook_feedbacks().len(), 39, "{}", run.describe());
+    assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 40 iterations");
+    let mut expected = vec!["continue"; 39];
+    expected.push("end completed");
+    assert_eq!(verdicts(&project), expected);
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+fn a_promise_without_work_is_refused_and_then_earned(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        Reply::text(PROMISE),
+        shell("echo done > work"),
+        Reply::text(&format!("Now it is done. {PROMISE}")),
+    ]);
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Do the work\"").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 1, "{}", run.describe());
+    assert!(
+        feedbacks[0].starts_with("Promise detected, but no tool calls/work"),
+        "{}",
+        feedbacks[0]
+    );
+    assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 2 iterations");
+    assert_eq!(verdicts(&project), ["continue", "end completed"]);
+}
+
+fn a_failing_check_turns_green(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        shell("true"),
+        Reply::text(PROMISE),
+        shell("echo green > state"),
+        Reply::text(PROMISE),
+    ]);
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let prompt = "/speckit:ralph-loop \"Make it green\" --completion-promise DONE --check 'grep green state'";
+    let run = run.run(prompt).expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 1, "{}", run.describe());
+    assert!(
+        feedbacks[0].starts_with("Check failed: `grep green state` (exit code 2)"),
+        "{}",
+        feedbacks[0]
+    );
+    assert_eq!(verdicts(&project), ["continue", "end completed"]);
+}
+
+/// A hook has 60 seconds where nothing else is said; what it answers after that is lost.
+fn a_check_of_a_minute_does_not_lose_its_answer(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        Reply::text("It is made."),
+        shell("echo green > state"),
+        Reply::text("Now it is."),
+    ]);
+    let model = model.expect("a model");
+    let client = with_plugin(version, &project, &model).limit(Duration::from_mins(4));
+    // The slow one is slow only once.
+    let check = "test -f state || { sleep 61; false; }";
+    let run = client.run(&format!("/speckit:ralph-loop \"Make it\" --check \"{check}\""));
+    let run = run.expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 1, "{}", run.describe());
+    assert!(feedbacks[0].starts_with("Check failed: `test -f state"), "{}", feedbacks[0]);
+    assert_eq!(told(&run), "Ralph loop: completed after 2 iterations: every check passed");
+    assert_eq!(verdicts(&project), ["continue", "end completed"]);
+}
+
+fn three_iterations_at_most(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::start(|asked| {
+        if is_prompt(asked) { shell("date +%N >> work") } else { Reply::text("not yet") }
+    });
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Never done\" --max-iterations 3").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(project.read("work").lines().count(), 3);
+    assert!(
+        told(&run).starts_with("Ralph loop: MAX_ITERATIONS_REACHED after 3 iterations"),
+        "{}",
+        told(&run)
+    );
+    assert_eq!(verdicts(&project), ["continue", "continue", "end max_iters"]);
+}
+
+fn a_cancel_in_the_middle_ends_the_loop(version: &str) {
+    const SESSION: &str = "21111111-2222-4333-8444-555555555555";
+    let project = Project::new();
+    let model = ScriptedModel::start(|asked| match asked.number {
+        1..=4 if is_prompt(asked) => shell("date +%N >> work"),
+        5 => Reply::error(403, "permission_error", "not now"),
+        _ => Reply::text("I stop here."),
+    });
+    let model = model.expect("a model");
+    let client = with_plugin(version, &project, &model);
+    let first =
+        client.clone().session(SESSION).run("/speckit:ralph-loop \"Go on\"").expect("a run");
+    assert_eq!(first.hook_feedbacks().len(), 2, "{}", first.describe());
+    let spent = model.requests().len();
+    let cancelled = client.clone().resume(SESSION).run("/speckit:cancel-ralph").expect("a run");
+    assert!(cancelled.is_success(), "{}", cancelled.describe());
+    assert_eq!(model.requests().len(), spent, "{}", cancelled.describe());
+    let notice = cancelled.notices().remove(0);
+    assert!(notice.contains("Ralph loop cancelled after 2 iterations"), "{notice}");
+    let later = client.resume(SESSION).run("One more thing.").expect("a run");
+    assert_eq!(later.hook_feedbacks(), [""; 0], "{}", later.describe());
+    assert_eq!(verdicts(&project), ["continue", "continue", "end cancelled"]);
+}
+
+fn a_task_arrives_letter_for_letter_and_runs_nothing(version: &str) {
+    let task =
+        "Say \"it's $(touch pwned)\" and `touch pwned`\n---\nkey: 'value' -- $& \\1 \u{1f600}";
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        shell("true"),
+        Reply::text("not yet"),
+        shell("true"),
+        Reply::text(PROMISE),
+    ]);
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let prompt = format!("/speckit:ralph-loop \"{task}\" --max-iterations=9");
+    let run = run.run(&prompt).expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let first = model.main_requests()[0].body.to_string();
+    let escaped = json!(format!("Task:\n{task}\n\nThe rules are strict")).to_string();
+    assert!(first.contains(escaped.trim_matches('"')), "{first}");
+    let feedback = &run.hook_feedbacks()[0];
+    assert!(feedback.ends_with(&format!("Original task: {task}")), "{feedback}");
+    assert!(!project.path().join("pwned").exists());
+}
+
+fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {
+    let project = Project::new();
+    // Each of them waits in its third request until the other one is there.
+    let (one_is_there, wait_for_one) = channel();
+    let (other_is_there, wait_for_other) = channel();
+    let agent = |name: &'static str,
+                 here: std::sync::mpsc::Sender<()>,
+                 there: std::sync::mpsc::Receiver<()>| {
+        ScriptedModel::start(move |asked| {
+            if asked.number == 3 {
+                here.send(()).expect("the other session");
+                there.recv().expect("the other session");
+            }
+            match asked.number {
+                1 | 3 | 5 => shell(&format!("echo {name} >> {name}")),
+                6 => Reply::text(&format!("<promise>{name}</promise>")),
+                _ => Reply::text("<promise>NO</promise>"),
+            }
+        })
+        .expect("a model")
+    };
+    let one = agent("ONE", one_is_there, wait_for_other);
+    let other = agent("OTHER", other_is_there, wait_for_one);
+    let clients = [with_plugin(version, &project, &one), with_plugin(version, &project, &other)];
+    let names = ["ONE", "OTHER"];
+    thread::scope(|scope| {
+        let runs: Vec<_> = clients
+            .iter()
+            .zip(names)
+            .map(|(client, name)| {
+                let prompt =
+                    format!("/speckit:ralph-loop \"Write {name}\" --completion-promise {name}");
+                scope.spawn(move || client.run(&prompt).expect("a run"))
+            })
+            .collect();
+        for (run, name) in runs.into_iter().zip(names) {
+            let run = run.join().expect("a session");
+            assert!(run.is_success(), "{}", run.describe());
+            let feedbacks = run.hook_feedbacks();
+            assert_eq!(feedbacks.len(), 2, "{}", run.describe());
+            assert!(
+                feedbacks.iter().all(|it| it.ends_with(&format!("Original task: Write {name}")))
+            );
+            assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 3 iterations");
+        }
+    });
+}
+
+fn an_agent_that_only_talks_is_let_go_before_the_clients_cap(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![Reply::text("Shall I begin?")]).expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Do it\"").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(model.main_requests().len(), 3, "{}", run.describe());
+    assert_eq!(run.block_cap(), None, "{}", run.describe());
+    assert!(told(&run).contains("(no_progress)"), "{}", told(&run));
+    assert_eq!(verdicts(&project), ["continue", "continue", "end no_progress"]);
+}
+
+fn an_agent_that_needs_a_person_ends_the_loop(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![
+        shell("spool block 'Give me the password'"),
+        Reply::text("I need the password."),
+    ]);
+    let model = model.expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Do it\"").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(run.hook_feedbacks(), [""; 0], "{}", run.describe());
+    assert!(
+        told(&run).contains("(blocked)") && told(&run).contains("Give me the password"),
+        "{}",
+        told(&run)
+    );
+    assert_eq!(verdicts(&project), ["end blocked"]);
+}
+
+fn a_mistyped_flag_costs_no_token(version: &str) {
+    let project = Project::new();
+    let model = ScriptedModel::playing(vec![Reply::text("nothing")]).expect("a model");
+    let run = with_plugin(version, &project, &model);
+    let run = run.run("/speckit:ralph-loop \"Do it\" --max-iteration 3").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    assert_eq!(model.requests().len(), 0, "{}", run.describe());
+    assert!(run.notices()[0].contains("unknown option `--max-iteration`"), "{:?}", run.notices());
+    assert!(!project.path().join(".claude").exists());
+}

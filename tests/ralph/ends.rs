@@ -1,0 +1,146 @@
+//! Waiting, ending, cancelling, and one loop after the other in a session.
+
+use crate::support::Bench;
+use crate::{PROMISE, armed, ralph, works_and_says};
+use serde_json::json;
+
+#[test]
+fn cancel_ends_at_once_and_no_late_stop_revives_it() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "one").reason();
+    let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
+    let words = "Ralph loop cancelled after 1 iterations (1 tool calls seen). Task: Make it.";
+    assert!(cancelled.reason().starts_with(words), "{cancelled}");
+    works_and_says(&bench, "two").silent();
+    assert_eq!(bench.record("s1").ledger.iterations, 1);
+    let last = bench.journal("s1").pop().unwrap();
+    assert_eq!((&last["event"], &last["reason"]), (&json!("cancelled"), &json!("cancelled")));
+}
+
+#[test]
+fn the_cancel_of_a_feature_ends_the_ralph_loop_that_this_session_has() {
+    let bench = Bench::in_execution();
+    ralph(&bench, "s1", "\"Make it\"").context();
+    assert!(bench.cancel("s1", "").reason().starts_with("Ralph loop cancelled"));
+    assert!(bench.state_path().exists(), "the feature is left alone");
+}
+
+#[test]
+fn cancelling_nothing_says_so() {
+    let refusal = Bench::folder().command("s1", "speckit:cancel-ralph", "").run();
+    assert!(refusal.reason().contains("nothing to cancel"), "{refusal}");
+    let bench = armed("\"Make it\"");
+    let other = bench.command("s2", "speckit:cancel-ralph", "").run();
+    assert!(other.reason().contains("this session has no ralph loop"), "{other}");
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let refusal = ralph(&bench, "s1", "\"Make that\"");
+    let words = "this session has a ralph loop: Make it (iteration 1).\nEnd it first with /speckit:cancel-ralph, or start this one with --replace.";
+    assert!(refusal.reason().contains(words), "{refusal}");
+    assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
+    ralph(&bench, "s1", "\"Make that\" --replace").context();
+    assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make that"));
+    let ends: Vec<_> =
+        bench.journal("s1").into_iter().filter(|it| it["event"] == "ended").collect();
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0]["reason"], "stopped");
+}
+
+#[test]
+fn a_features_loop_and_a_ralph_loop_take_turns_in_a_session() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let refusal = ralph(&bench, "s1", "\"Make it\"");
+    assert!(refusal.reason().contains("has the loop of feature 001-login"), "{refusal}");
+    ralph(&bench, "s1", "\"Make it\" --replace").context();
+    assert_eq!(bench.loops().claim("001-login").unwrap().closed.as_deref(), Some("stopped"));
+    assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
+    let start = bench.implement("s1", "");
+    assert!(start.context().contains("The ralph loop in this session ends with this."), "{start}");
+    assert!(works_and_says(&bench, "no").reason().starts_with("Continue feature: 001-login"));
+}
+
+#[test]
+fn background_agents_are_waited_for_and_nothing_is_counted() {
+    let bench = armed("\"Make it\"");
+    let agent =
+        json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build"}]);
+    bench.transcript("s1").tool("Task");
+    for _ in 0..5 {
+        let stop = bench.stop("s1").with("background_tasks", agent.clone()).run();
+        stop.silent().logged("Waiting: background subagent build");
+    }
+    assert_eq!(bench.record("s1").ledger.iterations, 0);
+    // What was called before the wait counts after it.
+    bench.stop("s1").saying(PROMISE).run().told();
+}
+
+#[test]
+fn a_shell_in_the_background_is_not_waited_for() {
+    let bench = armed("\"Make it\"");
+    let shell =
+        json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"}]);
+    bench.stop("s1").with("background_tasks", shell).run().reason();
+}
+
+#[test]
+fn a_failed_turn_is_noted_and_costs_no_iteration() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    bench.event("StopFailure", "s1").with("error", "rate_limit").run().silent();
+    let last = bench.journal("s1").pop().unwrap();
+    assert_eq!(last["words"], "the turn broke off: rate_limit; the loop stays armed");
+    assert!(works_and_says(&bench, "no").reason().contains("iteration 2 of 50"));
+}
+
+#[test]
+fn an_agent_that_only_talks_is_let_go_before_the_clients_cap() {
+    let bench = armed("\"Make it\"");
+    for _ in 0..2 {
+        bench.stop("s1").held().run().reason();
+    }
+    let stop = bench.stop("s1").held().run();
+    assert!(stop.told().contains("(no_progress)"), "{stop}");
+    assert!(stop.told().contains("Read its last answer"), "{stop}");
+}
+
+#[test]
+fn a_compaction_brings_the_task_back() {
+    let bench = armed("\"Make it\" --completion-promise READY");
+    for source in ["compact", "resume"] {
+        let start = bench.event("SessionStart", "s1").with("source", source).run();
+        let output = &start.answer.as_ref().unwrap()["hookSpecificOutput"];
+        let text = output["additionalContext"].as_str().unwrap();
+        assert!(text.contains("<promise>READY</promise>"), "{text}");
+        assert!(text.ends_with("Original task: Make it"), "{text}");
+    }
+    bench.event("SessionStart", "s2").with("source", "resume").run().silent();
+    bench.event("SessionStart", "s1").with("source", "startup").run().silent();
+}
+
+#[test]
+fn loops_run_side_by_side_one_a_session() {
+    let bench = armed("\"Make it\"");
+    ralph(&bench, "s2", "\"Make that\"").context();
+    for _ in 0..2 {
+        assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make it"));
+        bench.transcript("s2").tool("Edit");
+        assert!(bench.stop("s2").run().reason().ends_with("Original task: Make that"));
+    }
+    works_and_says(&bench, PROMISE).told();
+    bench.transcript("s2").tool("Edit");
+    bench.stop("s2").run().reason();
+}
+
+#[test]
+fn a_switched_off_project_is_left_alone() {
+    let bench = Bench::folder().settings("---\nenabled: false\n---\n");
+    assert!(ralph(&bench, "s1", "\"Make it\"").reason().contains("switched off"));
+    let bench = armed("\"Make it\"").settings("---\nenabled: false\n---\n");
+    works_and_says(&bench, "no").silent();
+}
