@@ -10,7 +10,7 @@ const LONGEST_CHAIN: usize = 8;
 
 impl TaskList {
     /// Returns the tasks to do now, in the order of the list: none when all are done, several for a
-    /// parallel group, at most [`MOST_AT_ONCE`].
+    /// parallel group, at most `MOST_AT_ONCE`.
     ///
     /// A group is the run of `[P]` tasks around the first open one; a heading, a checkpoint or a
     /// task without the mark ends it, a repair does not. An open repair of a task comes before the
