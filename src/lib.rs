@@ -18,3 +18,5 @@ pub mod cli;
 pub mod plugin;
 #[cfg(feature = "cli")]
 pub mod rehearsal;
+#[cfg(feature = "cli")]
+pub mod runner;

@@ -1,0 +1,1 @@
+//! The loop: gather, ask `decide`, carry out.

@@ -1,0 +1,27 @@
+//! Gemini CLI.
+
+use anyhow::{Result, bail};
+
+use super::{Harness, Launch, Order, Reader};
+
+/// Gemini CLI.
+#[derive(Clone, Copy, Debug)]
+pub struct Gemini;
+
+impl Harness for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        bail!("not built yet")
+    }
+
+    fn launch(&self, _: &Order<'_>) -> Result<Launch> {
+        bail!("not built yet")
+    }
+
+    fn reader(&self, _: &Order<'_>) -> Box<dyn Reader> {
+        unreachable!("not built yet")
+    }
+}

@@ -1,0 +1,1 @@
+//! What a person asks of a running loop from another terminal: stop, pause, resume.
