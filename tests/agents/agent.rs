@@ -166,7 +166,6 @@ impl Agent {
                 vec![
                     ("GEMINI_API_KEY", "scratch-key".to_owned()),
                     ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
-                    ("GEMINI_CLI_NO_RELAUNCH", "true".to_owned()),
                 ]
             }
             Agent::Copilot => vec![

@@ -1,25 +1,34 @@
 //! A scratch folder with all that one test needs: a home, a project under git, and the agent program on the `PATH`.
 
 use crate::agent::Agent;
-use ralph_speckit::rehearsal::ScriptedModel;
+use ralph_speckit::rehearsal::{Asked, Reply, ScriptedModel};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread;
 use tempfile::TempDir;
 
 /// The scratch folder. Whatever still runs out of it is killed when it goes.
 pub struct Stage {
-    pub agent: Agent,
+    agent: Agent,
     pub model: ScriptedModel,
     folder: TempDir,
     variables: Vec<(&'static str, String)>,
 }
 
+/// The change on which every loop works.
+pub const CHANGE: &str = "001-01_rehearse";
+
 impl Stage {
-    pub fn new(agent: Agent, model: ScriptedModel) -> Stage {
+    /// Makes a stage; `script` is given the folder of the project and returns what decides the model's replies.
+    pub fn new<S>(agent: Agent, script: impl FnOnce(Scene) -> S) -> Stage
+    where
+        S: FnMut(&Asked) -> Reply + Send + 'static,
+    {
         let folder = TempDir::with_prefix("agents-").expect("a scratch folder");
         for name in ["home", "project", "bin", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a folder of the scratch");
@@ -28,13 +37,51 @@ impl Stage {
         // The links are followed, because a script looks for its modules beside itself.
         let program = fs::canonicalize(program).expect("a real path");
         symlink(program, folder.path().join("bin").join(agent.name())).expect("a link");
+        let project = fs::canonicalize(folder.path().join("project")).expect("a real path");
+        let model = ScriptedModel::start(script(Scene { agent, project })).expect("a model");
         let variables = agent.settle(&folder.path().join("home"), &model.url());
         let stage = Stage { agent, model, folder, variables };
         stage.git(&["init", "--quiet", "--initial-branch", "main"]);
         stage.write("README.md", "A project of a test.\n");
-        stage.git(&["add", "README.md"]);
+        let proposal = "# Rehearse\n\nEach iteration leaves one more trace in this project.\n";
+        stage.write(&format!(".spool/changes/{CHANGE}/proposal.md"), proposal);
+        stage.git(&["add", "README.md", ".spool"]);
         stage.git(&["commit", "--quiet", "--message", "begin"]);
         stage
+    }
+
+    /// Starts `spool ralph` on the change, with the given arguments besides those that every run has.
+    pub fn ralph(&self, arguments: &[&str]) -> Run {
+        let spool = Path::new(env!("CARGO_BIN_EXE_spool"));
+        let mut command = self.command(spool);
+        command.args(["ralph", "Leave a trace.", "--change", CHANGE, "--harness"]);
+        command.args([self.agent.name(), "--model", self.agent.model(), "--done", "manual"]);
+        command.args(["--no-interactive"]).args(arguments);
+        let printed = self.real().join("printed");
+        let file = File::create(&printed).expect("a file for what is printed");
+        command.stdout(file.try_clone().expect("a handle")).stderr(file);
+        Run { child: command.spawn().expect("spool"), printed }
+    }
+
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// The loop's state as `loop-state.json` tells it.
+    pub fn state(&self) -> Value {
+        let text = self.read(".claude/loop-state.json");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// All that is known, for the message of a failed test.
+    pub fn facts(&self) -> String {
+        let printed = fs::read_to_string(self.real().join("printed")).unwrap_or_default();
+        let mut facts = format!("{printed}\n{}\n", self.read(".claude/loop-state.json"));
+        for asked in self.model.requests() {
+            let text: String = asked.last_text().chars().take(300).collect();
+            facts.push_str(&format!("{:?} {}: {text}\n", asked.asker, asked.number));
+        }
+        facts + &format!("{:?}\n", self.model.complaints())
     }
 
     pub fn project(&self) -> PathBuf {
@@ -112,6 +159,56 @@ impl Stage {
             }
         }
         found
+    }
+}
+
+/// What a script knows of its stage.
+#[derive(Clone)]
+pub struct Scene {
+    pub agent: Agent,
+    pub project: PathBuf,
+}
+
+impl Scene {
+    /// How many iterations of the loop have come to their end so far.
+    pub fn iterations_ended(&self) -> usize {
+        let text = fs::read_to_string(self.project.join(".claude/loop-state.json"));
+        let state: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+        let iterations = state["iterations"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+        iterations.iter().filter(|iteration| iteration["ended"].is_string()).count()
+    }
+}
+
+/// A `spool ralph` that runs.
+pub struct Run {
+    child: Child,
+    printed: PathBuf,
+}
+
+impl Run {
+    /// Waits for the end and returns the exit code, with all that was printed.
+    pub fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().expect("spool ends");
+        (status.code(), fs::read_to_string(&self.printed).unwrap_or_default())
+    }
+
+    /// Waits until a file is there, and sends a signal then.
+    pub fn signal_when(&mut self, file: &Path, signal: Signal) {
+        while !file.exists() {
+            if let Some(status) = self.child.try_wait().expect("spool") {
+                panic!("{status}: {}", fs::read_to_string(&self.printed).unwrap_or_default());
+            }
+            thread::yield_now();
+        }
+        kill_process(Pid::from_child(&self.child), signal).expect("a signal");
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // A test that failed on the way; the stage ends the rest.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
