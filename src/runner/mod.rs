@@ -2,6 +2,8 @@
 
 pub mod books;
 pub mod drive;
+pub mod files;
+pub mod git;
 pub mod harness;
 pub mod options;
 pub mod process;
