@@ -1,6 +1,7 @@
 //! The runner: a fresh agent process each iteration, from the outside, judged by the same engine.
 
 pub mod books;
+pub mod capture;
 pub mod drive;
 pub mod files;
 pub mod git;
@@ -12,3 +13,4 @@ pub mod requests;
 pub mod screen;
 pub mod target;
 pub mod tokens;
+pub mod work;
