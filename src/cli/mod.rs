@@ -9,6 +9,7 @@ mod plugin;
 mod setup;
 mod start;
 mod status;
+mod stop;
 mod surroundings;
 mod task;
 
@@ -48,6 +49,7 @@ enum Command {
     Status(status::StatusArgs),
     Task(task::TaskArgs),
     Cancel(cancel::CancelArgs),
+    Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
     Log(log::LogArgs),
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Task(args) => task::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cancel(args) => cancel::run(&args),
+        Command::Stop(args) => stop::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Plugin(args) => plugin::run(&args),

@@ -9,6 +9,7 @@ pub mod harness;
 pub mod options;
 pub mod process;
 pub mod prompt;
+pub mod report;
 pub mod requests;
 pub mod screen;
 pub mod target;
