@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::speckit::project::Project;
-use crate::world;
+use crate::{style, world};
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -119,15 +119,4 @@ impl Where {
 fn own_session() -> Option<String> {
     world::variable("CLAUDE_CODE_SESSION_ID")
         .filter(|session| crate::store::loops::is_session_id(session))
-}
-
-/// Colours for a terminal; `anstream` leaves them out everywhere else.
-mod style {
-    use anstyle::{AnsiColor, Style};
-
-    pub const BAD: Style = AnsiColor::Red.on_default().bold();
-    pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-    pub const WARN: Style = AnsiColor::Yellow.on_default();
-    pub const DIM: Style = Style::new().dimmed();
-    pub const BOLD: Style = Style::new().bold();
 }

@@ -1,7 +1,10 @@
 //! The runner: a fresh agent process each iteration, from the outside, judged by the same engine.
 
 pub mod books;
+pub mod capture;
 pub mod drive;
+pub mod files;
+pub mod git;
 pub mod harness;
 pub mod options;
 pub mod process;
@@ -10,3 +13,4 @@ pub mod requests;
 pub mod screen;
 pub mod target;
 pub mod tokens;
+pub mod work;
