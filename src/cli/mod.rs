@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod log;
 mod plugin;
+mod ralph;
 mod setup;
 mod start;
 mod status;
@@ -44,6 +45,8 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    #[command(visible_alias = "loop")]
+    Ralph(Box<ralph::RalphArgs>),
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
@@ -61,6 +64,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
