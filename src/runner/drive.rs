@@ -320,6 +320,7 @@ impl<'a> Drive<'a> {
             task: &self.options.task,
             context: &context,
             contract: &self.contract,
+            done: self.done,
             promise_match: self.options.promise_match,
             iteration: number,
             missing: &self.missing,

@@ -182,6 +182,15 @@ impl Books {
         self.save()
     }
 
+    /// Takes back an iteration that does not count: history keeps its run, the list does not.
+    pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
+        self.unwritten.extend(history::line(&self.state.started_at, iteration)?);
+        self.unwritten.push(b'\n');
+        self.running = None;
+        self.state.current_iteration = iteration.n.saturating_sub(1);
+        self.save()
+    }
+
     /// Returns the iteration that runs, as it was last written down.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
