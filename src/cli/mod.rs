@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
 use crate::{style, world};
 
@@ -62,6 +63,9 @@ enum Command {
 
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
+    if let Some(code) = play_if_asked(std::env::args_os()) {
+        return code;
+    }
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Ralph(args) => ralph::run(&args),
