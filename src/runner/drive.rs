@@ -261,9 +261,10 @@ impl<'a> Drive<'a> {
     fn iteration(&mut self) -> Result<Next> {
         let number = self.books.state.ledger.iterations + 1;
         let began_at = world::now();
-        self.moment = self.git.as_ref().map_or_else(Moment::default, |git| {
-            git.moment(Some(std::mem::take(&mut self.moment)))
-        });
+        self.moment = self
+            .git
+            .as_ref()
+            .map_or_else(Moment::default, |git| git.moment(Some(std::mem::take(&mut self.moment))));
         let before = Files::of(&self.change.worktree, self.git.as_ref());
         let next_task = self.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let text = self.prompt(number)?;
@@ -293,10 +294,8 @@ impl<'a> Drive<'a> {
             },
         };
         self.screen.still();
-        let used = self.usage.is_some().then(|| Usage {
-            before: used_before,
-            after: self.used(&mut log),
-        });
+        let used =
+            self.usage.is_some().then(|| Usage { before: used_before, after: self.used(&mut log) });
         let folders = self.harness.session_folders();
         let counted = self.counter.count(used, &ran.report, &folders, began_at);
         if let Some(warning) = &counted.warning {
@@ -527,7 +526,8 @@ impl<'a> Drive<'a> {
         let report = &ran.report;
         let token = self.contract.token.as_deref();
         // Words count only when the agent program came to its own good end.
-        let said = if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
+        let said =
+            if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
         let claimed = keeps_promise(token, self.options.promise_match, said);
         let blind = self.visible == 0;
         let mut seen = Observation {
@@ -618,8 +618,7 @@ impl<'a> Drive<'a> {
             Verdict::End(reason) => Some(reason),
             _ => None,
         };
-        let spec_002 =
-            reason.map(|reason| words::spec_002(reason, entry.promise == "accepted"));
+        let spec_002 = reason.map(|reason| words::spec_002(reason, entry.promise == "accepted"));
         self.books.note(&Entry {
             at: world::now(),
             event: "iteration".to_owned(),

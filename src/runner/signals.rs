@@ -4,7 +4,11 @@
 pub struct Signals;
 impl Signals {
     /// x
-    pub fn listen() -> std::io::Result<Self> { Ok(Self) }
+    pub fn listen() -> std::io::Result<Self> {
+        Ok(Self)
+    }
     /// x
-    pub fn asked(&self) -> Option<i32> { None }
+    pub fn asked(&self) -> Option<i32> {
+        None
+    }
 }
