@@ -1,5 +1,15 @@
 //! What a loop is asked for: every default, every flag, every setting, in one place.
 
+pub mod file;
+pub mod keys;
+mod resolve;
+mod setting;
+mod task;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Check;
 use crate::store::loops::PromiseMatch;
+
+pub use resolve::{Defaults, Trusted, resolve, trust};
+pub use setting::{Origin, Setting, Settings};
+pub use task::task;
+pub use value::time_in_words;
 
 /// Which agent program is driven.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +92,8 @@ pub struct Options {
     pub token_budget: Option<u64>,
     /// Time between asking an agent program to end and killing it.
     pub grace: Duration,
+    /// The pause after a failed run of the agent program, doubled with each more in a row.
+    pub retry_pause: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
     /// Whether each iteration goes on with the session of the one before.
