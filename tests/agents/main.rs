@@ -4,4 +4,5 @@
 
 mod agent;
 mod bare;
+mod ralph;
 mod stage;
