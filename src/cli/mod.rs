@@ -57,6 +57,7 @@ enum Command {
 
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Setup(args) => setup::run(&args),

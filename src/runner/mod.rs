@@ -8,5 +8,6 @@ pub mod process;
 pub mod prompt;
 pub mod requests;
 pub mod screen;
+pub mod signals;
 pub mod target;
 pub mod tokens;
