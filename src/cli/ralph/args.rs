@@ -4,7 +4,7 @@ use crate::cli::Where;
 use crate::runner::options::keys;
 use crate::runner::options::{Origin, Setting};
 
-/// Start an agent program over and over, each time anew, until the work of a change is done
+/// Run an agent program again and again until a change is done
 ///
 /// Each iteration is a fresh run of the agent program. Between two of them `spool` looks at the task list,
 /// the checks, the commits and the agent's last words, and decides whether the loop goes on. It always ends
@@ -169,20 +169,22 @@ Times:
   90s, 30m and 1h30m; a plain number is minutes where it does not say seconds.
 
 Changes:
-  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. Of a project
-  with features alone, the current one is offered. A short form counts when only one change answers to
-  it; archived changes are never meant. On a terminal and without --change you choose from a list.
+  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a
+  project with features alone, the current one is offered. A short form counts when only one
+  change answers to it. Archived changes are never meant. On a terminal you may leave --change
+  out and choose from a list.
 
 Files with settings:
   ~/.config/ralph-speckit/ralph.toml (or below $XDG_CONFIG_HOME), for all your projects
-  .spool/ralph.toml in a project of any kind, stronger than yours; what you type is stronger than both
-  Each long flag of the first five groups is a key:
+  .spool/ralph.toml in a project of any kind
+  What you type is stronger than the project's file, and that is stronger than yours. Each long
+  flag above, from --change to --json, is a key, but for --trust-project:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all and harness-command are refused there, and
-  harness and check count only with --trust-project, or when your own file names the project's folder
-  in trusted-projects = [\"/path/to/it\"].
+  A project's file comes with the repository: allow-all and harness-command are refused there,
+  and harness and check count only with --trust-project, or when your own file names the project:
+    trusted-projects = [\"/path/to/the/project\"]
 
 Exit codes:
   0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes

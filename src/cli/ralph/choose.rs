@@ -45,7 +45,8 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
             list.push(format!("… and {} more", candidates.len() - LISTED));
         }
         bail!(
-            "--change is required where nobody can be asked: name the change to work on\nthere is:\n  {}",
+            "--change is required where nobody can be asked: name the change to work on\n{} active:\n  {}",
+            if candidates.len() == 1 { "this one is" } else { "these are" },
             list.join("\n  ")
         );
     }

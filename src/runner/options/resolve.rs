@@ -122,8 +122,10 @@ pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
     let Some(setting) = bold else {
         return Ok(());
     };
+    // Whole, for somebody who has to judge it, but without what would draw on the terminal.
+    let visible = |value: &String| value.chars().filter(|it| !it.is_control()).collect::<String>();
     let values: Vec<String> =
-        setting.values.iter().map(|it| format!("  {}", printable(it))).collect();
+        setting.values.iter().map(|value| format!("  {}", visible(value))).collect();
     bail!(
         "{} says which programs run, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
         setting.named(),

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::engine::tasks::TaskList;
 use crate::speckit::TASKS;
 use crate::speckit::project::{is_feature_name, printable};
-use crate::store::read;
+use crate::store::read::{self, Problem};
 use place::Place;
 use shelf::Listing;
 
@@ -61,13 +61,13 @@ impl Change {
     }
 
     /// Returns the task list: the change's own, or the one at the root of the work tree (spec 001);
-    /// `None` where there is neither.
+    /// `None` where there is neither. A link out of its folder is no list.
     pub fn tasks(&self) -> Option<PathBuf> {
-        let places = [&self.folder, &self.worktree].into_iter();
-        places
-            .filter(|folder| read::read_in(folder, TASKS, MOST_TASKS).is_ok())
-            .map(|folder| folder.join(TASKS))
-            .next()
+        let is_there = |folder: &&PathBuf| {
+            let content = read::read_in(folder, TASKS, MOST_TASKS);
+            !matches!(content, Err(Problem::Missing | Problem::Outside | Problem::NotAFile(_)))
+        };
+        [&self.folder, &self.worktree].into_iter().find(is_there).map(|it| it.join(TASKS))
     }
 
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.
