@@ -10,6 +10,7 @@ use crate::runner::options::{Origin, Setting};
 /// the checks, the commits and the agent's last words, and decides whether the loop goes on. It always ends
 /// with a reason, a line that says it, and an exit code of its own.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 pub struct RalphArgs {
     /// What is to be done, in quotes; behind `--` when it begins with a dash
@@ -240,7 +241,7 @@ impl SettingArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::options::keys::{Form, KEYS};
+    use crate::runner::options::keys::KEYS;
 
     #[test]
     fn every_setting_is_a_flag_and_every_flag_a_setting() {
@@ -260,9 +261,8 @@ mod tests {
         let command = <SettingArgs as clap::Args>::augment_args(clap::Command::new("ralph"))
             .arg(clap::Arg::new("prompt"));
         for key in KEYS.iter().filter(|key| key.name != "trusted-projects") {
-            let flag = match (key.name, key.form) {
-                ("verbose" | "quiet", _) => format!("--{}", key.name),
-                (_, Form::Switch) => format!("--{}=true", key.name),
+            let flag = match key.name {
+                "verbose" | "quiet" => format!("--{}", key.name),
                 _ => format!("--{}=true", key.name),
             };
             let matches = command.clone().get_matches_from(["ralph", &flag]);

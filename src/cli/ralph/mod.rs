@@ -108,10 +108,10 @@ fn job(args: &RalphArgs) -> Result<Job> {
         return Ok(Job::ClearContext(change));
     }
     options.done = Some(done(&change, &options)?);
-    Ok(match args.dry_run {
-        true => Job::Plan(Some(change), options, settings),
-        false => Job::Run(change, options),
-    })
+    if args.dry_run {
+        return Ok(Job::Plan(Some(change), options, settings));
+    }
+    Ok(Job::Run(change, options))
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.

@@ -18,16 +18,11 @@ use crate::runner::target::Change;
 /// Prints what would happen; nothing is started and nothing is written.
 pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) -> Result<ExitCode> {
     let mut text = String::from("Nothing is started (--dry-run).\n");
-    let first = match change {
-        Some(change) => {
-            about(&mut text, change);
-            Some(first_prompt(change, options)?)
-        }
-        None => {
-            text.push_str("\nChange: the demo's own, on a throw-away project\n");
-            None
-        }
-    };
+    let first = change.map(|change| first_prompt(change, options)).transpose()?;
+    match change {
+        Some(change) => about(&mut text, change),
+        None => text.push_str("\nChange: the demo's own, on a throw-away project\n"),
+    }
     agent(&mut text, change, options, first.as_deref())?;
     criteria(&mut text, change, options);
     limits(&mut text, options);
