@@ -33,6 +33,11 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     raw_variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+/// Returns the names of all environment variables that are UTF-8.
+pub fn names_of_variables() -> Vec<String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
+}
+
 /// Returns the path of the running program, `None` where the system does not tell.
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()

@@ -10,6 +10,7 @@ mod ralph;
 mod setup;
 mod start;
 mod status;
+mod stop;
 mod surroundings;
 mod task;
 
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
 use crate::{style, world};
 
@@ -51,6 +53,7 @@ enum Command {
     Status(status::StatusArgs),
     Task(task::TaskArgs),
     Cancel(cancel::CancelArgs),
+    Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
     Log(log::LogArgs),
@@ -60,6 +63,10 @@ enum Command {
 
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
+    if let Some(code) = play_if_asked(std::env::args_os()) {
+        return code;
+    }
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Ralph(args) => ralph::run(&args),
@@ -69,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Task(args) => task::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cancel(args) => cancel::run(&args),
+        Command::Stop(args) => stop::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Plugin(args) => plugin::run(&args),

@@ -125,6 +125,10 @@ pub struct SettingArgs {
     /// Time between asking the agent program to end and killing it; a plain number is seconds [default: 10s]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     grace: Option<String>,
+    /// The pause after a failed run, doubled with each more in a row up to 15 minutes; a plain number
+    /// is seconds [default: 5s]
+    #[arg(long, value_name = "TIME", help_heading = LIMITS)]
+    retry_pause: Option<String>,
 
     /// Show everything that the agent program prints
     #[arg(short, long, conflicts_with = "quiet", help_heading = SCREEN)]
@@ -220,6 +224,7 @@ impl SettingArgs {
             ("max-runtime", &self.max_runtime),
             ("token-budget", &self.token_budget),
             ("grace", &self.grace),
+            ("retry-pause", &self.retry_pause),
             ("json", &self.json),
         ];
         let texts = texts

@@ -7,14 +7,18 @@ mod plan;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::style;
+use crate::runner::books::{Context as Added, make_state_folder};
+use crate::runner::drive;
+use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, HarnessChoice, Options, Settings, Shown, Trusted, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Options, Settings, Shown, Trusted, resolve,
 };
-use crate::runner::target::{self, Change};
+use crate::runner::report::Report;
+use crate::runner::target::{self, Change, Found, Wanted};
 
 pub use args::RalphArgs;
 
@@ -55,17 +59,46 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     };
     match job {
         Job::Plan(change, options, settings) => plan::print(change.as_ref(), &options, &settings),
-        Job::Run(change, options) => not_built("runner", &change, &options),
-        Job::Demo(options) => bail!("the demo is not built yet: {}", options.task),
-        Job::Status(change, options) => not_built("report", &change, &options),
-        Job::AddContext(change, words) => not_built("context", &change, &words),
-        Job::ClearContext(change) => not_built("context", &change, &""),
+        Job::Run(change, options) => drive::run(&change, &options),
+        Job::Demo(options) => play(&options),
+        Job::Status(change, options) => status(&change, options.form),
+        Job::AddContext(change, words) => {
+            Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
+            anstream::println!(
+                "Every iteration of `{}` gets these words from the next one on.",
+                change.id
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Job::ClearContext(change) => {
+            Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
+            anstream::println!("No words are added to the iterations of `{}` any more.", change.id);
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
-/// Stands in for rooms that are built elsewhere at this moment.
-fn not_built(what: &str, change: &Change, with: &dyn std::fmt::Debug) -> Result<ExitCode> {
-    bail!("the {what} is not built yet: {} {with:?}", change.id)
+/// Shows where the loop of a change stands.
+fn status(change: &Change, form: Form) -> Result<ExitCode> {
+    let report = Report::of(&change.root, &change.id)?;
+    match form {
+        Form::Words => anstream::print!("{}", report.text()),
+        Form::Json => anstream::println!("{}", serde_json::to_string(&report)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays the demo on a throw-away project, which stays for a look.
+fn play(options: &Options) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
+    let folder = folder.context("no temporary folder can be made")?.keep();
+    demo_agent::project(&folder)?;
+    let wanted = Wanted { change: Some(demo_agent::CHANGE), ..Wanted::default() };
+    let Found::One(change) = target::find(&folder, &wanted)? else {
+        bail!("the demo's project has no change: `{}`", folder.display());
+    };
+    anstream::println!("demo: a project with one change: {}", folder.display());
+    drive::run(&change, options)
 }
 
 fn job(args: &RalphArgs) -> Result<Job> {

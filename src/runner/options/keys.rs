@@ -45,7 +45,7 @@ const fn key(name: &'static str, form: Form, project: FromProject) -> Key {
 }
 
 /// Every setting, in the order of the help.
-pub const KEYS: [Key; 29] = [
+pub const KEYS: [Key; 30] = [
     key("change", Form::Text, FromProject::Free),
     key("module", Form::Text, FromProject::Free),
     key("prompt-file", Form::Text, FromProject::Free),
@@ -72,6 +72,7 @@ pub const KEYS: [Key; 29] = [
     key("max-runtime", Form::Time, FromProject::Free),
     key("token-budget", Form::Number, FromProject::Free),
     key("grace", Form::Time, FromProject::Free),
+    key("retry-pause", Form::Time, FromProject::Free),
     key("verbose", Form::Switch, FromProject::Free),
     key("quiet", Form::Switch, FromProject::Free),
     key("json", Form::Switch, FromProject::Free),

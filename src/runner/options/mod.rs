@@ -92,6 +92,8 @@ pub struct Options {
     pub token_budget: Option<u64>,
     /// Time between asking an agent program to end and killing it.
     pub grace: Duration,
+    /// The pause after a failed run of the agent program, doubled with each more in a row.
+    pub retry_pause: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
     /// Whether each iteration goes on with the session of the one before.

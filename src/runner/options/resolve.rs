@@ -30,6 +30,8 @@ impl Defaults {
     pub const ITERATION_TIMEOUT: Duration = Duration::from_hours(1);
     /// Time between asking and killing.
     pub const GRACE: Duration = Duration::from_secs(10);
+    /// The pause after a failed run.
+    pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
     /// Returns how many iterations in a row may change nothing: as many as everywhere.
     pub fn no_progress() -> u64 {
@@ -67,6 +69,7 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         Ok(time.filter(|time| !time.is_zero()))
     };
     let grace = settings.time("grace", SECONDS)?.unwrap_or(Defaults::GRACE);
+    let retry_pause = settings.time("retry-pause", SECONDS)?.unwrap_or(Defaults::RETRY_PAUSE);
     if grace > LONGEST_GRACE {
         bail!("`grace` is ten minutes at most");
     }
@@ -92,6 +95,7 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         max_runtime: limit("max-runtime", None)?,
         token_budget: (token_budget > 0).then_some(token_budget),
         grace,
+        retry_pause,
         allow_all: if settings.is_on("allow-all")? { Approve::All } else { Approve::Own },
         sessions: if settings.is_on("continue-session")? {
             Sessions::Continued
