@@ -35,7 +35,7 @@ pub const LEAVING: Duration = Duration::from_secs(1);
 /// How long the tree is killed for, round after round.
 pub const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds, unless somebody has died before.
-const ROUND: Duration = Duration::from_millis(20);
+const ROUND: Duration = Duration::from_millis(25);
 
 /// Makes this process a keeper until it exits, when the runner started it as one; else does nothing.
 pub fn keep_if_asked() {
@@ -63,8 +63,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     // Out of the terminal's reach: Ctrl-C and its closing are the runner's to judge, and no tool can
     // wait for a person there.
     let _ = setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let adopts = adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         // Caught and not ignored: what is ignored would be ignored by the agent program too.
@@ -94,6 +93,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         agent,
         feed,
         left: None,
+        adopts,
         alone: false,
         ended: BTreeSet::new(),
         seen: BTreeSet::new(),
@@ -101,6 +101,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     keeper.tell(News::Started(agent.as_raw_nonzero().get()));
     keeper.watch(&order);
     Ok(())
+}
+
+/// Makes this process the parent of every orphan among its descendants; returns whether it is now.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> bool {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() -> bool {
+    false
 }
 
 /// Starts the program in a process group of its own.
@@ -170,7 +181,9 @@ struct Keeper {
     agent: Pid,
     feed: Option<Feed>,
     left: Option<WaitStatus>,
-    /// Whether this process has no children, and so, where it adopts orphans, no descendants.
+    /// Whether this process is the parent of every orphan of the tree.
+    adopts: bool,
+    /// Whether nothing of the tree is left.
     alone: bool,
     /// Processes of the tree that had to be ended.
     ended: BTreeSet<i32>,
@@ -245,7 +258,8 @@ impl Keeper {
     fn until_alone(&mut self, patience: Duration) {
         let deadline = Deadline::after(patience);
         while !self.alone && !deadline.is_over() {
-            let patience = if cfg!(target_os = "linux") { deadline.left() } else { ROUND };
+            // Only the death of an own child is heard of.
+            let patience = if self.adopts { deadline.left() } else { ROUND };
             if let Heard::Command(Command::Kill) = self.look(Some(patience)) {
                 return;
             }
@@ -259,6 +273,10 @@ impl Keeper {
         while !self.alone && !deadline.is_over() {
             let members = self.members();
             tree::signal(&members, Signal::KILL);
+            if self.left.is_none() {
+                // Where the list of processes cannot be read, this much is ended all the same.
+                let _ = kill_process_group(self.agent, Signal::KILL);
+            }
             self.ended.extend(&members);
             self.look(Some(ROUND));
         }
@@ -308,19 +326,19 @@ impl Keeper {
                 Err(_) => break,
             }
         }
-        // Where orphans are adopted, no children means no descendants; elsewhere they have to be looked for.
-        self.alone = cfg!(target_os = "linux") || self.members().is_empty();
+        // Where orphans are adopted, no children means no descendants.
+        self.alone = self.adopts || self.members().is_empty();
     }
 
     fn members(&self) -> BTreeSet<i32> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        let group = (!cfg!(target_os = "linux")).then(|| self.agent.as_raw_nonzero().get());
+        let group = (!self.adopts).then(|| self.agent.as_raw_nonzero().get());
         tree::members(&tree::all(), own, group, &self.seen)
     }
 
     /// Notes who is in the tree while parents and children still hang together.
     fn note_the_tree(&mut self) {
-        if !cfg!(target_os = "linux") {
+        if !self.adopts {
             self.seen = self.members();
         }
     }
