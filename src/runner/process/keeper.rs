@@ -36,6 +36,8 @@ pub const LEAVING: Duration = Duration::from_secs(1);
 pub const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds, unless somebody has died before.
 const ROUND: Duration = Duration::from_millis(25);
+/// How often it is noted who is in the tree, where orphans cannot be adopted.
+const NOTING: Duration = Duration::from_secs(5);
 
 /// Makes this process a keeper until it exits, when the runner started it as one; else does nothing.
 pub fn keep_if_asked() {
@@ -209,10 +211,11 @@ impl Keeper {
     /// until when the tree had time to leave.
     fn until_it_left(&mut self, order: &Order) -> Option<Deadline> {
         let mut until: Option<Deadline> = None;
-        loop {
-            let heard = self.look(until.map(|until| until.left()));
+        let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
+        while self.left.is_none() {
+            let heard = self.look(until.or(noting).map(|until| until.left()));
             if self.left.is_some() {
-                return until;
+                break;
             }
             match heard {
                 Heard::Nothing => {}
@@ -226,9 +229,14 @@ impl Keeper {
             }
             if until.is_some_and(|until| until.is_over()) {
                 self.kill();
-                return until;
+                break;
+            }
+            if noting.is_some_and(|noting| noting.is_over()) {
+                self.note_the_tree();
+                noting = Some(Deadline::after(NOTING));
             }
         }
+        until
     }
 
     /// Asks the program to end, as the terminal would.
@@ -296,9 +304,10 @@ impl Keeper {
         let looked = poll(&mut wanted, patience.as_ref());
         let spoke = runner.is_some_and(|place| !wanted[place].revents().is_empty());
         drop(wanted);
-        let mut bytes = [0; 64];
-        while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
-        self.reap();
+        // Where orphans are adopted, no children means no descendants.
+        if self.bury() {
+            self.alone = self.adopts || self.members().is_empty();
+        }
         self.feed = self.feed.take().and_then(Feed::go_on);
         if looked.is_ok() && spoke { self.hear() } else { Heard::Nothing }
     }
@@ -316,27 +325,34 @@ impl Keeper {
         }
     }
 
-    /// Takes note of the dead, the program and adopted orphans alike.
-    fn reap(&mut self) {
+    /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
+    fn bury(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((id, status))) if id == self.agent => self.left = Some(status),
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => return,
-                Err(_) => break,
+                Ok(None) => return false,
+                Err(_) => return true,
             }
         }
-        // Where orphans are adopted, no children means no descendants.
-        self.alone = self.adopts || self.members().is_empty();
     }
 
-    fn members(&self) -> BTreeSet<i32> {
+    /// The tree, without this process.
+    fn members(&mut self) -> BTreeSet<i32> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let group = (!self.adopts).then(|| self.agent.as_raw_nonzero().get());
-        tree::members(&tree::all(), own, group, &self.seen)
+        let members = tree::members(&tree::all(), own, group, &self.seen);
+        if !self.adopts {
+            // The list came from a program, whose end is no news.
+            self.bury();
+        }
+        members
     }
 
-    /// Notes who is in the tree while parents and children still hang together.
+    /// Notes who is in the tree while parents and children still hang together. Who has gone since the
+    /// last time is forgotten: another process may get the same number.
     fn note_the_tree(&mut self) {
         if !self.adopts {
             self.seen = self.members();
