@@ -101,6 +101,8 @@ pub enum Waiting {
     Approval,
     /// Work that runs in the background, as its host describes it.
     Background(String),
+    /// The end of a pause; why the loop is paused, in words.
+    Paused(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
     /// A held turn that this loop's ledger knows nothing of.

@@ -75,11 +75,16 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         more_calls,
         since_arming,
         fingerprint,
-        waiting: event.background().into_iter().map(Waiting::Background).collect(),
+        waiting: waiting(event, record),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
         ..Observation::default()
     }
+}
+
+fn waiting(event: &Event, record: &Record) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
+    paused.into_iter().chain(event.background().into_iter().map(Waiting::Background)).collect()
 }
 
 /// Returns the results of the last run of the checks when nothing has happened since.

@@ -262,7 +262,7 @@ pub fn observe(
         tool_calls: None,
         fingerprint,
         checks,
-        waiting: waiting(desk, event),
+        waiting: waiting(desk, event, record),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
@@ -280,10 +280,11 @@ pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
     calls.count
 }
 
-fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
+fn waiting(desk: &Desk, event: &Event, record: &Record) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
-    approval.into_iter().chain(background).collect()
+    paused.into_iter().chain(approval).chain(background).collect()
 }
 
 fn all_done(list: &TaskList) -> bool {
