@@ -26,11 +26,13 @@ pub struct Judgement {
 /// They are dear, so they run only when everything else says "done" (spec 000), and not while
 /// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
 /// but not in a pause: whoever paused the loop talks with the agent, and each of its answers is a stop.
+/// Nobody who typed a command to end the loop waits for them.
 pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
+        && !seen.waiting.iter().any(|one| matches!(one, Waiting::Typed(_)))
         && (seen.claimed
             || (seen.work != Work::Untold && !is_paused(seen))
             || waits(ledger, seen).is_none())

@@ -103,6 +103,8 @@ pub enum Waiting {
     Background(String),
     /// The end of a pause; why the loop is paused, in words.
     Paused(String),
+    /// A command that ends the loop: a person typed it, and the host runs it when the turn is over.
+    Typed(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
     /// A held turn that this loop's ledger knows nothing of.

@@ -201,6 +201,7 @@ pub fn waited_for(waiting: &[Waiting]) -> String {
         Waiting::Approval => "a person's approval".to_owned(),
         Waiting::Background(what) => format!("background {what}"),
         Waiting::Paused(why) => format!("the end of a pause ({why})"),
+        Waiting::Typed(command) => format!("`{command}`, which was typed and runs now"),
         Waiting::NoTasks => "tasks; there are none".to_owned(),
         Waiting::Unproven => "a turn of its own".to_owned(),
     });

@@ -14,7 +14,7 @@ use crate::engine::{
     Verdict, decide, wants_checks,
 };
 use crate::speckit::arm::new_record;
-use crate::speckit::observe::{Desk, observe, tool_calls};
+use crate::speckit::observe::{Desk, add_calls, observe};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
 use crate::speckit::words;
@@ -233,7 +233,7 @@ impl Seat<'_> {
         resume_after_failure(&self.folder, &mut self.record)?;
         let read_before = self.record.transcript_read;
         let mut seen = observe(project, desk, event, &mut self.record, checks);
-        seen.tool_calls = tool_calls(event, &mut self.record);
+        add_calls(&mut seen, event, &mut self.record);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());

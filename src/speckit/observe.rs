@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::cancel::ends;
 use super::project::{Feature, Project};
 use super::settings::Settings;
 use super::state::{NoState, State};
@@ -235,7 +236,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
+/// Returns the observation of one stop; its tool calls are not counted yet (see [`add_calls`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -271,13 +272,25 @@ pub fn observe(
     }
 }
 
-/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+/// Adds the tool calls since the last stop, and a cancel that was typed meanwhile, and moves the
+/// record's place in the transcript on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
-    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+pub fn add_calls(seen: &mut Observation, event: &Event, record: &mut Record) {
+    let path = event.transcript();
+    let Some(calls) = path.and_then(|path| Calls::since(&path, record.transcript_read)) else {
+        return;
+    };
     record.transcript_read = calls.read_up_to;
-    calls.count
+    seen.tool_calls = calls.count;
+    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
+}
+
+/// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
+/// the client keeps it until the turn is over. A loop that held the turn would keep it waiting for ever.
+pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
+    let cancel = typed.iter().find(|typed| ends(typed, record))?;
+    Some(Waiting::Typed(cancel.trim().to_owned()))
 }
 
 fn waiting(desk: &Desk, event: &Event, record: &Record) -> Vec<Waiting> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 on_every_client! {
     a_person_types_the_command_and_sees_the_loop
     escape_during_a_check_leaves_no_process_behind
+    explore
 }
 
 /// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
@@ -168,4 +169,55 @@ fn escape_during_a_check_leaves_no_process_behind(version: &str) {
     terminal.press(&["Escape"]);
     pids.lines().for_each(wait_until_gone);
     assert_eq!(workshop.status()["loop_status"], "none", "the feature is left alone");
+}
+
+fn explore(version: &str) {
+    let workshop = Workshop::with_tasks(1);
+    let folder = workshop.project.path().to_owned();
+    let model = ScriptedModel::start(move |asked| {
+        eprintln!(
+            "REQ {} {:?}",
+            asked.number,
+            asked.last_text().chars().take(300).collect::<String>()
+        );
+        if asked.number == 4 {
+            std::fs::write(folder.join("begun"), "").unwrap();
+            while !folder.join("go").exists() {
+                pause(Duration::from_millis(20));
+            }
+        }
+        if asked.number > 12 {
+            return Reply::text("<promise>DONE</promise>");
+        }
+        if asked.tool_results().is_empty() {
+            return Reply::text("I work.")
+                .and_tool("Bash", json!({"command": "date +%N >> work", "description": "work"}));
+        }
+        Reply::text("I stop here.")
+    })
+    .expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
+    terminal.press(&["-l", "/speckit:ralph-loop \"Make it\""]);
+    terminal.wait_for("\"Make it\"");
+    terminal.press(&["Enter"]);
+    while !workshop.project.path().join("begun").exists() {
+        pause(Duration::from_millis(20));
+    }
+    pause(Duration::from_secs(1));
+    terminal.press(&["-l", "/speckit:cancel-ralph"]);
+    pause(Duration::from_secs(2));
+    terminal.press(&["Enter"]);
+    pause(Duration::from_secs(2));
+    eprintln!("SCREEN1\n{}", terminal.screen());
+    workshop.project.write("go", "");
+    pause(Duration::from_secs(15));
+    eprintln!("SCREEN2\n{}", terminal.screen());
+    eprintln!("JOURNAL {:#?}", workshop.verdicts());
+    let found = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(format!("cat {}/projects/*/*.jsonl | cut -c1-700", client.config_folder().display()))
+        .output()
+        .unwrap();
+    eprintln!("TRANSCRIPT\n{}", String::from_utf8_lossy(&found.stdout));
 }

@@ -58,6 +58,82 @@ fn a_cancel_while_its_checks_run_ends_the_loop_at_once() {
     }
 }
 
+/// A person types this while the agent works: the client keeps it until the turn is over.
+fn types_ahead(bench: &Bench, line: &str) {
+    let line = json!({"type": "queue-operation", "operation": "enqueue",
+        "timestamp": "2026-11-22T03:51:25.829Z", "sessionId": "s1", "content": line});
+    bench.transcript("s1").raw(line.to_string());
+}
+
+#[test]
+fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
+    for typed in
+        ["/speckit:cancel-ralph", "/speckit:cancel", "/cancel-ralph", " /speckit:cancel-ralph s1\n"]
+    {
+        let bench = armed("\"Make it\"");
+        works_and_says(&bench, "no").reason();
+        types_ahead(&bench, "hello");
+        types_ahead(&bench, typed);
+        let stop = works_and_says(&bench, "no");
+        stop.silent().logged(&format!("Waiting: `{}`, which was typed", typed.trim()));
+        // Now the client runs it.
+        let name = typed.trim().trim_start_matches('/').split(' ').next().unwrap();
+        let cancelled = bench.command("s1", name, "").run();
+        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iterations"));
+        assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
+    }
+    for other in [
+        "/speckit:status",
+        "/speckit:cancel 001-login",
+        "/speckit:cancel-ralph s2",
+        "cancel-ralph",
+        "say /speckit:cancel-ralph",
+        "/speckit:cancel-ralphs",
+        "/compact",
+    ] {
+        let bench = armed("\"Make it\"");
+        types_ahead(&bench, other);
+        works_and_says(&bench, "no").reason();
+    }
+}
+
+#[test]
+fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
+    for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, typed);
+        bench.stop("s1").run().silent().logged("which was typed");
+        assert!(bench.cancel("s1", "").reason().starts_with("Loop cancelled."));
+        assert_eq!(bench.verdicts("s1"), ["wait", "end cancelled"]);
+    }
+    for other in ["/speckit:cancel 002-logout", "/speckit:cancel-ralph"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, other);
+        bench.stop("s1").run().reason();
+    }
+}
+
+#[test]
+fn nobody_who_typed_a_cancel_waits_for_checks_and_a_promise_without_them_counts() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'touch ../checked'");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    works_and_says(&bench, PROMISE).silent();
+    assert!(!bench.path("../checked").exists());
+    let bench = armed("\"Make it\"");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
+}
+
+#[test]
+fn a_cancel_that_somebody_else_quotes_is_none() {
+    let typed = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"/speckit:cancel-ralph\"}";
+    let bench = armed("\"Make it\"");
+    bench.transcript("s1").tool_result(typed).user(typed).assistant(typed).tool("Edit");
+    bench.stop("s1").saying(typed).run().reason();
+}
+
 #[test]
 fn a_cancel_waits_for_whoever_has_the_session_locked() {
     let bench = armed("\"Make it\"");
