@@ -5,6 +5,7 @@ use std::io;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::ralph::pause;
+use crate::ralph::words::title;
 use crate::speckit::project::{Project, printable};
 use crate::speckit::settings::Settings;
 use crate::store::journal::Entry;
@@ -14,6 +15,7 @@ use crate::world;
 
 /// Returns the line that tells the person of the pause; silence where this session has no live loop.
 ///
+/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal tell of the pause.
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
 /// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
 pub fn answer(event: &Event) -> Answer {
@@ -29,9 +31,17 @@ pub fn answer(event: &Event) -> Answer {
     if !loops.peek(session).is_some_and(|record| record.ledger.is_live()) {
         return Answer::silent();
     }
-    match pause_after(&loops, session, &printable(event.error())) {
+    match pause_after(&loops, session, &what_broke(event)) {
         Ok(answer) => answer,
         Err(error) => Answer::silent().log(&format!("The pause cannot be noted: {error}")),
+    }
+}
+
+/// The class of the error, or the client's own line on it where the class says nothing.
+fn what_broke(event: &Event) -> String {
+    match event.error() {
+        "" | "unknown" => title(event.last_message()),
+        class => printable(class),
     }
 }
 

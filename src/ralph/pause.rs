@@ -75,12 +75,12 @@ pub fn told(record: &Record) -> Option<String> {
     let pause = record.pause()?;
     let cancel = if record.kind == RALPH { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
     let next = if pause.ends_by_itself() {
-        "type anything to go on"
+        "nothing is counted; type anything to go on"
     } else {
-        "`spool resume` in a terminal goes on"
+        "the agent may stop, nothing is counted; `spool resume` in a terminal goes on"
     };
     Some(format!(
-        "{} paused ({}): the agent may stop, nothing is counted; {next}, {cancel} ends it.",
+        "{} paused ({}): {next}, {cancel} ends it.",
         name(record),
         printable(&pause.words())
     ))

@@ -211,7 +211,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let failure = failed_turn(&bench);
-    let words = "Ralph loop paused (the turn broke off: rate_limit): the agent may stop, nothing is counted; type anything to go on, /speckit:cancel-ralph ends it.";
+    let words = "Ralph loop paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel-ralph ends it.";
     assert_eq!(failure.told(), words);
     assert_paused(
         &bench,
