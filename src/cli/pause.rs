@@ -8,9 +8,9 @@ use super::{Where, asked_from, own_session};
 use crate::ralph::pause;
 use crate::store::loops::Loops;
 
-/// Pause a loop: the agent may stop, nothing is counted, the loop stays armed.
+/// Pause a loop: the agent may stop, the loop stays armed.
 ///
-/// The agent finishes its turn and is then let go. Evidence counts all the same: a loop whose work is done
+/// The agent finishes its turn and is then let go; nothing is counted until the loop goes on. Evidence counts all the same: a loop whose work is done
 /// ends as completed. `spool resume` goes on with it, `spool cancel` ends it.
 #[derive(clap::Args)]
 pub struct PauseArgs {
