@@ -226,6 +226,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },
         Reason::HarnessFailed { why: String::new() },
+        Reason::Budget { used: 1, limit: 1 },
         Reason::CorruptState,
     ];
     for reason in &all {
@@ -239,6 +240,7 @@ fn all_reasons() -> Vec<TerminalReason> {
             | Reason::Stopped
             | Reason::TimedOut { .. }
             | Reason::HarnessFailed { .. }
+            | Reason::Budget { .. }
             | Reason::CorruptState => {}
         }
     }

@@ -202,6 +202,7 @@ pub fn waited_for(waiting: &[Waiting]) -> String {
         Waiting::Background(what) => format!("background {what}"),
         Waiting::Paused(why) => format!("the end of a pause ({why})"),
         Waiting::Typed(command) => format!("`{command}`, which was typed and runs now"),
+        Waiting::UsageLimit(words) => words.clone(),
         Waiting::NoTasks => "tasks; there are none".to_owned(),
         Waiting::Unproven => "a turn of its own".to_owned(),
     });
