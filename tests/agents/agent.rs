@@ -199,6 +199,18 @@ impl Agent {
         }
     }
 
+    /// A reply that calls the program's own tool for reading a file, which needs no consent; Codex has none besides its shell.
+    pub fn reads(self, path: &Path) -> Reply {
+        let (name, input) = match self {
+            Agent::Claude => ("Read", json!({ "file_path": path })),
+            Agent::Codex => return self.shell(&format!("cat '{}'", path.display())),
+            Agent::Opencode => ("read", json!({ "filePath": path })),
+            Agent::Gemini => ("read_file", json!({ "file_path": path })),
+            Agent::Copilot => ("view", json!({ "path": path })),
+        };
+        Reply::tool(name, input)
+    }
+
     /// A reply that calls the program's own tool for writing a file; Codex has none besides its shell.
     pub fn writes(self, path: &Path, text: &str) -> Reply {
         let (name, input) = match self {

@@ -23,7 +23,13 @@ const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/n
 /// Tokens that differ from request to request, so that none is counted twice or for another.
 fn usage(asked: &Asked) -> Usage {
     let number = asked.number as u64;
-    Usage { input: 1000 * number, cache_read: 300 + number, cache_write: 0, output: 20, thinking: 7 }
+    Usage {
+        input: 1000 * number,
+        cache_read: 300 + number,
+        cache_write: 0,
+        output: 20,
+        thinking: 7,
+    }
 }
 
 /// One iteration after the other: a tool call, then words; the promise comes with the last one.
@@ -37,6 +43,14 @@ fn iterations(scene: Scene, last: usize) -> impl FnMut(&Asked) -> Reply {
         let words = if begun == last { PROMISE } else { "One more trace is there." };
         Reply::text(words).usage(usage(asked))
     }
+}
+
+/// A whole iteration: the tool call, then the promise, which is not believed without one.
+fn work(scene: &Scene, asked: &Asked) -> Reply {
+    if is_first(asked) {
+        return edit(scene, 1).usage(usage(asked));
+    }
+    Reply::text(PROMISE).usage(usage(asked))
 }
 
 /// Whether a prompt is asked for, and not a tool's result.
@@ -93,7 +107,10 @@ fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
     let done = list(&state);
     assert_eq!(done.len(), 3, "{facts}");
     let sessions: Vec<_> = done.iter().map(|iteration| &iteration["session_id"]).collect();
-    assert!(sessions.iter().all(|session| session.is_string() && *session == sessions[0]), "{facts}");
+    assert!(
+        sessions.iter().all(|session| session.is_string() && *session == sessions[0]),
+        "{facts}"
+    );
     let last = stage.model.main_requests().pop().expect("a request");
     let history = last.body["messages"].to_string();
     assert!(history.matches("One more trace is there.").count() >= 2, "{history}");
@@ -109,9 +126,7 @@ fn a_limit_of_the_service_is_survived(agent: Agent) {
 }
 
 fn an_error_of_the_service_is_survived(agent: Agent) {
-    failing(agent, || {
-        Reply::error(500, "api_error", "out of order").header("retry-after-ms", "1")
-    });
+    failing(agent, || Reply::error(500, "api_error", "out of order").header("retry-after-ms", "1"));
 }
 
 /// The service fails until the first iteration is over; the second one does the work.
@@ -121,13 +136,10 @@ fn failing(agent: Agent, failure: fn() -> Reply) {
             if scene.iterations_ended() == 0 {
                 return failure();
             }
-            if is_first(asked) {
-                return edit(&scene, 1).usage(usage(asked));
-            }
-            Reply::text(PROMISE).usage(usage(asked))
+            work(&scene, asked)
         }
     });
-    let (code, _) = stage.ralph(&["--allow-all"]).end();
+    let (code, _) = stage.ralph(&["--allow-all", "--retry-pause", "1"]).end();
     let facts = stage.facts();
     assert_eq!(code, Some(0), "{facts}");
     let state = stage.state();
@@ -137,7 +149,8 @@ fn failing(agent: Agent, failure: fn() -> Reply) {
     assert_ne!(done[0]["failure"].as_str().unwrap_or_default(), "", "{facts}");
     assert_eq!(done[1]["failure"].as_str().unwrap_or_default(), "", "{facts}");
     assert_eq!(stage.read("traces.txt"), "iteration 1\n", "{facts}");
-    assert_counted(&stage);
+    let reported = stage.model.usage().0;
+    assert_eq!(done[1]["tokens_used"], reported.total(), "{facts}");
     assert_nothing_is_left(&stage);
 }
 
@@ -145,12 +158,17 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     let stage = Stage::new(agent, |scene| {
         move |asked: &Asked| {
             if scene.iterations_ended() > 0 {
-                return Reply::text(PROMISE).usage(usage(asked));
+                let readme = scene.project.join("README.md");
+                let reply =
+                    if is_first(asked) { agent.reads(&readme) } else { Reply::text(PROMISE) };
+                return reply.usage(usage(asked));
             }
             if is_first(asked) {
                 // opencode denies only what lies outside of the project.
                 let outside = scene.project.parent().expect("a parent").join("denied.txt");
-                return agent.shell(&format!("echo no > '{}'", outside.display())).usage(usage(asked));
+                return agent
+                    .shell(&format!("echo no > '{}'", outside.display()))
+                    .usage(usage(asked));
             }
             Reply::text("It was denied.").usage(usage(asked))
         }
@@ -177,7 +195,7 @@ fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
         let stage = Stage::new(agent, |scene| {
             move |asked: &Asked| {
                 if scene.iterations_ended() > 0 {
-                    return Reply::text(PROMISE).usage(usage(asked));
+                    return work(&scene, asked);
                 }
                 agent.shell(ENDLESS).usage(usage(asked))
             }

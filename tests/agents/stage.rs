@@ -78,7 +78,9 @@ impl Stage {
         let printed = fs::read_to_string(self.real().join("printed")).unwrap_or_default();
         let mut facts = format!("{printed}\n{}\n", self.read(".claude/loop-state.json"));
         for asked in self.model.requests() {
-            let text: String = asked.last_text().chars().take(300).collect();
+            let text = asked.last_text();
+            let text: String = text.chars().rev().take(200).collect();
+            let text: String = text.chars().rev().collect();
             facts.push_str(&format!("{:?} {}: {text}\n", asked.asker, asked.number));
         }
         facts + &format!("{:?}\n", self.model.complaints())
