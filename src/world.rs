@@ -49,6 +49,25 @@ pub fn pause(length: Duration) {
     std::thread::sleep(length);
 }
 
+/// A clock that was set going; it does not move with the wall clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    start: Instant,
+}
+
+impl Stopwatch {
+    /// Returns a clock that begins now.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// Returns the time since its start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
 /// A time limit that was set going; it does not move with the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {

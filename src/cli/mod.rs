@@ -5,10 +5,14 @@ mod cancel;
 mod demo;
 mod doctor;
 mod log;
+mod pause;
 mod plugin;
+mod ralph;
+mod resume;
 mod setup;
 mod start;
 mod status;
+mod stop;
 mod surroundings;
 mod task;
 
@@ -20,7 +24,8 @@ use clap::{Parser, Subcommand};
 
 use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
-use crate::world;
+use crate::store::loops::{BY_SESSION, BY_TERMINAL};
+use crate::{style, world};
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -38,17 +43,23 @@ Examples:
   spool setup                install the plugin into Claude Code
   spool status               what the loops of this project are doing
   spool log                  every decision, and why
+  spool pause                let the agent stop; spool resume goes on
   spool cancel               end the loop, keep the notes
   spool doctor               find out why a loop does not loop";
 
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    #[command(visible_alias = "loop")]
+    Ralph(Box<ralph::RalphArgs>),
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
     Task(task::TaskArgs),
+    Pause(pause::PauseArgs),
+    Resume(resume::ResumeArgs),
     Cancel(cancel::CancelArgs),
+    Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
     Log(log::LogArgs),
@@ -61,14 +72,19 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
         Command::Block(args) => block::run(&args),
+        Command::Pause(args) => pause::run(&args),
+        Command::Resume(args) => resume::run(&args),
         Command::Cancel(args) => cancel::run(&args),
+        Command::Stop(args) => stop::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Plugin(args) => plugin::run(&args),
@@ -121,13 +137,7 @@ fn own_session() -> Option<String> {
         .filter(|session| crate::store::loops::is_session_id(session))
 }
 
-/// Colours for a terminal; `anstream` leaves them out everywhere else.
-mod style {
-    use anstyle::{AnsiColor, Style};
-
-    pub const BAD: Style = AnsiColor::Red.on_default().bold();
-    pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-    pub const WARN: Style = AnsiColor::Yellow.on_default();
-    pub const DIM: Style = Style::new().dimmed();
-    pub const BOLD: Style = Style::new().bold();
+/// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
+fn asked_from(session: &str) -> &'static str {
+    if own_session().as_deref() == Some(session) { BY_SESSION } else { BY_TERMINAL }
 }
