@@ -233,8 +233,10 @@ impl Reader for GeminiReader {
                 },
                 Some(UNAUTHORIZED | FORBIDDEN) => Outcome::Lasting(message.clone()),
                 Some(code) if LASTING.contains(&code) => Outcome::Lasting(message.clone()),
-                // 404 is the one status that has no code of its own.
-                Some(1) if message.contains("not found") => Outcome::Lasting(message.clone()),
+                // 404 has no code of its own; it stands in what is printed beside the stream.
+                Some(1) if self.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
+                    Outcome::Lasting(message.clone())
+                }
                 _ => outcome,
             };
         }

@@ -163,7 +163,11 @@ impl OpencodeReader {
     fn error(&mut self, error: &Value, heard: &mut dyn FnMut(Event)) {
         let name = error["name"].as_str().unwrap_or("an error");
         let said = error["data"]["message"].as_str().unwrap_or(name);
-        let message = lines::message("`opencode` failed", said);
+        let mut message = lines::message("`opencode` failed", said);
+        if name == "UnknownError" {
+            // A model or a provider that it does not know is told like this, without its name.
+            message.push_str("\n`opencode models` lists the models that it knows");
+        }
         heard(Event::Trouble(lines::words(said)));
         self.failure = Some(if LASTING_NAMES.contains(&name) {
             Outcome::Lasting(message)

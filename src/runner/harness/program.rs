@@ -77,7 +77,10 @@ impl Program {
                 self.install
             );
         }
-        let answer = ask(self.name, &["--version"])?;
+        self.judge(&ask(self.name, &["--version"])?)
+    }
+
+    fn judge(&self, answer: &Answer) -> Result<Option<Version>> {
         if !answer.status.success() {
             bail!(
                 "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
@@ -233,7 +236,60 @@ pub fn session(id: &str) -> Result<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
+
+    const AGENT: Program = Program {
+        name: "no-such-agent",
+        title: "The Agent",
+        install: "npm install -g the-agent",
+        oldest: Some(Version(2, 1, 143)),
+        proven: Version(2, 1, 330),
+    };
+
+    fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
+        let status = ExitStatus::from_raw(code << 8);
+        AGENT.judge(&Answer { status, output: output.to_owned(), errors: errors.to_owned() })
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_told_with_what_to_do() {
+        assert_eq!(
+            AGENT.check().unwrap_err().to_string(),
+            "`no-such-agent` is not on the PATH, so The Agent cannot be driven\ninstall it with `npm install -g the-agent`, or choose another agent with --harness"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_too_old_is_told_with_what_to_do() {
+        assert_eq!(
+            judged(0, "2.1.142 (The Agent)\n", "").unwrap_err().to_string(),
+            "The Agent 2.1.142 is too old: 2.1.143 or later is needed\nupdate it with `npm install -g the-agent`"
+        );
+        assert_eq!(judged(0, "2.1.143\n", "").unwrap(), Some(Version(2, 1, 143)));
+        assert_eq!(judged(0, "", "v10.0.0\n").unwrap(), Some(Version(10, 0, 0)));
+        assert_eq!(judged(0, "a development build\n", "").unwrap(), None, "no guess");
+    }
+
+    #[test]
+    fn a_program_that_does_not_start_is_told_in_its_own_words() {
+        assert_eq!(
+            judged(1, "", "error while loading\n\u{1b}[31mlibx.so\n").unwrap_err().to_string(),
+            "`no-such-agent --version` failed: error while loading libx.so\nsee that `no-such-agent` runs by itself, then try again"
+        );
+    }
+
+    #[test]
+    fn a_version_older_than_the_proven_one_draws_a_line_and_no_refusal() {
+        assert_eq!(
+            AGENT.caution("2.1.143").unwrap(),
+            "The Agent 2.1.143 is older than 2.1.330, with which this was proven; `npm install -g the-agent` updates it"
+        );
+        assert_eq!(AGENT.caution("2.1.330"), None);
+        assert_eq!(AGENT.caution("3.0.0"), None);
+        assert_eq!(AGENT.caution("unknown"), None);
+    }
 
     #[test]
     fn a_version_is_found_in_what_each_program_prints() {
