@@ -120,9 +120,25 @@ fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
 
 fn a_limit_of_the_service_is_survived(agent: Agent) {
     // The program's own tries follow at once where it looks at this header.
-    failing(agent, || {
-        Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1")
-    });
+    let limit = || Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1");
+    if agent == Agent::Copilot {
+        return waiting_for_the_limit(agent, limit);
+    }
+    failing(agent, limit);
+}
+
+/// Copilot calls a 429 a limit of its own accord: the loop waits for it, counts nothing, and can be interrupted.
+fn waiting_for_the_limit(agent: Agent, limit: fn() -> Reply) {
+    let stage = Stage::new(agent, |_| move |_: &Asked| limit());
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.signal_when_told("waiting for the usage limit", Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    let state = stage.state();
+    assert_eq!(state["status"], "stopped", "{facts}");
+    assert_eq!(state["ledger"]["iterations"], 0, "{facts}");
 }
 
 fn an_error_of_the_service_is_survived(agent: Agent) {
@@ -223,7 +239,7 @@ fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
     let stage =
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);
-    run.signal_when(&stage.project().join("begun"), Signal::INT);
+    run.signal_when_there(&stage.project().join("begun"), Signal::INT);
     let (code, _) = run.end();
     assert_nothing_is_left(&stage);
     let facts = stage.facts();

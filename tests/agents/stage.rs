@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use ralph_speckit::rehearsal::{Asked, Reply, ScriptedModel};
+use ralph_speckit::world::pause;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -9,7 +10,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The scratch folder. Whatever still runs out of it is killed when it goes.
@@ -195,12 +196,25 @@ impl Run {
     }
 
     /// Waits until a file is there, and sends a signal then.
-    pub fn signal_when(&mut self, file: &Path, signal: Signal) {
-        while !file.exists() {
-            if let Some(status) = self.child.try_wait().expect("spool") {
-                panic!("{status}: {}", fs::read_to_string(&self.printed).unwrap_or_default());
+    pub fn signal_when_there(&mut self, file: &Path, signal: Signal) {
+        self.signal_when(|_| file.exists(), signal);
+    }
+
+    /// Waits until these words were printed, and sends a signal then.
+    pub fn signal_when_told(&mut self, words: &str, signal: Signal) {
+        self.signal_when(|printed| printed.contains(words), signal);
+    }
+
+    fn signal_when(&mut self, is_time: impl Fn(&str) -> bool, signal: Signal) {
+        loop {
+            let printed = fs::read_to_string(&self.printed).unwrap_or_default();
+            if is_time(&printed) {
+                break;
             }
-            thread::yield_now();
+            if let Some(status) = self.child.try_wait().expect("spool") {
+                panic!("{status}: {printed}");
+            }
+            pause(Duration::from_millis(20));
         }
         kill_process(Pid::from_child(&self.child), signal).expect("a signal");
     }
