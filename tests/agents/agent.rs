@@ -178,6 +178,14 @@ impl Agent {
         }
     }
 
+    /// Lets the program work in a folder as a person has who trusts it; only Gemini CLI asks for that.
+    pub fn trust(self, home: &Path, folder: &Path) {
+        if self == Agent::Gemini {
+            let trusted = json!({ folder.display().to_string(): "TRUST_FOLDER" });
+            write(&home.join(".gemini/trustedFolders.json"), &trusted.to_string());
+        }
+    }
+
     /// A reply that calls the program's own tool for a shell command.
     pub fn shell(self, command: &str) -> Reply {
         match self {

@@ -180,17 +180,15 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
                 return reply.usage(usage(asked));
             }
             if is_first(asked) {
-                // opencode denies only what lies outside of the project.
-                let outside = scene.project.parent().expect("a parent").join("denied.txt");
-                return agent
-                    .shell(&format!("echo no > '{}'", outside.display()))
-                    .usage(usage(asked));
+                return unwanted(&scene).usage(usage(asked));
             }
             Reply::text("It was denied.").usage(usage(asked))
         }
     });
+    agent.trust(&stage.home(), &stage.project());
     let (code, _) = stage.ralph(&[]).end();
     let facts = stage.facts();
+    assert!(!stage.project().join("denied.txt").exists(), "{facts}");
     assert!(!stage.project().join("../denied.txt").exists(), "{facts}");
     assert_eq!(code, Some(0), "{facts}");
     let state = stage.state();
@@ -202,6 +200,15 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     assert_eq!(denied > 0, is_told, "{facts}");
     assert_counted(&stage);
     assert_nothing_is_left(&stage);
+}
+
+/// A tool call that the program denies without a person's consent: a file is written. opencode allows that within the project.
+fn unwanted(scene: &Scene) -> Reply {
+    if scene.agent == Agent::Opencode {
+        let outside = scene.project.parent().expect("a parent").join("denied.txt");
+        return scene.agent.writes(&outside, "no");
+    }
+    scene.agent.shell("echo no > denied.txt")
 }
 
 fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
