@@ -131,7 +131,8 @@ fn a_limit_of_the_service_is_survived(agent: Agent) {
 fn waiting_for_the_limit(agent: Agent, limit: fn() -> Reply) {
     let stage = Stage::new(agent, |_| move |_: &Asked| limit());
     let mut run = stage.ralph(&["--allow-all"]);
-    run.signal_when_told("waiting for the usage limit", Signal::INT);
+    run.wait_until(|printed| printed.contains("waiting for the usage limit"));
+    run.signal(Signal::INT);
     let (code, _) = run.end();
     assert_nothing_is_left(&stage);
     let facts = stage.facts();
@@ -246,7 +247,8 @@ fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
     let stage =
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);
-    run.signal_when_there(&stage.project().join("begun"), Signal::INT);
+    run.wait_until(|_| stage.project().join("begun").exists());
+    run.signal(Signal::INT);
     let (code, _) = run.end();
     assert_nothing_is_left(&stage);
     let facts = stage.facts();

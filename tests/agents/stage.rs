@@ -64,6 +64,14 @@ impl Stage {
         Run { child: command.spawn().expect("spool"), printed }
     }
 
+    /// Sets a variable instead of another one.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str, instead_of: &str) -> Stage {
+        self.variables.retain(|(name, _)| *name != instead_of);
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
     pub fn agent(&self) -> Agent {
         self.agent
     }
@@ -195,27 +203,22 @@ impl Run {
         (status.code(), fs::read_to_string(&self.printed).unwrap_or_default())
     }
 
-    /// Waits until a file is there, and sends a signal then.
-    pub fn signal_when_there(&mut self, file: &Path, signal: Signal) {
-        self.signal_when(|_| file.exists(), signal);
-    }
-
-    /// Waits until these words were printed, and sends a signal then.
-    pub fn signal_when_told(&mut self, words: &str, signal: Signal) {
-        self.signal_when(|printed| printed.contains(words), signal);
-    }
-
-    fn signal_when(&mut self, is_time: impl Fn(&str) -> bool, signal: Signal) {
+    /// Waits until something is so; it is given what was printed so far. A run that ends before is a failure.
+    pub fn wait_until(&mut self, is_so: impl Fn(&str) -> bool) {
         loop {
+            let status = self.child.try_wait().expect("spool");
             let printed = fs::read_to_string(&self.printed).unwrap_or_default();
-            if is_time(&printed) {
-                break;
+            if is_so(&printed) {
+                return;
             }
-            if let Some(status) = self.child.try_wait().expect("spool") {
+            if let Some(status) = status {
                 panic!("{status}: {printed}");
             }
             pause(Duration::from_millis(20));
         }
+    }
+
+    pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("a signal");
     }
 }
