@@ -150,6 +150,8 @@ pub struct ClaudeReader {
     tokens: Counted,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
+    /// Whether the end of one was told in this turn: it may wait for its own turn behind the result.
+    notified: bool,
     limit: Option<Limit>,
     /// What kind of error the program's own words, put in the agent's place, stand for.
     trouble: Option<String>,
@@ -180,7 +182,9 @@ impl ClaudeReader {
 
     fn system(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
         match line["subtype"].as_str() {
+            // Every turn begins like this, also one behind a result.
             Some("init") => {
+                self.notified = false;
                 self.session = lines::session(&line["session_id"]).or(self.session.take());
                 self.model = line["model"].as_str().map(|model| lines::one_line(model, 120));
             }
@@ -201,6 +205,7 @@ impl ClaudeReader {
                     line["message"].as_str().unwrap_or_default(),
                 )));
             }
+            Some("task_notification") => self.notified = true,
             Some("background_tasks_changed") => {
                 let is_agent = |task: &&Value| {
                     task["task_type"].as_str().is_some_and(|kind| !kind.contains("bash"))
@@ -288,7 +293,8 @@ impl ClaudeReader {
                 self.text.set(said);
             }
         }
-        if self.background == 0 {
+        // Whoever is told that it is finished may end the process: not while there is more to come.
+        if self.background == 0 && !self.notified {
             heard(Event::Finished);
         }
     }
