@@ -18,7 +18,7 @@ const DOCUMENTS: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/files.md"];
 
 /// Subcommands that a document names in order to say that they do not exist yet.
-const NOT_BUILT: [&str; 1] = ["ralph"];
+const NOT_BUILT: [&str; 0] = [];
 
 #[test]
 fn help_texts_are_what_the_program_prints() {
@@ -226,6 +226,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },
         Reason::HarnessFailed { why: String::new() },
+        Reason::Budget { used: 1, limit: 1 },
         Reason::CorruptState,
     ];
     for reason in &all {
@@ -239,6 +240,7 @@ fn all_reasons() -> Vec<TerminalReason> {
             | Reason::Stopped
             | Reason::TimedOut { .. }
             | Reason::HarnessFailed { .. }
+            | Reason::Budget { .. }
             | Reason::CorruptState => {}
         }
     }

@@ -67,10 +67,21 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let unseen_but_busy = seen.tool_calls.is_none() && seen.fingerprint.tree_changed_since(earlier);
     let idle = calls == 0 && !work_changed && !unseen_but_busy;
     let unchanged = !work_changed && seen.fingerprint.tree_is_that_of(earlier);
+    let failed = seen.failed.is_some();
+    // A run that failed says nothing of the work: it neither stands still nor gets on by standing still.
+    let in_a_row = |so_far: u32, once_more: bool| match once_more {
+        true if failed => so_far,
+        true => so_far.saturating_add(1),
+        false => 0,
+    };
     Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
-        idle_stops: if idle { before.idle_stops.saturating_add(1) } else { 0 },
-        unchanged: if unchanged { before.unchanged.saturating_add(1) } else { 0 },
+        idle_stops: in_a_row(before.idle_stops, idle),
+        unchanged: in_a_row(before.unchanged, unchanged),
+        commitless: in_a_row(before.commitless, seen.commits == Some(0)),
+        failures: if failed { before.failures.saturating_add(1) } else { 0 },
+        commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
+        tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
@@ -149,9 +160,11 @@ fn shortfalls_before_checks(
     match &seen.work {
         Work::Unreadable { .. } => vec![Shortfall::Unreadable],
         Work::List { done: 0, open } if open.is_empty() => vec![Shortfall::EmptyList],
-        Work::List { open, .. } if open.is_empty() => Vec::new(),
+        Work::List { open, .. } if open.is_empty() => too_early(contract, after),
         Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
-        Work::Counter { index, total } if *total > 0 && index >= total => Vec::new(),
+        Work::Counter { index, total } if *total > 0 && index >= total => {
+            too_early(contract, after)
+        }
         Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after, seen),
         Work::List { .. } | Work::Counter { .. } => vec![Shortfall::OpenTasks],
         Work::Untold if contract.token.is_some() && !seen.claimed => vec![Shortfall::NoToken],
@@ -224,9 +237,28 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     {
         return Some(TerminalReason::TimedOut { limit });
     }
+    if let Some(limit) = rails.max_tokens
+        && after.tokens >= limit
+    {
+        return Some(TerminalReason::Budget { used: after.tokens, limit });
+    }
+    if let (Some(limit), Some(why)) = (rails.max_failures, &seen.failed)
+        && after.failures >= limit
+    {
+        let times = after.failures;
+        return Some(TerminalReason::HarnessFailed {
+            why: format!("{times} runs in a row failed, the last one: {why}"),
+        });
+    }
     if after.idle_stops >= rails.max_idle_stops {
         let times = after.idle_stops;
         return Some(TerminalReason::NoProgress { stall: Stall::NoToolCall, times });
+    }
+    if let Some(limit) = rails.max_commitless
+        && after.commitless >= limit
+    {
+        let times = after.commitless;
+        return Some(TerminalReason::NoProgress { stall: Stall::NoCommit, times });
     }
     if after.unchanged >= rails.max_unchanged {
         let times = after.unchanged;
@@ -253,5 +285,7 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
 
 #[cfg(test)]
 mod promise_tests;
+#[cfg(test)]
+mod runner_tests;
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,14 @@ pub struct Ledger {
     pub unchanged: u32,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
+    /// Commits made since arming, as far as they could be seen.
+    pub commits: u64,
+    /// Iterations in a row without a commit.
+    pub commitless: u32,
+    /// Tokens used since arming, as far as they were told.
+    pub tokens: u64,
+    /// Failed runs of the agent program in a row.
+    pub failures: u32,
     /// Whether there may have been more tool calls than could be seen.
     pub more_calls: bool,
     /// Claims of completion that were refused.

@@ -17,6 +17,12 @@ pub struct Observation {
     pub tool_calls: Option<u64>,
     /// Whether there may have been more of them in a part of the record that was too long to read.
     pub more_calls: bool,
+    /// Commits made since the last iteration, or `None` where there is no repository to tell.
+    pub commits: Option<u64>,
+    /// Tokens used since the last iteration, 0 where nothing tells.
+    pub tokens: u64,
+    /// Why the agent program failed in this iteration, or `None` when it came to its own end.
+    pub failed: Option<String>,
     /// Whether files or commits differ from what they were when the loop was armed.
     pub since_arming: Change,
     /// What the work looks like now.
@@ -101,6 +107,8 @@ pub enum Waiting {
     Approval,
     /// Work that runs in the background, as its host describes it.
     Background(String),
+    /// A usage limit that will be lifted, as the agent program tells it.
+    UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
     /// A held turn that this loop's ledger knows nothing of.

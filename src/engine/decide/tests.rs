@@ -199,6 +199,7 @@ fn the_order_of_the_guards() {
             max_idle_stops: 3,
             max_unchanged: 3,
             max_seconds: Some(60),
+            ..Guardrails::default()
         },
         ..contract()
     };
@@ -418,6 +419,7 @@ fn counters_at_their_end_do_not_wrap() {
         max_idle_stops: u32::MAX,
         max_unchanged: u32::MAX,
         max_seconds: None,
+        ..Guardrails::default()
     };
     let contract = Contract { guardrails: no_limits, ..contract() };
     let after = decide(&contract, &full, &Observation { claimed: true, ..busy(2) }).ledger;

@@ -1,14 +1,10 @@
-//! What a runner's loop writes down: `loop-state.json` (spec 001) and `.spool/.state/ralph/<change>/` (spec 004).
+//! The words of the files: a loop's state, and one iteration (spec 001).
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::options::DoneCriteria;
-use super::target::Change;
 use crate::engine::{CheckResult, Ledger};
+use crate::runner::options::DoneCriteria;
 
 /// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,9 +95,13 @@ pub struct Iteration {
     pub n: u32,
     /// When it began, ISO 8601 with offset.
     pub started: String,
-    /// When it ended, ISO 8601 with offset.
+    /// When it ended, ISO 8601 with offset; for one that its runner did not outlive, the last sign of life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
+    /// The commit on which it began, empty where there is none; from it, commits are found even when
+    /// the runner is killed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub head_at_start: String,
     /// Whether the done criteria were met.
     pub done_check: bool,
     /// The commits made on this head, oldest first.
@@ -154,49 +154,26 @@ pub struct Iteration {
     pub more: Map<String, Value>,
 }
 
+impl Status {
+    /// Returns whether the loop is over.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Starting | Self::Running)
+    }
+
+    /// Returns the word that the files use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Stuck => "stuck",
+            Self::Stalled => "stalled",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-/// The books of one change, open for writing: the lock on change and work tree is held.
-#[derive(Debug)]
-pub struct Books {
-    /// What stands in the files.
-    pub state: LoopState,
-    /// `.spool/.state/ralph/<change>/`, a real path.
-    pub folder: PathBuf,
-}
-
-impl Books {
-    /// Returns the books of a change, locked; an iteration that a killed runner left is recorded as
-    /// interrupted first. An error names the process that holds the lock.
-    pub fn open(change: &Change, _state: LoopState) -> Result<Self> {
-        bail!("not built yet: {}", change.id)
-    }
-
-    /// Writes the state down, whole, with no iteration running.
-    pub fn save(&mut self) -> Result<()> {
-        bail!("not built yet")
-    }
-
-    /// Writes down that an iteration has begun: it is visible as an entry without `ended`.
-    pub fn begin(&mut self, _iteration: &Iteration) -> Result<()> {
-        bail!("not built yet")
-    }
-
-    /// Writes down how the running iteration ended, with the state as it is now.
-    pub fn end(&mut self, _iteration: &Iteration) -> Result<()> {
-        bail!("not built yet")
-    }
-
-    /// Returns the words that `--add-context` has added so far, empty for none.
-    pub fn context(&self) -> Result<String> {
-        bail!("not built yet")
-    }
-}
-
-/// Returns the folder in which the loop of a change keeps its state.
-pub fn state_folder(root: &Path, change: &str) -> PathBuf {
-    root.join(".spool").join(".state").join("ralph").join(change)
 }
