@@ -243,6 +243,8 @@ impl Run<'_> {
     fn end_without_keeper(&mut self) {
         let _ = self.kept.child.kill();
         let status = self.kept.child.wait();
+        // One that has left may have lent its number to somebody else by now.
+        let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
         if self.left.is_none() {
             let signal = status.ok().and_then(|status| status.signal());
             self.leave(None, signal.or(Some(Signal::KILL.as_raw())));
@@ -253,8 +255,7 @@ impl Run<'_> {
         let deadline = Deadline::after(keeper::KILLING);
         let mut ended = BTreeSet::new();
         loop {
-            let members =
-                tree::members(&tree::all(), NOBODY, Some(agent), &BTreeSet::from([agent]));
+            let members = tree::members(&tree::all(), NOBODY, Some(agent), &seen);
             tree::signal(&members, Signal::KILL);
             if members.is_empty() || deadline.is_over() {
                 break;
