@@ -72,6 +72,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Ralph(args) => ralph::run(&args),

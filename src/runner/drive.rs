@@ -731,7 +731,7 @@ impl<'a> Drive<'a> {
                 self.books.save()?;
             }
             self.screen.live("paused");
-            world::pause(LOOK);
+            self.signals.wait(LOOK);
         }
     }
 
@@ -753,7 +753,8 @@ impl<'a> Drive<'a> {
         while found.is_none() && rest.elapsed() < length {
             let left = length.saturating_sub(rest.elapsed());
             self.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
-            world::pause(LOOK.min(left));
+            // A signal ends the wait at once, a request within a moment.
+            self.signals.wait(LOOK.min(left));
             found = asked(self.signals, &self.requests);
         }
         self.screen.still();
@@ -835,7 +836,13 @@ impl<'a> Drive<'a> {
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
         }
-        words = format!("{words}\n       spool ralph --status --change {}", self.change.id);
+        let elsewhere = !self.options.start.starts_with(&self.change.root);
+        let place = if elsewhere {
+            format!(" --project {}", self.change.root.display())
+        } else {
+            String::new()
+        };
+        words = format!("{words}\n       spool ralph --status --change {}{place}", self.change.id);
         let fields = json!({
             "status": word, "reason": reason.name(), "exit_code": code,
             "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),

@@ -67,6 +67,9 @@ impl Watcher for Eyes<'_> {
 
     fn moment(&mut self) -> Watch {
         self.asked = self.asked.or_else(|| asked(self.signals, self.requests));
+        if self.signals.hurry() {
+            return Watch::Kill;
+        }
         if self.asked.is_some() {
             return Watch::End;
         }

@@ -171,8 +171,8 @@ mod tests {
         let file = folder.path().join("session.jsonl");
         fs::write(&file, "x".repeat(400)).unwrap();
         let mut counter = Counter::default();
-        let counted = counter.count(None, &Report::default(), &folders, 0);
-        assert_eq!(counted, Counted { tokens: 100, estimated: true, warning: None });
+        let first = counter.count(None, &Report::default(), &folders, 0);
+        assert_eq!(first, Counted { tokens: 100, estimated: true, warning: None });
         fs::write(&file, "x".repeat(480)).unwrap();
         assert_eq!(counter.count(None, &Report::default(), &folders, 0).tokens, 20);
         let later = world::now() + 60_000;

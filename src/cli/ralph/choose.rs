@@ -11,7 +11,7 @@ use dialoguer::Select;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::register_conditional_default;
 
-use crate::runner::options::Settings;
+use crate::runner::options::{Setting, Settings};
 use crate::runner::target::{self, Change, Found, Wanted};
 
 /// The most changes that an error lists.
@@ -33,7 +33,7 @@ impl std::error::Error for GaveUp {}
 
 /// Returns the change that is meant; an error names the candidates, and `--change` where nobody can be asked.
 pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
-    let named = |name| settings.get(name).map(|setting| setting.value());
+    let named = |name| settings.get(name).map(Setting::value);
     let wanted = Wanted { change: named("change"), module: named("module") };
     let mut candidates = match target::find(start, &wanted)? {
         Found::One(change) => return Ok(change),
@@ -45,7 +45,8 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
             list.push(format!("… and {} more", candidates.len() - LISTED));
         }
         bail!(
-            "--change is required where nobody can be asked: name the change to work on\nthere is:\n  {}",
+            "--change is required where nobody can be asked: name the change to work on\n{} active:\n  {}",
+            if candidates.len() == 1 { "this one is" } else { "these are" },
             list.join("\n  ")
         );
     }

@@ -60,7 +60,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     match job {
         Job::Plan(change, options, settings) => plan::print(change.as_ref(), &options, &settings),
         Job::Run(change, options) => drive::run(&change, &options),
-        Job::Demo(options) => play(*options),
+        Job::Demo(options) => play(&options),
         Job::Status(change, options) => status(&change, options.form),
         Job::AddContext(change, words) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
@@ -89,15 +89,16 @@ fn status(change: &Change, form: Form) -> Result<ExitCode> {
 }
 
 /// Plays the demo on a throw-away project, which stays for a look.
-fn play(options: Options) -> Result<ExitCode> {
+fn play(options: &Options) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
     demo_agent::project(&folder)?;
-    let Found::One(change) = target::find(&folder, &Wanted::default())? else {
+    let wanted = Wanted { change: Some(demo_agent::CHANGE), ..Wanted::default() };
+    let Found::One(change) = target::find(&folder, &wanted)? else {
         bail!("the demo's project has no change: `{}`", folder.display());
     };
     anstream::println!("demo: a project with one change: {}", folder.display());
-    drive::run(&change, &options)
+    drive::run(&change, options)
 }
 
 fn job(args: &RalphArgs) -> Result<Job> {
@@ -140,10 +141,10 @@ fn job(args: &RalphArgs) -> Result<Job> {
         return Ok(Job::ClearContext(change));
     }
     options.done = Some(done(&change, &options)?);
-    Ok(match args.dry_run {
-        true => Job::Plan(Some(change), options, settings),
-        false => Job::Run(change, options),
-    })
+    if args.dry_run {
+        return Ok(Job::Plan(Some(change), options, settings));
+    }
+    Ok(Job::Run(change, options))
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
