@@ -432,17 +432,22 @@ fn the_last_output_of_the_agent_is_the_sign_of_life() {
     let mut books = desk.open();
     let (_file, log) = books.log(1).unwrap();
     books.begin(&Iteration { log: log.clone(), ..begun(1) }).unwrap();
-    let path = books.folder.join(&log);
+    let printed = books.folder.join(&log);
     kill(books);
-    let began = millis_of(desk.state()["running_iteration"]["started"].as_str().unwrap()).unwrap();
-    let seen = began + 90_000;
-    // An output of the future is none: it counts as now.
-    filetime::set_file_mtime(&path, filetime::FileTime::from_unix_time((seen / 1000) as i64, 0))
-        .unwrap();
+    // It began an hour ago, and the agent printed something after ten minutes.
+    let hour_ago = world::now() - 3_600_000;
+    let mut state = desk.state();
+    state["updated_at"] = iso(hour_ago).into();
+    state["running_iteration"]["started"] = iso(hour_ago).into();
+    fs::write(desk.folder().join("state.json"), state.to_string()).unwrap();
+    let seen = hour_ago + 600_000;
+    let time = std::time::UNIX_EPOCH + Duration::from_millis(seen);
+    filetime::set_file_mtime(&printed, time.into()).unwrap();
     let books = desk.open();
-    let ended = &books.recovered.as_ref().unwrap().seen_at;
-    assert!(millis_of(ended).unwrap() <= world::now(), "{ended}");
-    assert!(millis_of(ended).unwrap() >= began, "{ended}");
+    let recovered = books.recovered.as_ref().unwrap();
+    assert_eq!(millis_of(&recovered.seen_at), Some(seen));
+    assert!((recovered.iteration.as_ref().unwrap().seconds - 600.0).abs() < 0.01);
+    assert_eq!(desk.history()[0]["ended"], iso(seen));
 }
 
 #[test]
