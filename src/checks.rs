@@ -261,8 +261,8 @@ fn end_group(child: &mut Child, grace: Duration) {
 #[cfg(not(unix))]
 fn end_group(_: &mut Child, _: Duration) {}
 
-/// The end of an output as text, without control characters but line breaks and tabs.
-fn readable(output: &[u8]) -> String {
+/// Returns the end of an output as text, without control characters but line breaks and tabs.
+pub fn readable(output: &[u8]) -> String {
     let start = output.len().saturating_sub(TAIL);
     let text = String::from_utf8_lossy(&output[start..]);
     let clean = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');

@@ -20,3 +20,5 @@ pub mod plugin;
 pub mod rehearsal;
 #[cfg(feature = "cli")]
 pub mod runner;
+#[cfg(feature = "cli")]
+pub mod style;

@@ -2,6 +2,6 @@
 
 pub mod answer;
 pub mod input;
-mod json;
+pub mod json;
 mod scan;
 pub mod transcript;

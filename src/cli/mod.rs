@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod log;
 mod plugin;
+mod ralph;
 mod setup;
 mod start;
 mod status;
@@ -19,8 +20,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
-use crate::world;
+use crate::{style, world};
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -44,6 +46,8 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    #[command(visible_alias = "loop")]
+    Ralph(Box<ralph::RalphArgs>),
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
@@ -59,8 +63,13 @@ enum Command {
 
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
+    if let Some(code) = play_if_asked(std::env::args_os()) {
+        return code;
+    }
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
@@ -118,15 +127,4 @@ impl Where {
 fn own_session() -> Option<String> {
     world::variable("CLAUDE_CODE_SESSION_ID")
         .filter(|session| crate::store::loops::is_session_id(session))
-}
-
-/// Colours for a terminal; `anstream` leaves them out everywhere else.
-mod style {
-    use anstyle::{AnsiColor, Style};
-
-    pub const BAD: Style = AnsiColor::Red.on_default().bold();
-    pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-    pub const WARN: Style = AnsiColor::Yellow.on_default();
-    pub const DIM: Style = Style::new().dimmed();
-    pub const BOLD: Style = Style::new().bold();
 }

@@ -107,6 +107,8 @@ pub enum Waiting {
     Approval,
     /// Work that runs in the background, as its host describes it.
     Background(String),
+    /// A usage limit that will be lifted, as the agent program tells it.
+    UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
     /// A held turn that this loop's ledger knows nothing of.

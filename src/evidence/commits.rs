@@ -19,8 +19,9 @@ pub fn head_fingerprint(root: &Path) -> u64 {
     Hasher::default().with_number(meta.len()).with_number(changed).finish()
 }
 
-/// The folder with the repository's data; in a work tree `.git` is a file that names it.
-fn repository_of(root: &Path) -> Option<PathBuf> {
+/// Returns the folder with the repository's data, `None` without one; in a work tree `.git` is a file
+/// that names it.
+pub fn repository_of(root: &Path) -> Option<PathBuf> {
     let git =
         root.ancestors().take(8).map(|folder| folder.join(".git")).find(|git| git.exists())?;
     if git.is_dir() {

@@ -151,6 +151,7 @@ pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),
         Waiting::Background(what) => format!("background {what}"),
+        Waiting::UsageLimit(words) => words.clone(),
         Waiting::NoTasks => "tasks; there are none".to_owned(),
         Waiting::Unproven => "a turn of its own".to_owned(),
     });

@@ -103,12 +103,17 @@ pub fn fingerprint(root: &Path) -> Fingerprint {
 
 /// Returns whether a text keeps the promise: the exact marker, case and all.
 pub fn keeps(assignment: &Assignment, text: &str) -> bool {
+    keeps_promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
+}
+
+/// Returns whether a text keeps the promise of this token; none and an empty one are never kept.
+pub fn keeps_promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> bool {
     // An empty promise is in every text; none is asked for then.
-    let Some(token) = assignment.contract.token.as_deref().filter(|token| !token.is_empty()) else {
+    let Some(token) = token.filter(|token| !token.is_empty()) else {
         return false;
     };
     let marker = marker(token);
-    match assignment.promise_match {
+    match promise_match {
         PromiseMatch::Anywhere => text.contains(&marker),
         PromiseMatch::OwnLine => {
             let last = text.lines().rev().find(|line| !line.trim().is_empty());

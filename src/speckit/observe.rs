@@ -1,6 +1,5 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::project::{Feature, Project};
@@ -177,28 +176,13 @@ impl Desk {
 
     /// Returns the open tasks, by id, with a hash of their text.
     pub fn open_tasks(&self) -> OpenTasks {
-        let open = self.tasks.iter().flat_map(TaskList::open);
-        open.map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+        self.tasks.as_ref().map(TaskList::open_by_text).unwrap_or_default()
     }
 
     /// Returns what became of tasks that were open, other than being done.
     pub fn tampered_since(&self, before: &OpenTasks) -> Tampered {
-        let Some(list) = &self.tasks else {
-            return Tampered::default();
-        };
-        let now: BTreeMap<&str, &Task> =
-            list.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
-        let mut tampered = Tampered::default();
-        for (id, text) in before {
-            match now.get(id.as_str()) {
-                None => tampered.removed.push(id.clone()),
-                Some(task) if hash_of(task.title.as_bytes()) != *text => {
-                    tampered.reworded.push(id.clone());
-                }
-                Some(_) => {}
-            }
-        }
-        tampered
+        let list = self.tasks.as_ref();
+        list.map(|list| list.tampered_since(before)).unwrap_or_default()
     }
 
     fn work(&self, had_list: bool) -> Work {

@@ -5,8 +5,13 @@ pub mod codex;
 pub mod command;
 pub mod copilot;
 pub mod demo;
+mod environment;
 pub mod gemini;
+mod lines;
 pub mod opencode;
+mod program;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -190,6 +195,17 @@ impl Tokens {
             .into_iter()
             .fold(self.input, u64::saturating_add)
     }
+
+    /// Returns the sum of two counts.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+        }
+    }
 }
 
 /// An agent program that the runner can drive.
@@ -211,6 +227,12 @@ pub trait Harness {
     /// counting tokens (spec 001).
     fn session_folders(&self) -> Vec<PathBuf> {
         Vec::new()
+    }
+
+    /// Returns a line for the person when this version is older than the one that was proven; it may
+    /// work all the same.
+    fn caution(&self, _version: &str) -> Option<String> {
+        None
     }
 }
 

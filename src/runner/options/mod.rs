@@ -1,12 +1,27 @@
 //! What a loop is asked for: every default, every flag, every setting, in one place.
 
+pub mod file;
+pub mod keys;
+mod resolve;
+mod setting;
+mod task;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Check;
+use crate::engine::{Check, Contract, Guardrails};
 use crate::store::loops::PromiseMatch;
+
+pub use resolve::{Defaults, Trusted, resolve, trust};
+pub use setting::{Origin, Setting, Settings};
+pub use task::task;
+pub use value::time_in_words;
 
 /// Which agent program is driven.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +92,8 @@ pub struct Options {
     pub token_budget: Option<u64>,
     /// Time between asking an agent program to end and killing it.
     pub grace: Duration,
+    /// The pause after a failed run of the agent program, doubled with each more in a row.
+    pub retry_pause: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
     /// Whether each iteration goes on with the session of the one before.
@@ -89,6 +106,31 @@ pub struct Options {
     pub form: Form,
     /// The folder in which it was started.
     pub start: PathBuf,
+}
+
+impl Options {
+    /// Returns the contract that every iteration is held against; checks alone ask for no promise.
+    ///
+    /// Where nothing limits iterations that change nothing, nothing limits those without a tool call.
+    pub fn contract(&self, done: DoneCriteria) -> Contract {
+        let limited = |limit: u32| (limit > 0).then_some(limit);
+        let unchanged = limited(self.no_progress);
+        Contract {
+            token: (done != DoneCriteria::Check).then(|| self.promise.clone()),
+            min_iterations: self.min_iterations,
+            checks: self.checks.clone(),
+            guardrails: Guardrails {
+                max_iterations: self.max_iterations,
+                max_idle_stops: unchanged.unwrap_or(u32::MAX),
+                max_unchanged: unchanged.unwrap_or(u32::MAX),
+                max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
+                max_tokens: self.token_budget,
+                max_commitless: limited(self.stall_threshold),
+                max_failures: limited(self.max_failures),
+            },
+            ..Contract::default()
+        }
+    }
 }
 
 /// Whether tools may run without consent.
