@@ -17,6 +17,7 @@ const PROGRAM: Program = Program {
     name: "claude",
     title: "Claude Code",
     install: "npm install -g @anthropic-ai/claude-code",
+    set: &[("DISABLE_AUTOUPDATER", "1")],
     oldest: Some(Version(2, 1, 143)),
     proven: Version(2, 1, 330),
 };
@@ -36,8 +37,10 @@ impl Harness for Claude {
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
         // The program itself is asked: keychains and helpers are its own affair.
-        let logged_in = program::ask(PROGRAM.name, &["auth", "status"])
+        let logged_in = PROGRAM
+            .ask(&["auth", "status"])
             .ok()
+            .flatten()
             .and_then(|answer| logged_in(&answer.output));
         if logged_in == Some(false)
             && !std::env::current_dir().is_ok_and(|folder| may_log_in_by_project(&folder))
@@ -113,7 +116,7 @@ fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
     if let Some(model) = order.model {
         arguments.extend(["--model".to_owned(), program::model(model)?.to_owned()]);
     }
-    let mut set = vec![("DISABLE_AUTOUPDATER".to_owned(), "1".into())];
+    let mut set = PROGRAM.set();
     if order.approval == Approval::All {
         arguments.push("--dangerously-skip-permissions".to_owned());
         if rights == Rights::Root {
