@@ -118,6 +118,11 @@ impl Books {
         };
         history::mend(&folder.join("history.jsonl"))
             .map_err(|error| at(&folder.join("history.jsonl"), &error))?;
+        let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
+        if last_run.as_ref() == Some(&state.started_at) {
+            // A run is known by its time: two that begin in the same millisecond are told apart.
+            state.started_at = iso(millis_of(&state.started_at).unwrap_or(now) + 1);
+        }
         let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
         let mut books = Self {
             state: LoopState::default(),

@@ -10,6 +10,8 @@ pub mod gemini;
 mod lines;
 pub mod opencode;
 mod program;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
