@@ -115,9 +115,13 @@ fn job(args: &RalphArgs) -> Result<Job> {
     let settings = Settings::of(vec![typed, file::of_project(&root)?, user]);
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
-    let task = options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?;
     let beside = args.status || args.add_context.is_some() || args.clear_context;
-    let Some(task) = task.or_else(|| beside.then(String::new)) else {
+    let task = if beside {
+        Some(String::new())
+    } else {
+        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
+    };
+    let Some(task) = task else {
         bail!(
             "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
         );
