@@ -214,6 +214,9 @@ impl<'a> Drive<'a> {
                 json!({"pid": recovered.pid}),
             );
         }
+        if let Some(words) = self.harness.caution(version) {
+            self.screen.warn(&words);
+        }
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneCriteria::Manual => format!("until <promise>{}</promise>", self.options.promise),
