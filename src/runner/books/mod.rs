@@ -5,6 +5,7 @@ mod document;
 mod folder;
 mod history;
 mod holder;
+mod logs;
 mod recover;
 mod state;
 mod time;
@@ -42,6 +43,8 @@ pub use self::time::{iso, millis_of, readable};
 
 /// The version that both files carry.
 pub const VERSION: u32 = 1;
+/// After how many iterations the old logs are looked through.
+const PRUNED_EVERY: u32 = 20;
 /// The most that is read of either file, in bytes.
 const MOST: u64 = 32 << 20;
 
@@ -212,6 +215,9 @@ impl Books {
         let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
         let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
+        if iteration % PRUNED_EVERY == 1 {
+            logs::prune(&self.folder.join("logs"), logs::MOST);
+        }
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
         Ok((file, name))
