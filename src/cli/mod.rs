@@ -25,7 +25,8 @@ use clap::{Parser, Subcommand};
 use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
 use crate::store::loops::{BY_SESSION, BY_TERMINAL};
-use crate::{style, world};
+use crate::style;
+use crate::world;
 
 /// Keeps a coding agent working until the work is really done.
 ///

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -62,7 +63,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         Ok(version) => version.unwrap_or_default(),
         Err(why) => {
             let style = crate::style::BAD;
-            anstream::eprintln!("{}error{}: {why:#}", style.render(), style.render_reset());
+            let words = format!("{}error{}: {why:#}", style.render(), style.render_reset());
+            // A terminal that is gone is no reason to fail in another way.
+            let _ = writeln!(anstream::stderr(), "{words}");
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
@@ -158,7 +161,7 @@ impl<'a> Drive<'a> {
             requests: books.requests(),
             moment: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
             usage: on_the_path(tokens::USAGE),
-            keeper: world::program().context("the running program cannot be found")?,
+            keeper: process::own_program().context("the running program cannot be found")?,
             tasks: tasks.filter(|_| done == DoneCriteria::Tasks),
             clock: Stopwatch::start(),
             visible: files.hash(),
@@ -210,6 +213,9 @@ impl<'a> Drive<'a> {
                 ),
                 json!({"pid": recovered.pid}),
             );
+        }
+        if let Some(words) = self.harness.caution(version) {
+            self.screen.warn(&words);
         }
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
@@ -505,12 +511,12 @@ impl<'a> Drive<'a> {
         let judgement = engine::decide(&self.contract, &self.books.state.ledger, &seen);
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.contract.token.is_some() {
-            entry.promise = match (seen.claimed, entry.done_check) {
+            let became = match (seen.claimed, entry.done_check) {
                 (false, _) => "missing",
                 (true, true) => "accepted",
                 (true, false) => "refused",
-            }
-            .to_owned();
+            };
+            became.clone_into(&mut entry.promise);
         }
         self.books.state.ledger = judgement.ledger;
         judgement.verdict
@@ -551,11 +557,10 @@ impl<'a> Drive<'a> {
             Outcome::Finished => {
                 seen.demand = blocked(said).filter(|_| !claimed).map(Demand::Blocked);
             }
-            Outcome::Failed(why) => seen.failed = Some(why.clone()),
             Outcome::Lasting(why) if !is_complete(&seen.work) => {
                 seen.demand = Some(Demand::HarnessFailed(why.clone()));
             }
-            Outcome::Lasting(why) => seen.failed = Some(why.clone()),
+            Outcome::Failed(why) | Outcome::Lasting(why) => seen.failed = Some(why.clone()),
             Outcome::UsageLimit { words, .. } => {
                 seen.waiting = vec![Waiting::UsageLimit(words.clone())];
             }
@@ -611,7 +616,7 @@ impl<'a> Drive<'a> {
 
     /// Writes the iteration down, says what it came to, and keeps what the next one must know.
     fn record(&mut self, entry: &mut Iteration, ran: &Ran, verdict: &Verdict) -> Result<()> {
-        entry.verdict = words::verdict_name(verdict).to_owned();
+        words::verdict_name(verdict).clone_into(&mut entry.verdict);
         entry.words = words::verdict(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
@@ -727,7 +732,7 @@ impl<'a> Drive<'a> {
                     self.change.id
                 );
                 self.screen.tell("paused", &words, json!({}));
-                self.books.state.doing = "paused".to_owned();
+                "paused".clone_into(&mut self.books.state.doing);
                 self.books.save()?;
             }
             self.screen.live("paused");
@@ -789,7 +794,7 @@ impl<'a> Drive<'a> {
         let status = ends::status(reason);
         let state = &mut self.books.state;
         state.status = status;
-        state.reason = reason.name().to_owned();
+        reason.name().clone_into(&mut state.reason);
         state.words = reason.to_string();
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);

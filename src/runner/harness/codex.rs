@@ -20,6 +20,7 @@ const PROGRAM: Program = Program {
     name: "codex",
     title: "Codex",
     install: "npm install -g @openai/codex",
+    set: &[],
     oldest: None,
     proven: Version(0, 169, 0),
 };
@@ -42,7 +43,7 @@ impl Harness for Codex {
 
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
-        let asked = program::ask(PROGRAM.name, &["login", "status"]).ok();
+        let asked = PROGRAM.ask(&["login", "status"]).ok().flatten();
         let logged_out = asked.is_some_and(|answer| {
             let said = answer.output + &answer.errors;
             !answer.status.success() && said.contains("Not logged in")
@@ -78,7 +79,7 @@ impl Harness for Codex {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            set: Vec::new(),
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             // It ends its tools on this one only.

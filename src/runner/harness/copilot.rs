@@ -18,6 +18,7 @@ const PROGRAM: Program = Program {
     name: "copilot",
     title: "Copilot CLI",
     install: "npm install -g @github/copilot",
+    set: &[("COPILOT_AUTO_UPDATE", "false")],
     oldest: None,
     proven: Version(1, 0, 102),
 };
@@ -66,7 +67,7 @@ impl Harness for Copilot {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments,
-            set: vec![("COPILOT_AUTO_UPDATE".to_owned(), "false".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,

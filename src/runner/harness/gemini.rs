@@ -17,6 +17,8 @@ const PROGRAM: Program = Program {
     name: "gemini",
     title: "Gemini CLI",
     install: "npm install -g @google/gemini-cli",
+    // One process instead of two: a signal reaches the one that works.
+    set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     oldest: None,
     proven: Version(0, 61, 0),
 };
@@ -66,8 +68,7 @@ impl Harness for Gemini {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            // One process instead of two: a signal reaches the one that works.
-            set: vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,

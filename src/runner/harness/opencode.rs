@@ -17,6 +17,7 @@ const PROGRAM: Program = Program {
     name: "opencode",
     title: "opencode",
     install: "npm install -g opencode-ai",
+    set: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
     oldest: None,
     proven: Version(1, 18, 33),
 };
@@ -59,7 +60,7 @@ impl Harness for Opencode {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            set: vec![("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,

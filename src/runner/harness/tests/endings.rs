@@ -220,6 +220,23 @@ fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
 }
 
 #[test]
+fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
+    // As seen on 2.1.330: the agent ended before the result, and its end gets a turn of its own.
+    let init = r#"{"type":"system","subtype":"init","session_id":"s1","model":"m"}"#;
+    let notified =
+        r#"{"type":"system","subtype":"task_notification","task_id":"a","status":"completed"}"#;
+    let none = r#"{"type":"system","subtype":"background_tasks_changed","tasks":[]}"#;
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"x"}"#;
+    let finished = |lines: &[&str]| {
+        let (_, heard) = read(reader_for("claude", Approval::Own), lines, &code(0));
+        heard.iter().filter(|event| **event == Event::Finished).count()
+    };
+    assert_eq!(finished(&[init, result]), 1);
+    assert_eq!(finished(&[init, notified, none, result]), 0);
+    assert_eq!(finished(&[init, notified, none, result, init, result]), 1);
+}
+
+#[test]
 fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
     let before = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}}}"#;
     let since = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
