@@ -1,6 +1,7 @@
 //! Usage limits that a service tells in a form of its own: the loop waits until they are lifted, and counts nothing.
 
 use crate::agent::Agent;
+use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
 use ralph_speckit::rehearsal::{Asked, Reply};
 use ralph_speckit::world;
@@ -54,6 +55,35 @@ fn codex_tells_to_the_minute_when_its_limit_is_lifted() {
     });
 }
 
+#[test]
+fn gemini_cli_is_waited_for_when_its_daily_quota_is_used_up() {
+    Agent::Gemini.play(|agent| {
+        waited_for(agent, || {
+            let quota = json!({
+                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}],
+            });
+            Reply::error(429, "quota", "You exceeded your current quota.")
+                .detail("details", json!([quota]))
+        });
+    });
+}
+
+/// A limit of which nobody says when it is lifted: the loop waits, counts nothing, and ends when it is interrupted.
+pub fn waited_for(agent: Agent, limit: fn() -> Reply) {
+    let stage = Stage::new(agent, |_| move |_: &Asked| limit());
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.wait_until(|printed| printed.contains("waiting for the usage limit"));
+    run.signal(Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    let books = stage.state();
+    assert_eq!(books["status"], "stopped", "{facts}");
+    assert_eq!(books["ledger"]["iterations"], 0, "{facts}");
+}
+
 /// The loop waits until the limit is lifted and a little longer, says so, and ends when it is interrupted.
 fn assert_waits(stage: &Stage, lifted: u64, longer: u64) {
     let mut run = stage.ralph(&["--allow-all"]);
@@ -67,7 +97,7 @@ fn assert_waits(stage: &Stage, lifted: u64, longer: u64) {
     assert_eq!(code, Some(130), "{facts}");
     assert_eq!(stage.state()["ledger"]["iterations"], 0, "{facts}");
     assert_eq!(stage.model.main_requests().len(), 1, "{facts}");
-    assert!(stage.processes().is_empty(), "{facts}");
+    assert_nothing_is_left(stage);
 }
 
 /// Claude Code with a subscription in place of a key: only then does the service tell when a limit is lifted.

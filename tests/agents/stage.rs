@@ -6,6 +6,7 @@ use ralph_speckit::world::pause;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ impl Stage {
             let text = asked.last_text();
             let text: String = text.chars().rev().take(200).collect();
             let text: String = text.chars().rev().collect();
-            facts.push_str(&format!("{:?} {}: {text}\n", asked.asker, asked.number));
+            let _ = writeln!(facts, "{:?} {}: {text}", asked.asker, asked.number);
         }
         facts + &format!("{:?}\n", self.model.complaints())
     }
