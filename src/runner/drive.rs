@@ -350,7 +350,11 @@ impl<'a> Drive<'a> {
         });
         let words = format!("-- iteration {of}{next}");
         self.screen.tell("iteration", &words, json!({"n": number, "task": task.map(|it| &it.0)}));
-        format!("iteration {of}{next}")
+        let used = match self.books.state.total_tokens {
+            0 => String::new(),
+            used => format!(" · {} tokens so far", grouped(used)),
+        };
+        format!("iteration {of}{next}{used}")
     }
 
     fn resumes(&self) -> Option<&str> {
