@@ -17,7 +17,7 @@ use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
 use super::git::{Git, Moment};
 use super::harness::{self, Harness, Launch, Order, Outcome, Report};
-use super::options::{Commits, DoneCriteria, HarnessChoice, Options, Sessions};
+use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
 use super::prompt::{self, Material};
 use super::proofs;
@@ -29,9 +29,8 @@ use super::tokens::{self, Counted, Counter, Usage};
 use super::words;
 use super::work::{Looked, Tasks};
 use crate::engine::{
-    self, Change as Changed, Contract, Demand, Fingerprint, Guardrails, Hasher, Ledger,
-    Observation, Shortfall, TerminalReason, Tree, Verdict, Waiting, WithoutWork, Work, hash_of,
-    wants_checks,
+    self, Change as Changed, Contract, Demand, Fingerprint, Hasher, Ledger, Observation, Shortfall,
+    TerminalReason, Tree, Verdict, Waiting, Work, hash_of, wants_checks,
 };
 use crate::ralph::observe::keeps_promise;
 use crate::store::journal::Entry;
@@ -58,6 +57,7 @@ const LONGEST_NEED: usize = 500;
 ///
 /// An error means that the loop did not begin, or that its state could not be written any more.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
+    let signals = Signals::listen().context("signals cannot be listened to")?;
     let harness = harness::harness(&options.harness)?;
     let version = match harness.check() {
         Ok(version) => version.unwrap_or_default(),
@@ -69,7 +69,6 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
-    let signals = Signals::listen().context("signals cannot be listened to")?;
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
@@ -133,7 +132,7 @@ impl<'a> Drive<'a> {
     ) -> Result<Self> {
         let tasks = Tasks::of(change);
         let done = done_criteria(options, tasks.is_some());
-        let contract = contract(options, done);
+        let contract = options.contract(done);
         let git = Git::of(&change.worktree);
         let state = LoopState {
             change_id: change.id.clone(),
@@ -350,7 +349,11 @@ impl<'a> Drive<'a> {
         });
         let words = format!("-- iteration {of}{next}");
         self.screen.tell("iteration", &words, json!({"n": number, "task": task.map(|it| &it.0)}));
-        format!("iteration {of}{next}")
+        let used = match self.books.state.total_tokens {
+            0 => String::new(),
+            used => format!(" · {} tokens so far", grouped(used)),
+        };
+        format!("iteration {of}{next}{used}")
     }
 
     fn resumes(&self) -> Option<&str> {
@@ -867,29 +870,6 @@ fn done_criteria(options: &Options, has_list: bool) -> DoneCriteria {
         Some(done) => done,
         None if has_list => DoneCriteria::Tasks,
         None => DoneCriteria::Manual,
-    }
-}
-
-/// The contract that these options make.
-fn contract(options: &Options, done: DoneCriteria) -> Contract {
-    let never = |limit: u32| if limit == 0 { u32::MAX } else { limit };
-    // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
-    let min_tool_calls = u64::from(!matches!(options.harness, HarnessChoice::Command(_)));
-    Contract {
-        token: (done != DoneCriteria::Check).then(|| options.promise.clone()),
-        min_tool_calls,
-        without_work: WithoutWork::Reject,
-        min_iterations: options.min_iterations,
-        checks: options.checks.clone(),
-        guardrails: Guardrails {
-            max_iterations: options.max_iterations,
-            max_idle_stops: never(options.no_progress),
-            max_unchanged: never(options.no_progress),
-            max_seconds: options.max_runtime.map(|limit| limit.as_secs()),
-            max_tokens: options.token_budget,
-            max_commitless: (options.stall_threshold > 0).then_some(options.stall_threshold),
-            max_failures: (options.max_failures > 0).then_some(options.max_failures),
-        },
     }
 }
 

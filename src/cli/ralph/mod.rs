@@ -50,7 +50,9 @@ enum Job {
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     let job = match job(args) {
         Ok(job) => job,
-        Err(error) if error.is::<choose::GaveUp>() => return Ok(ExitCode::from(130)),
+        Err(error) if error.is::<choose::GaveUp>() => {
+            return Ok(ExitCode::from(choose::GaveUp::CODE));
+        }
         Err(error) => {
             let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
             anstream::eprintln!("{bad}error{reset}: {error:#}");
