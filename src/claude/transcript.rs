@@ -4,9 +4,9 @@
 //! Only the main thread's own lines are taken; a line that is no JSON is plain text.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memmem, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
@@ -111,6 +111,15 @@ impl Seen {
             self.end += line.len() as u64;
         }
     }
+}
+
+/// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
+/// `None` when there is none yet.
+pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
+    let name = format!("{session}.jsonl");
+    let projects = fs::read_dir(config.join("projects")).ok()?;
+    let mut found = projects.flatten().map(|project| project.path().join(&name));
+    found.find(|path| path.is_file())
 }
 
 /// The last part of a transcript.

@@ -17,7 +17,7 @@ pub struct LogArgs {
     /// Only the last N entries
     #[arg(short = 'n', long, value_name = "N")]
     last: Option<usize>,
-    /// Only this session
+    /// Only this session, with those that its loop was taken over from
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Print JSON for programs, one object a line
@@ -32,8 +32,9 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let loops = Loops::of(&args.place.with_loops()?.root);
     let mut all: Vec<(String, Entry)> = Vec::new();
     let mut unread = 0;
+    let wanted = args.session.as_ref().map(|session| with_forerunners(&loops, session));
     for session in loops.sessions() {
-        if args.session.as_ref().is_some_and(|wanted| *wanted != session) {
+        if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&session)) {
             continue;
         }
         let (entries, broken) = journal::entries(&loops.journal(&session));
@@ -60,6 +61,17 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         anstream::eprintln!("{unread} lines could not be read and are left out.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A session and those that its loop was taken over from.
+fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
+    let mut all = vec![session.to_owned()];
+    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
+        && !all.contains(&from.from)
+    {
+        all.push(from.from);
+    }
+    all
 }
 
 fn line(session: &str, entry: &Entry) -> String {

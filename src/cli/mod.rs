@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the words that name them.
 
+mod adopt;
 mod block;
 mod cancel;
 mod demo;
@@ -48,6 +49,7 @@ enum Command {
     Status(status::StatusArgs),
     Task(task::TaskArgs),
     Cancel(cancel::CancelArgs),
+    Adopt(adopt::AdoptArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
     Log(log::LogArgs),
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
+        Command::Adopt(args) => adopt::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cancel(args) => cancel::run(&args),
         Command::Log(args) => log::run(&args),

@@ -11,7 +11,7 @@ use crate::engine::{
     Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
     Verdict, decide, wants_checks,
 };
-use crate::speckit::arm::new_record;
+use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::observe::{Desk, observe, tool_calls};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
@@ -127,6 +127,7 @@ fn claim_feature(
     if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
+    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     let record = fresh_record(feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
@@ -239,6 +240,9 @@ impl Seat<'_> {
         }
         let judgement = decide(&contract, &self.record.ledger, &seen);
         self.record.seen_at = world::now();
+        if let Some(path) = event.transcript() {
+            self.record.transcript = path_of(Some(&path));
+        }
         self.record.ledger = judgement.ledger;
         if matches!(judgement.verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
@@ -295,6 +299,9 @@ impl Seat<'_> {
     fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
         self.record.untold = false;
         self.folder.save(&self.record)?;
+        if let Some(message) = words::moved_message(&self.record) {
+            return Ok(Some(Answer::tell(&message).log(&message)));
+        }
         let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
             return Ok(None);
         };

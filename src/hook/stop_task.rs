@@ -7,6 +7,7 @@ use crate::checks::run_all;
 use crate::claude::answer::Answer;
 use crate::engine::{Contract, Observation, TerminalReason, Verdict, decide, wants_checks};
 use crate::ralph::{end, observe, words};
+use crate::speckit::arm::path_of;
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Record, Session};
 use crate::world;
@@ -76,6 +77,9 @@ impl Seat<'_> {
         let read_before = self.folder.record()?.map_or(0, |record| record.transcript_read);
         let judgement = decide(contract, &self.record.ledger, seen);
         self.record.seen_at = world::now();
+        if let Some(path) = self.scene.event.transcript() {
+            self.record.transcript = path_of(Some(&path));
+        }
         self.record.ledger = judgement.ledger;
         let verdict = judgement.verdict;
         self.record.words = match &verdict {

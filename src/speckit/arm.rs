@@ -334,7 +334,9 @@ fn bind(
         folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
     }
     // A record that cannot be read is put aside before it is replaced.
-    if let Some(mut own) = folder.record()?.filter(Record::is_live_ralph) {
+    let earlier = folder.record()?;
+    earlier.as_ref().map_or(Ok(()), |earlier| Loops::of(&project.root).settle(earlier))?;
+    if let Some(mut own) = earlier.filter(Record::is_live_ralph) {
         let words = "a feature's loop takes its place";
         close_record(folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
     }
@@ -377,8 +379,14 @@ pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Pa
         armed_by: by.to_owned(),
         transcript_from: length,
         transcript_read: length,
+        transcript: path_of(transcript),
         ..Record::default()
     }
+}
+
+/// Returns a transcript's path as a record keeps it, empty for none.
+pub fn path_of(transcript: Option<&Path>) -> String {
+    transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
 }
 
 /// Returns how long a transcript is, in bytes, 0 when there is none.

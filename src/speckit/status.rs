@@ -48,7 +48,8 @@ pub struct FeatureReport {
     pub max_attempts: u32,
     /// The iteration limit.
     pub max_iterations: u32,
-    /// Its loop: `none`, `unbound`, `live` or `ended`.
+    /// Its loop: `none`, `unbound`, `live`, `orphaned` when it lives and its session has been silent
+    /// for an hour, or `ended`.
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
@@ -114,6 +115,7 @@ impl FeatureReport {
             (None, _) => "none",
             _ if !reason.is_empty() => "ended",
             (Some(_), None) => "unbound",
+            (Some(_), Some(record)) if record.is_orphaned() => "orphaned",
             (Some(_), Some(_)) => "live",
         };
         let desk = Desk::read_even_without_state(feature);
@@ -153,6 +155,11 @@ impl FeatureReport {
             "none" => text.push_str("  Loop: none\n"),
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
             "live" => text.push_str("  Loop: live\n"),
+            "orphaned" => {
+                let cancel = format!("spool cancel {}", self.name);
+                let state = self.record.as_ref().map(|record| orphaned(record, &cancel));
+                let _ = writeln!(text, "  Loop: {}", state.unwrap_or_default());
+            }
             _ => {
                 let why = if self.words.is_empty() { "" } else { ": " };
                 let words = printable(&self.words);
@@ -172,6 +179,14 @@ impl FeatureReport {
         if let Some(record) = &self.record {
             let ledger = &record.ledger;
             let _ = writeln!(text, "  Session: {}", record.session);
+            if let Some(adopted) = &record.adopted {
+                let ago = age(world::now().saturating_sub(adopted.at));
+                let _ = writeln!(
+                    text,
+                    "  Taken over from session {}, {ago} ago",
+                    printable(&adopted.from)
+                );
+            }
             let _ = writeln!(
                 text,
                 "  Sent back: {} times; tool calls seen: {}; refused claims: {}",
@@ -187,6 +202,15 @@ impl FeatureReport {
             }
         }
     }
+}
+
+/// Returns what is said of a loop whose session has been silent for an hour, on two lines.
+pub fn orphaned(record: &Record, cancel: &str) -> String {
+    format!(
+        "live, but its session has been silent for {}. To go on with it, type in another\n    session of this project: /speckit:ralph-loop --adopt {}; to end it: {cancel}",
+        age(record.silent_for()),
+        printable(&record.session)
+    )
 }
 
 /// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.

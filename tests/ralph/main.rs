@@ -1,5 +1,6 @@
 //! The ralph loop in the real `ralph-hook` program, asked as Claude Code asks it.
 
+mod adopt;
 mod arguments;
 mod checks;
 mod cli;
