@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::claude::answer::Answer;
+use crate::claude::commands::ours;
 use crate::claude::input::Event;
 use crate::engine::Demand;
 use crate::ralph;
@@ -18,13 +19,16 @@ use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
 pub fn answer(event: &Event) -> Answer {
-    let answered = match event.command() {
-        "speckit:implement" => implement(event),
-        "speckit:cancel" => cancelled(event),
-        "speckit:status" => status(event),
-        "speckit:ralph-loop" | "ralph-loop" => ralph(event, Flavour::Plain),
-        "speckit:ulw-loop" | "ulw-loop" => ralph(event, Flavour::Ultrawork),
-        "speckit:cancel-ralph" | "cancel-ralph" => cancel_ralph(event),
+    let Some(command) = ours(event) else {
+        return Answer::silent();
+    };
+    let answered = match command {
+        "implement" => implement(event),
+        "cancel" => cancelled(event),
+        "status" => status(event),
+        "ralph-loop" => ralph(event, Flavour::Plain),
+        "ulw-loop" => ralph(event, Flavour::Ultrawork),
+        "cancel-ralph" => cancel_ralph(event),
         _ => return Answer::silent(),
     };
     answered.unwrap_or_else(|refusal| Answer::stop_command(&format!("Ralph-speckit: {refusal}")))

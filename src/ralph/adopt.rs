@@ -255,6 +255,8 @@ fn tidy(old: &Session, new: &Session, left: &Record, arrived: &mut Record) -> io
     }
     new.save(arrived)?;
     old.save(left)?;
+    let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
+    old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
     new.note(&Entry {
         at: world::now(),
         event: "adopted".to_owned(),
@@ -262,9 +264,7 @@ fn tidy(old: &Session, new: &Session, left: &Record, arrived: &mut Record) -> io
         iteration: arrived.ledger.iterations,
         words: format!("taken over from session {}, where its journal began", left.session),
         ..Entry::default()
-    })?;
-    let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
-    old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))
+    })
 }
 
 /// What the agent of the new session has to know.

@@ -8,6 +8,7 @@ mod ends;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod outcome;
+mod prefix;
 mod spec_000;
 mod spec_002;
 #[path = "../hook/support.rs"]
