@@ -55,6 +55,15 @@ impl<'a> Scan<'a> {
         self.skip().map(|()| &b""[..])
     }
 
+    /// Returns a whole number; any other value is passed over and is 0.
+    pub fn number(&mut self) -> Option<u64> {
+        self.next()?;
+        let before = self.rest;
+        self.skip()?;
+        let written = &before[..before.len() - self.rest.len()];
+        Some(std::str::from_utf8(written).ok().and_then(|it| it.parse().ok()).unwrap_or(0))
+    }
+
     /// Returns whether the value is `true`.
     pub fn is_true(&mut self) -> Option<bool> {
         let is_true = self.next()? == b't';

@@ -8,12 +8,15 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::memmem::{self, Finder};
+use memchr::{memchr, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::json::read_json;
 use super::scan::Scan;
+use crate::engine::{Tokens, hash_of};
+use crate::store::loops::LastMessage;
 use crate::store::read;
 
 /// What is normally read at most, in bytes.
@@ -27,35 +30,47 @@ const FEW_LINES: usize = 20;
 
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
-/// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
+/// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
 const MOST_CALLS: u64 = 50;
+/// Messages whose lines may stand between each other's: tools that run side by side.
+const SIDE_BY_SIDE: usize = 8;
+/// How far from its start a line says whose it is, in bytes.
+const HEAD: usize = 1 << 10;
+/// How far from its end a line says what its message cost, in bytes.
+const FOOT: usize = 1 << 10;
 
-/// The tool calls of the main thread's agent in a part of a transcript.
+/// What the main thread's agent did in a part of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there are, a little over 50 at most; `None` when none is to be seen but something
-    /// before was left out, such as a large tool result and the call that it answers.
+    /// How many tools it called, a little over 50 or what was needed at most; `None` when none is to be seen but something before was left out,
+    /// such as a large tool result and the call that it answers.
     pub count: Option<u64>,
     /// Whether there may have been more than were counted.
     pub more: bool,
+    /// The tokens of its messages, each message once however many lines it has.
+    pub tokens: Tokens,
+    /// The last message of which tokens were counted.
+    pub last: LastMessage,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
 }
 
 impl Calls {
-    /// Returns the calls behind `from`, in the last MiB at most; `None` when there is no transcript
-    /// to read.
+    /// Returns the calls and tokens behind `from`, in the last MiB at most; `None` when there is no
+    /// transcript to read.
     ///
     /// A file shorter than `from` is another one: it is read from its start. A last line that is
-    /// still being written is left for the next time.
-    pub fn since(path: &Path, from: u64) -> Option<Self> {
+    /// still being written is left for the next time. `last` is the message that was counted last,
+    /// `needed` how many calls make a difference.
+    pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<Self> {
         let (mut file, meta) = read::open(path).ok()?;
         let end = meta.len();
         let from = if from > end { 0 } else { from };
         let start = from.max(end.saturating_sub(TAIL));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut source = file.take(end - start);
-        let mut seen = Seen { calls: 0, end: start };
+        let mut seen = Seen::behind(start, last);
+        seen.most_calls = needed.max(MOST_CALLS);
         let mut window = vec![0; WINDOW];
         let mut held = 0;
         loop {
@@ -67,10 +82,6 @@ impl Calls {
             }
             let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
             seen.take_lines(&window[..whole]);
-            if seen.calls >= MOST_CALLS {
-                seen.end = end;
-                break;
-            }
             window.copy_within(whole..held, 0);
             held -= whole;
             if held == window.len() {
@@ -80,7 +91,9 @@ impl Calls {
         let known = seen.calls > 0 || start == from;
         Some(Self {
             count: known.then_some(seen.calls),
-            more: start > from || seen.calls >= MOST_CALLS,
+            more: start > from || seen.calls >= seen.most_calls,
+            tokens: seen.tokens,
+            last: seen.messages[0],
             read_up_to: seen.end,
         })
     }
@@ -89,18 +102,45 @@ impl Calls {
 /// What was counted so far, and where.
 struct Seen {
     calls: u64,
+    most_calls: u64,
+    tokens: Tokens,
+    /// The latest messages, the last one first.
+    messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
+    role: Finder<'static>,
+    id: Finder<'static>,
+    usage: Finder<'static>,
+    aside: Finder<'static>,
 }
 
 impl Seen {
+    fn behind(start: u64, last: LastMessage) -> Self {
+        let mut messages = [LastMessage::default(); SIDE_BY_SIDE];
+        messages[0] = last;
+        Self {
+            calls: 0,
+            most_calls: MOST_CALLS,
+            tokens: Tokens::default(),
+            messages,
+            end: start,
+            role: Finder::new(br#""role":""#),
+            id: Finder::new(br#""id":""#),
+            usage: Finder::new(br#""usage":{"#),
+            aside: Finder::new(br#""isSidechain":true"#),
+        }
+    }
+
     /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
     fn take_lines(&mut self, lines: &[u8]) {
-        for line in lines_with(lines, br#""tool_use""#) {
-            self.calls += tool_calls_in(line).unwrap_or(0);
-            if self.calls >= MOST_CALLS {
-                break;
+        if self.calls < self.most_calls {
+            for line in lines_with(lines, br#""tool_use""#) {
+                self.calls += tool_calls_in(line).unwrap_or(0);
+                if self.calls >= self.most_calls {
+                    break;
+                }
             }
         }
+        self.take_costs(lines);
         self.end += lines.len() as u64;
     }
 
@@ -108,9 +148,94 @@ impl Seen {
     fn take_last_line(&mut self, line: &[u8]) {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
+            self.take_costs(line);
             self.end += line.len() as u64;
         }
     }
+
+    /// Adds what the messages in these lines cost. Each line of a message says what all of it cost,
+    /// and the last one is right.
+    ///
+    /// Lines are looked at where they say whose they are, and each message once where it says what
+    /// it cost: a quote inside of a string never stands without a backslash.
+    fn take_costs(&mut self, lines: &[u8]) {
+        let mut open: Option<(u64, &[u8])> = None;
+        let mut start = 0;
+        while start < lines.len() {
+            let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |end| start + end);
+            let line = &lines[start..end];
+            start = end + 1;
+            let Some(message) = self.message_of(line) else {
+                continue;
+            };
+            if let Some((other, last)) = open.filter(|(other, _)| *other != message) {
+                self.take_cost(other, last);
+            }
+            open = Some((message, line));
+        }
+        if let Some((message, last)) = open {
+            self.take_cost(message, last);
+        }
+    }
+
+    /// A hash of the id of the message that a line of the agent belongs to, 0 where it has none;
+    /// `None` for any other line.
+    fn message_of(&self, line: &[u8]) -> Option<u64> {
+        let head = &line[..line.len().min(HEAD)];
+        let role = self.role.find(head)? + self.role.needle().len();
+        head[role..].starts_with(b"assistant\"").then_some(())?;
+        let id = self.id.find(head).map(|id| &head[id + self.id.needle().len()..]);
+        Some(id.and_then(|id| Some(hash_of(&id[..memchr(b'"', id)?]))).unwrap_or(0))
+    }
+
+    fn take_cost(&mut self, message: u64, line: &[u8]) {
+        let head = &line[..line.len().min(HEAD)];
+        if self.aside.find(head).is_some() {
+            return;
+        }
+        // What a tool was given may hold such a name, too: the message's own comes behind it.
+        let foot = line.len().saturating_sub(FOOT);
+        let last = |text| self.usage.find_iter(text).last();
+        let Some(at) = last(&line[foot..]).map(|at| foot + at).or_else(|| last(line)) else {
+            return;
+        };
+        let cost = &line[at + self.usage.needle().len() - 1..];
+        if let Some(cost) = tokens_in(cost) {
+            self.take(message, cost);
+        }
+    }
+
+    fn take(&mut self, message: u64, cost: Tokens) {
+        let known = self.messages.iter().position(|known| known.id == message);
+        let known = known.filter(|_| message != 0).unwrap_or_else(|| {
+            self.messages.rotate_right(1);
+            self.messages[0] = LastMessage { id: message, tokens: Tokens::default() };
+            0
+        });
+        let known = &mut self.messages[known];
+        self.tokens = self.tokens.plus(cost.minus(known.tokens));
+        known.tokens = cost;
+    }
+}
+
+/// What a `usage` object counts.
+fn tokens_in(usage: &[u8]) -> Option<Tokens> {
+    let mut tokens = Tokens::default();
+    Scan::new(usage).members(|name, value| {
+        let number = match name {
+            b"input_tokens"
+            | b"cache_creation_input_tokens"
+            | b"cache_read_input_tokens"
+            | b"output_tokens" => value.number()?,
+            _ => return value.skip(),
+        };
+        tokens.all = tokens.all.saturating_add(number);
+        if name == b"output_tokens" {
+            tokens.written = number;
+        }
+        Some(())
+    })?;
+    Some(tokens)
 }
 
 /// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
@@ -344,7 +469,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, text).unwrap();
-        let calls = Calls::since(&path, 0).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
         (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
     }
 
@@ -377,10 +502,20 @@ mod tests {
         let long = CALL.replace("now", &"a \\\"long\\\" story ".repeat(20_000));
         assert!(long.len() > 2 * WINDOW);
         assert_eq!(counted(&format!("{CALL}\n{long}\n{CALL}\n{long}")), (4, 0));
-        let many = format!("{CALL}\n").repeat(MOST_CALLS as usize);
-        assert_eq!(counted(&many), (MOST_CALLS, 0));
-        let more = format!("{many}{many}{}", &CALL[..100]);
-        assert_eq!(counted(&more), (MOST_CALLS, 0));
+        let many = format!("{CALL}\n").repeat(700);
+        let (most, left) = counted(&format!("{many}{}", &CALL[..100]));
+        assert_eq!((most, left), (MOST_CALLS, 100), "it stays cheap");
+    }
+
+    #[test]
+    fn as_many_calls_are_counted_as_are_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        std::fs::write(&path, format!("{CALL}\n").repeat(700)).unwrap();
+        for (needed, seen) in [(0, MOST_CALLS), (200, 200), (1000, 700)] {
+            let calls = Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
+            assert_eq!((calls.count, calls.more), (Some(seen), seen < 700));
+        }
     }
 
     #[test]
@@ -390,11 +525,41 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let all = Calls { count: Some(1), more: true, read_up_to: text.len() as u64 };
-        assert_eq!(Calls::since(&path, 0), Some(all));
-        assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all));
+        let all =
+            Calls { count: Some(1), more: true, read_up_to: text.len() as u64, ..Calls::default() };
+        let since = |from| Calls::since(&path, from, LastMessage::default(), 0);
+        assert_eq!(since(0), Some(all));
+        assert_eq!(since(text.len() as u64 + 1), Some(all));
         let none = Calls { count: Some(0), more: false, ..all };
-        assert_eq!(Calls::since(&path, text.len() as u64), Some(none));
-        assert_eq!(Calls::since(folder.path(), 0), None);
+        assert_eq!(since(text.len() as u64), Some(none));
+        assert_eq!(Calls::since(folder.path(), 0, LastMessage::default(), 0), None);
+    }
+
+    /// A line of a message, with what Claude Code writes of its tokens.
+    fn line_of(message: &str, input: u64, output: u64) -> String {
+        format!(
+            r#"{{"type":"assistant","isSidechain":false,"message":{{"id":"{message}","type":"message","role":"assistant","content":[{{"type":"text","text":"x","usage":{{"input_tokens":9}}}}],"usage":{{"input_tokens":{input},"cache_creation_input_tokens":20,"cache_read_input_tokens":300,"output_tokens":{output},"cache_creation":{{"ephemeral_1h_input_tokens":7}},"output_tokens_details":{{"thinking_tokens":5}}}}}}}}"#
+        ) + "\n"
+    }
+
+    #[test]
+    fn each_message_costs_once_and_what_its_last_line_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let first = [line_of("a", 1, 2), line_of("a", 1, 5), line_of("b", 3, 4)].concat();
+        let aside = line_of("c", 7, 7).replace("false", "true");
+        let none = line_of("d", 7, 7).replace("assistant", "user");
+        let second = [line_of("a", 1, 6), line_of("b", 3, 8), aside, none].concat();
+        std::fs::write(&path, &first).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        assert_eq!(calls.tokens, Tokens { all: 326 + 327, written: 5 + 4 });
+        // The rest of a message that was not all there: only the difference is new.
+        std::fs::write(&path, [first, line_of("b", 3, 6)].concat()).unwrap();
+        let more = Calls::since(&path, calls.read_up_to, calls.last, 0).unwrap();
+        assert_eq!(more.tokens, Tokens { all: 2, written: 2 });
+        std::fs::write(&path, [line_of("b", 3, 6), second].concat()).unwrap();
+        let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        assert_eq!(all.tokens, Tokens { all: 327 + 331, written: 6 + 8 });
+        assert_eq!(all.count, Some(0));
     }
 }

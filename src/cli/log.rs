@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::{Where, style};
 use crate::speckit::project::printable;
+use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
 
@@ -87,8 +88,13 @@ fn line(session: &str, entry: &Entry) -> String {
         "" => String::new(),
         task => format!(" task {task}"),
     };
+    let sums = match entry.verdict.as_str() {
+        "end" => sums(entry.tool_calls, entry.commits, entry.tokens),
+        _ => None,
+    };
+    let sums = sums.map_or_else(String::new, |sums| format!(" ({sums})"));
     format!(
-        "{} {short} {} iteration {}{task}  {}{}{}  {}",
+        "{} {short} {} iteration {}{task}  {}{}{}  {}{sums}",
         local_time(entry.at),
         printable(&entry.about),
         entry.iteration,

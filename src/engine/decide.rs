@@ -73,6 +73,8 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         unchanged: if unchanged { before.unchanged.saturating_add(1) } else { 0 },
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
+        tokens: before.tokens.plus(seen.tokens),
+        commits: before.commits.saturating_add(seen.commits),
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
+use super::observation::Tokens;
 use super::verdict::TerminalReason;
 
 /// The loop's own memory; nobody but `decide` changes it.
@@ -21,6 +22,10 @@ pub struct Ledger {
     pub tool_calls: u64,
     /// Whether there may have been more tool calls than could be seen.
     pub more_calls: bool,
+    /// Tokens since arming, as far as they could be seen.
+    pub tokens: Tokens,
+    /// Commits since arming, as far as they could be seen.
+    pub commits: u64,
     /// Claims of completion that were refused.
     pub refused_claims: u32,
     /// Claims that were refused because nobody could see whether work had been done.

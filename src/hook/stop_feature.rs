@@ -12,7 +12,7 @@ use crate::engine::{
     Verdict, decide, wants_checks,
 };
 use crate::speckit::arm::{new_record, path_of};
-use crate::speckit::observe::{Desk, observe, tool_calls};
+use crate::speckit::observe::{Desk, count, observe};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
 use crate::speckit::words;
@@ -227,9 +227,9 @@ impl Seat<'_> {
 
     fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
-        let read_before = self.record.transcript_read;
+        let before = self.record.clone();
         let mut seen = observe(project, desk, event, &mut self.record, checks);
-        seen.tool_calls = tool_calls(event, &mut self.record);
+        count(project, event, &mut self.record, &mut seen);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
@@ -246,7 +246,7 @@ impl Seat<'_> {
         self.record.ledger = judgement.ledger;
         if matches!(judgement.verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
-            self.record.transcript_read = read_before;
+            self.record.read_as_far_as(&before);
         } else if list_changed {
             self.folder.save_open_tasks(&desk.open_tasks())?;
             self.record.tasks_hash = desk.tasks_hash();
@@ -312,8 +312,9 @@ impl Seat<'_> {
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
         let place = desk.place();
+        let is_end = matches!(verdict, Verdict::End(_));
         let (verdict, reason) = names_of(verdict);
-        self.folder.note(&Entry {
+        let entry = Entry {
             at: self.record.seen_at,
             event: "stop".to_owned(),
             about: self.record.about.clone(),
@@ -323,7 +324,8 @@ impl Seat<'_> {
             reason: reason.to_owned(),
             words: self.record.words.clone(),
             ..Entry::default()
-        })
+        };
+        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 
     fn continue_answer(&self, desk: &Desk, missing: &[Shortfall]) -> Answer {

@@ -74,7 +74,7 @@ impl Seat<'_> {
     }
 
     fn judge(&mut self, contract: &Contract, seen: &Observation) -> io::Result<Answer> {
-        let read_before = self.folder.record()?.map_or(0, |record| record.transcript_read);
+        let before = self.folder.record()?.unwrap_or_default();
         let judgement = decide(contract, &self.record.ledger, seen);
         self.record.seen_at = world::now();
         if let Some(path) = self.scene.event.transcript() {
@@ -89,7 +89,7 @@ impl Seat<'_> {
         };
         if matches!(verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
-            self.record.transcript_read = read_before;
+            self.record.read_as_far_as(&before);
         }
         self.folder.save(&self.record)?;
         self.note(contract, seen, &verdict)?;
@@ -145,7 +145,7 @@ impl Seat<'_> {
             Verdict::End(reason) => words::status(&self.record, reason),
             _ => "",
         };
-        self.folder.note(&Entry {
+        let entry = Entry {
             at: self.record.seen_at,
             event: "stop".to_owned(),
             about: self.record.about.clone(),
@@ -156,6 +156,8 @@ impl Seat<'_> {
             promise: promise.to_owned(),
             words: self.record.words.clone(),
             ..Entry::default()
-        })
+        };
+        let is_end = matches!(verdict, Verdict::End(_));
+        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 }

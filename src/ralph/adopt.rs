@@ -19,7 +19,7 @@ use crate::speckit::settings::{SETTINGS, Settings};
 use crate::speckit::status::age;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, Loops, RALPH, Record, Session};
+use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
 use crate::store::read;
 use crate::store::write::{Flush, write_whole};
 use crate::world;
@@ -221,6 +221,7 @@ fn prepare(
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(adopter.transcript),
+        last_message: LastMessage::default(),
         adopted: Some(Adopted {
             from: record.session.clone(),
             at: world::now(),

@@ -137,6 +137,7 @@ fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(armer.transcript),
+        commits_read: commits::log_length(armer.root),
         ledger: Ledger { fingerprint: Some(start), ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
             task: if long { words::beginning(task) } else { task.to_owned() },

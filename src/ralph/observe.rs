@@ -26,7 +26,7 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
     let patience = Deadline::after(LAG.min(deadline.left()));
     loop {
         let tail = Tail::read(&path, record.transcript_read);
-        let calls = Calls::since(&path, record.transcript_read);
+        let calls = calls_since(&path, record, assignment);
         let calls = calls.and_then(|calls| calls.count).unwrap_or(0);
         let needed = assignment.contract.min_tool_calls;
         let enough = record.ledger.tool_calls.saturating_add(calls) >= needed;
@@ -55,10 +55,11 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         let tail = path.as_deref().and_then(|path| Tail::read(path, record.transcript_read));
         said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
-    let calls = path.and_then(|path| Calls::since(&path, record.transcript_read));
+    let calls = path.and_then(|path| calls_since(&path, record, &assignment));
     let tool_calls = calls.and_then(|calls| calls.count);
     let more_calls = calls.is_some_and(|calls| calls.more);
     record.transcript_read = calls.map_or(record.transcript_read, |calls| calls.read_up_to);
+    record.last_message = calls.map_or(record.last_message, |calls| calls.last);
     let claimed = keeps(&assignment, &said);
     let earlier = record.ledger.fingerprint;
     let mut fingerprint = work_now(root);
@@ -73,6 +74,8 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         claimed,
         tool_calls,
         more_calls,
+        tokens: calls.map(|calls| calls.tokens).unwrap_or_default(),
+        commits: commits::counted(root, record),
         since_arming,
         fingerprint,
         waiting: event.background().into_iter().map(Waiting::Background).collect(),
@@ -80,6 +83,12 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         reentered: event.held(),
         ..Observation::default()
     }
+}
+
+/// What the agent did since the last stop; as many calls are counted as the promise still needs.
+fn calls_since(path: &Path, record: &Record, assignment: &Assignment) -> Option<Calls> {
+    let needed = assignment.contract.min_tool_calls.saturating_sub(record.ledger.tool_calls);
+    Calls::since(path, record.transcript_read, record.last_message, needed)
 }
 
 /// Returns the results of the last run of the checks when nothing has happened since.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::speckit::project::{Project, printable};
-use crate::speckit::status::{self, age, orphaned};
+use crate::speckit::status::{self, age, counted_line, orphaned};
 use crate::store::loops::{Loops, RALPH, Record};
 use crate::world;
 
@@ -113,6 +113,7 @@ impl TaskReport {
             "  Sent back: {} times; tool calls seen: {}; refused promises: {}",
             ledger.continued, ledger.tool_calls, ledger.refused_claims
         );
+        text.push_str(&counted_line(ledger));
         if self.record.seen_at > 0 {
             let _ = writeln!(
                 text,

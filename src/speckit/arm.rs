@@ -13,6 +13,7 @@ use super::state::{NoState, State};
 use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
+use crate::evidence::commits;
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{
@@ -323,6 +324,7 @@ fn bind(
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
+    record.commits_read = commits::log_length(&project.root);
     // What the work looks like at the start: the first stop can tell what has changed. The state
     // file is our own and just written, there is nobody to wait for.
     if let Ok(feature) = project.feature_at(&claim.folder)

@@ -235,7 +235,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
+/// Returns the observation of one stop; nothing is counted yet (see [`count`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -271,13 +271,22 @@ pub fn observe(
     }
 }
 
-/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+/// Counts what happened since the last stop, tool calls, tokens and commits, and moves the record's
+/// places in transcript and commits on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
-    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+pub fn count(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
+    seen.commits = commits::counted(&project.root, record);
+    let path = event.transcript();
+    let calls =
+        path.and_then(|path| Calls::since(&path, record.transcript_read, record.last_message, 0));
+    let Some(calls) = calls else {
+        return;
+    };
     record.transcript_read = calls.read_up_to;
-    calls.count
+    record.last_message = calls.last;
+    seen.tool_calls = calls.count;
+    seen.tokens = calls.tokens;
 }
 
 fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {

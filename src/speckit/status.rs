@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
 use super::settings::Settings;
+use crate::engine::{Ledger, Tokens};
 use crate::store::loops::{Loops, Record};
 use crate::world;
 
@@ -192,6 +193,7 @@ impl FeatureReport {
                 "  Sent back: {} times; tool calls seen: {}; refused claims: {}",
                 ledger.continued, ledger.tool_calls, ledger.refused_claims
             );
+            text.push_str(&counted_line(ledger));
             if record.seen_at > 0 {
                 let _ = writeln!(
                     text,
@@ -202,6 +204,43 @@ impl FeatureReport {
             }
         }
     }
+}
+
+/// Returns in a few words what a loop has cost and made, as far as it could be seen; `None` for
+/// nothing.
+pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
+    let counts = [(tool_calls, "tool call"), (commits, "commit"), (tokens, "token")];
+    let words: Vec<_> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| {
+            format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A number with commas, such as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns the line on what a loop has cost and made since it was armed, with a line break; empty
+/// for nothing.
+pub fn counted_line(ledger: &Ledger) -> String {
+    let Tokens { all, written } = ledger.tokens;
+    let sums = sums(ledger.tool_calls, ledger.commits, all);
+    let written =
+        if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
+    sums.map_or_else(String::new, |sums| format!("  Seen since it was armed: {sums}{written}\n"))
 }
 
 /// Returns what is said of a loop whose session has been silent for an hour, on two lines.

@@ -17,7 +17,7 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger};
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, Tokens};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
@@ -59,6 +59,10 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// The message whose tokens were counted last: more lines of it may follow.
+    pub last_message: LastMessage,
+    /// Up to where the repository's log of its head was read, in bytes.
+    pub commits_read: u64,
     /// The transcript's path: that it grows is a sign of life of the session.
     pub transcript: String,
     /// Whether the feature ever had a task list under this loop; one that goes away is not done.
@@ -83,6 +87,16 @@ pub struct Record {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// A message of the agent whose tokens were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastMessage {
+    /// Hash of its id, 0 for none.
+    pub id: u64,
+    /// What was counted for it.
+    pub tokens: Tokens,
 }
 
 /// A loop's way from one session to another.
@@ -214,6 +228,14 @@ impl Record {
     /// Returns whether this is a ralph loop that has not ended.
     pub fn is_live_ralph(&self) -> bool {
         self.kind == RALPH && self.ledger.is_live()
+    }
+
+    /// Goes back to where another state of this record stood in transcript and commits: what was
+    /// read since is read again.
+    pub fn read_as_far_as(&mut self, before: &Self) {
+        self.transcript_read = before.transcript_read;
+        self.last_message = before.last_message;
+        self.commits_read = before.commits_read;
     }
 
     /// Returns when its session last gave a sign of life, in milliseconds since the Unix epoch: a

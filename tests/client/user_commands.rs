@@ -6,13 +6,16 @@ use ralph_speckit::plugin::user_commands;
 use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 on_every_client! {
     setup_offers_the_command_and_a_task_arrives_letter_for_letter
     a_command_of_the_persons_own_is_not_touched
 }
+
+/// Where a person's own command may lie.
+type Place = fn(&Client, &Path) -> PathBuf;
 
 const TASK: &str =
     "Say \"it's $(touch pwned)\" and `touch pwned`\n---\nkey: 'value' -- $& \\1 \u{1f600}";
@@ -67,7 +70,6 @@ fn setup_offers_the_command_and_a_task_arrives_letter_for_letter(version: &str) 
 
 fn a_command_of_the_persons_own_is_not_touched(version: &str) {
     let own = "---\ndescription: my own loop\n---\nThe body of my own: $ARGUMENTS\n";
-    type Place = fn(&Client, &Path) -> std::path::PathBuf;
     let places: [Place; 4] = [
         |client, _| client.config_folder().join("commands/ralph-loop.md"),
         |_, project| project.join(".claude/commands/ralph-loop.md"),

@@ -4,6 +4,7 @@ mod adopt;
 mod arguments;
 mod checks;
 mod cli;
+mod counting;
 mod ends;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
