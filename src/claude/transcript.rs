@@ -31,18 +31,19 @@ const FEW_LINES: usize = 20;
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
 /// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
-const MOST_CALLS: u64 = 50;
+const MOST_CALLS: u64 = 40;
 /// Messages whose lines may stand between each other's: tools that run side by side.
 const SIDE_BY_SIDE: usize = 8;
 /// How far from its start a line says whose it is, in bytes.
 const HEAD: usize = 1 << 10;
-/// How far from its end a line says what its message cost, in bytes.
-const FOOT: usize = 1 << 10;
+/// How far from its end a line says what its message cost, in bytes: mostly, nearly always, or
+/// somewhere.
+const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
 /// What the main thread's agent did in a part of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many tools it called, a little over 50 or what was needed at most; `None` when none is to be seen but something before was left out,
+    /// How many tools it called, a little over 40 or what was needed at most; `None` when none is to be seen but something before was left out,
     /// such as a large tool result and the call that it answers.
     pub count: Option<u64>,
     /// Whether there may have been more than were counted.
@@ -107,8 +108,8 @@ struct Seen {
     /// The latest messages, the last one first.
     messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
-    role: Finder<'static>,
-    id: Finder<'static>,
+    role: Name,
+    id: Name,
     usage: Finder<'static>,
     aside: Finder<'static>,
 }
@@ -123,8 +124,8 @@ impl Seen {
             tokens: Tokens::default(),
             messages,
             end: start,
-            role: Finder::new(br#""role":""#),
-            id: Finder::new(br#""id":""#),
+            role: Name::new(br#""role":""#),
+            id: Name::new(br#""id":""#),
             usage: Finder::new(br#""usage":{"#),
             aside: Finder::new(br#""isSidechain":true"#),
         }
@@ -159,7 +160,7 @@ impl Seen {
     /// Lines are looked at where they say whose they are, and each message once where it says what
     /// it cost: a quote inside of a string never stands without a backslash.
     fn take_costs(&mut self, lines: &[u8]) {
-        let mut open: Option<(u64, &[u8])> = None;
+        let mut open: Option<(&[u8], &[u8])> = None;
         let mut start = 0;
         while start < lines.len() {
             let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |end| start + end);
@@ -178,30 +179,35 @@ impl Seen {
         }
     }
 
-    /// A hash of the id of the message that a line of the agent belongs to, 0 where it has none;
-    /// `None` for any other line.
-    fn message_of(&self, line: &[u8]) -> Option<u64> {
+    /// The id of the message that a line of the agent belongs to, empty where it has none; `None`
+    /// for any other line.
+    fn message_of<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
         let head = &line[..line.len().min(HEAD)];
-        let role = self.role.find(head)? + self.role.needle().len();
+        let role = self.role.behind(head)?;
         head[role..].starts_with(b"assistant\"").then_some(())?;
-        let id = self.id.find(head).map(|id| &head[id + self.id.needle().len()..]);
-        Some(id.and_then(|id| Some(hash_of(&id[..memchr(b'"', id)?]))).unwrap_or(0))
+        let Some(id) = self.id.behind(head) else {
+            return Some(b"");
+        };
+        let end = memchr(b'"', &head[id..])?;
+        Some(&head[id..id + end])
     }
 
-    fn take_cost(&mut self, message: u64, line: &[u8]) {
-        let head = &line[..line.len().min(HEAD)];
+    fn take_cost(&mut self, message: &[u8], line: &[u8]) {
+        let head = &line[..line.len().min(HEAD / 2)];
         if self.aside.find(head).is_some() {
             return;
         }
         // What a tool was given may hold such a name, too: the message's own comes behind it.
-        let foot = line.len().saturating_sub(FOOT);
-        let last = |text| self.usage.find_iter(text).last();
-        let Some(at) = last(&line[foot..]).map(|at| foot + at).or_else(|| last(line)) else {
+        let feet = FEET.iter().map(|foot| line.len().saturating_sub(*foot));
+        let at = feet
+            .into_iter()
+            .find_map(|foot| self.usage.find_iter(&line[foot..]).last().map(|at| foot + at));
+        let Some(at) = at else {
             return;
         };
         let cost = &line[at + self.usage.needle().len() - 1..];
         if let Some(cost) = tokens_in(cost) {
-            self.take(message, cost);
+            self.take(if message.is_empty() { 0 } else { hash_of(message) }, cost);
         }
     }
 
@@ -218,10 +224,32 @@ impl Seen {
     }
 }
 
+/// The name of a member that stands at the same place in nearly every line.
+struct Name {
+    finder: Finder<'static>,
+    usual: usize,
+}
+
+impl Name {
+    fn new(name: &'static [u8]) -> Self {
+        Self { finder: Finder::new(name), usual: 0 }
+    }
+
+    /// Where the value behind the name begins.
+    fn behind(&mut self, text: &[u8]) -> Option<usize> {
+        let name = self.finder.needle();
+        if !text.get(self.usual..).is_some_and(|text| text.starts_with(name)) {
+            self.usual = self.finder.find(text)?;
+        }
+        Some(self.usual + name.len())
+    }
+}
+
 /// What a `usage` object counts.
 fn tokens_in(usage: &[u8]) -> Option<Tokens> {
     let mut tokens = Tokens::default();
-    Scan::new(usage).members(|name, value| {
+    let mut found = 0;
+    let end = Scan::new(usage).members(|name, value| {
         let number = match name {
             b"input_tokens"
             | b"cache_creation_input_tokens"
@@ -233,8 +261,13 @@ fn tokens_in(usage: &[u8]) -> Option<Tokens> {
         if name == b"output_tokens" {
             tokens.written = number;
         }
-        Some(())
-    })?;
+        found += 1;
+        // These are all: what follows are details of the same.
+        (found < 4).then_some(())
+    });
+    if end.is_none() && found < 4 {
+        return None;
+    }
     Some(tokens)
 }
 

@@ -71,6 +71,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some(answer) = claim.as_ref().and_then(over) {
+        note_let_go(loops, claim.as_ref(), event.session());
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
@@ -113,6 +114,16 @@ fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answ
         claim.about
     );
     Some(Answer::silent().log(&line))
+}
+
+/// Notes that a session stopped beside the loop of another one, for a person who wonders why.
+fn note_let_go(loops: &Loops, claim: Option<&Claim>, session: &str) {
+    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
+        return;
+    };
+    let owner = claim.session.as_deref().filter(|owner| *owner != session);
+    // Nobody is kept waiting for a note, and nobody is told that it could not be written.
+    let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
 }
 
 /// Binds the feature to this session, unless another hook of the same session has just done it.

@@ -8,7 +8,7 @@ use super::observe::Desk;
 use super::project::{Feature, Project, printable};
 use super::settings::Settings;
 use crate::engine::{Ledger, Tokens};
-use crate::store::loops::{Loops, Record};
+use crate::store::loops::{LetGo, Loops, Record};
 use crate::world;
 
 /// Everything that `spool status` tells.
@@ -56,6 +56,8 @@ pub struct FeatureReport {
     pub reason: String,
     /// The same in plain words.
     pub words: String,
+    /// Sessions that were let go since, because this loop is another session's, the latest first.
+    pub let_go: Vec<LetGo>,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
 }
@@ -144,6 +146,7 @@ impl FeatureReport {
             loop_status: loop_status.to_owned(),
             reason,
             words: words.unwrap_or_default(),
+            let_go: let_go(loops, &feature.name),
             record,
         }
     }
@@ -203,7 +206,34 @@ impl FeatureReport {
                 );
             }
         }
+        for session in &self.let_go {
+            let _ = writeln!(text, "  Let go: {}", let_go_line(session));
+        }
     }
+}
+
+/// Returns the sessions that were let go since a feature's live loop was armed, because it is
+/// another session's.
+pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
+    let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
+        return Vec::new();
+    };
+    let mut sessions = loops.let_go();
+    sessions.retain(|it| {
+        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
+        it.about == feature && is_current && it.at >= claim.armed_at
+    });
+    sessions
+}
+
+/// Returns what is said of a session that was let go.
+pub fn let_go_line(session: &LetGo) -> String {
+    format!(
+        "session {} stopped {} ago and was not held: the loop is session {}'s; /speckit:implement takes it over",
+        printable(&session.session),
+        age(world::now().saturating_sub(session.at)),
+        printable(&session.owner)
+    )
 }
 
 /// Returns in a few words what a loop has cost and made, as far as it could be seen; `None` for

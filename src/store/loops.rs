@@ -28,6 +28,10 @@ pub const SPECKIT: &str = "speckit";
 pub const RALPH: &str = "ralph";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
+/// The name of the file with the sessions that were let go.
+const LET_GO: &str = "let-go.json";
+/// How many of them are kept.
+const MOST_LET_GO: usize = 8;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
 /// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
@@ -197,6 +201,28 @@ pub struct Claim {
     pub more: Map<String, Value>,
 }
 
+/// A session that stopped and was let go, for the loop of the feature is another session's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LetGo {
+    /// The session that stopped.
+    pub session: String,
+    /// The feature.
+    pub about: String,
+    /// The session that drives it.
+    pub owner: String,
+    /// When it was let go for the first time, in milliseconds since the Unix epoch.
+    pub at: u64,
+}
+
+/// `let-go.json`, as it stands on the disk, the latest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedLetGo {
+    version: u32,
+    sessions: Vec<LetGo>,
+}
+
 /// The folder that holds a project's loops; it need not exist yet.
 #[derive(Clone, Debug)]
 pub struct Loops {
@@ -361,6 +387,35 @@ impl Loops {
             put_aside(&path)?;
         }
         save(&path, &Claim { version: VERSION, ..claim.clone() })
+    }
+
+    /// Returns the sessions that were let go because a loop is another's, the latest first.
+    pub fn let_go(&self) -> Vec<LetGo> {
+        let noted: Option<NotedLetGo> = load(&self.folder.join(LET_GO)).ok().flatten();
+        noted.unwrap_or_default().sessions
+    }
+
+    /// Notes a session that is let go; one that is noted already keeps its time and costs no write.
+    pub fn note_let_go(&self, session: &str, about: &str, owner: &str) -> io::Result<()> {
+        let mut sessions = self.let_go();
+        let is_it = |it: &LetGo| it.session == session && it.about == about;
+        if sessions.iter().any(|it| is_it(it) && it.owner == owner) {
+            return Ok(());
+        }
+        sessions.retain(|it| !is_it(it));
+        sessions.insert(
+            0,
+            LetGo {
+                session: session.to_owned(),
+                about: about.to_owned(),
+                owner: owner.to_owned(),
+                at: world::now(),
+            },
+        );
+        sessions.truncate(MOST_LET_GO);
+        // A link in the folder's place is not followed out of the project.
+        self.create()?;
+        save(&self.folder.join(LET_GO), &NotedLetGo { version: VERSION, sessions })
     }
 
     /// Returns the lock under which claims are taken and given up.
