@@ -30,11 +30,23 @@ const HOOK: &str = "ralph-hook";
 /// `limit` bounds all of them together; what does not get its turn has failed. In the hook program
 /// each has a keeper: a client ends a hook without asking, and nothing of the check may stay behind.
 pub fn run_all(checks: &[Check], folder: &Path, limit: Duration) -> Vec<CheckResult> {
+    run_each(checks, folder, limit, &mut |_, _| {})
+}
+
+/// Does the same, and tells of each check and its number, from 1, before it runs.
+pub fn run_each(
+    checks: &[Check],
+    folder: &Path,
+    limit: Duration,
+    before: &mut dyn FnMut(&Check, usize),
+) -> Vec<CheckResult> {
     let deadline = Deadline::after(limit);
     let keeper = world::program().filter(|it| it.file_name() == Some(OsStr::new(HOOK)));
     checks
         .iter()
-        .map(|check| {
+        .zip(1..)
+        .map(|(check, number)| {
+            before(check, number);
             let own = Duration::from_secs(check.limit_seconds);
             run_by(keeper.as_deref(), &check.run, folder, own.min(deadline.left()))
         })
@@ -261,8 +273,8 @@ fn end_group(child: &mut Child, grace: Duration) {
 #[cfg(not(unix))]
 fn end_group(_: &mut Child, _: Duration) {}
 
-/// The end of an output as text, without control characters but line breaks and tabs.
-fn readable(output: &[u8]) -> String {
+/// Returns the end of an output as text, without control characters but line breaks and tabs.
+pub fn readable(output: &[u8]) -> String {
     let start = output.len().saturating_sub(TAIL);
     let text = String::from_utf8_lossy(&output[start..]);
     let clean = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');

@@ -18,3 +18,7 @@ pub mod cli;
 pub mod plugin;
 #[cfg(feature = "cli")]
 pub mod rehearsal;
+#[cfg(feature = "cli")]
+pub mod runner;
+#[cfg(feature = "cli")]
+pub mod style;

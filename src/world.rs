@@ -33,6 +33,11 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     raw_variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+/// Returns the names of all environment variables that are UTF-8.
+pub fn names_of_variables() -> Vec<String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
+}
+
 /// Returns the path of the running program, `None` where the system does not tell.
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
@@ -42,6 +47,25 @@ pub fn program() -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pause(length: Duration) {
     std::thread::sleep(length);
+}
+
+/// A clock that was set going; it does not move with the wall clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    start: Instant,
+}
+
+impl Stopwatch {
+    /// Returns a clock that begins now.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// Returns the time since its start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
 }
 
 /// A time limit that was set going; it does not move with the wall clock.

@@ -3,6 +3,6 @@
 pub mod answer;
 pub mod commands;
 pub mod input;
-mod json;
+pub mod json;
 mod scan;
 pub mod transcript;

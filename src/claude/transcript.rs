@@ -1,4 +1,4 @@
-//! The end of a transcript: tool calls and the agent's own words, from a bounded tail.
+//! The end of a transcript: tool calls, the agent's own words and what a person typed meanwhile, from a bounded tail.
 //!
 //! A transcript lags behind its session, has lines of any length and some that are no JSON.
 //! Only the main thread's own lines are taken; a line that is no JSON is plain text.
@@ -12,6 +12,7 @@ use memchr::memmem::{self, Finder};
 use memchr::{memchr, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::json::read_json;
 use super::scan::Scan;
@@ -31,7 +32,7 @@ const FEW_LINES: usize = 20;
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
 /// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
-const MOST_CALLS: u64 = 40;
+const MOST_CALLS: u64 = 30;
 /// Messages whose lines may stand between each other's: tools that run side by side.
 const SIDE_BY_SIDE: usize = 8;
 /// How far from its start a line says whose it is, in bytes.
@@ -40,10 +41,13 @@ const HEAD: usize = 1 << 10;
 /// somewhere.
 const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
+/// How the client begins a line on its queue.
+const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
+
 /// What the main thread's agent did in a part of a transcript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many tools it called, a little over 40 or what was needed at most; `None` when none is to be seen but something before was left out,
+    /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
     /// such as a large tool result and the call that it answers.
     pub count: Option<u64>,
     /// Whether there may have been more than were counted.
@@ -54,6 +58,8 @@ pub struct Calls {
     pub last: LastMessage,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
+    /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
+    pub typed_ahead: Vec<String>,
 }
 
 impl Calls {
@@ -96,6 +102,7 @@ impl Calls {
             tokens: seen.tokens,
             last: seen.messages[0],
             read_up_to: seen.end,
+            typed_ahead: seen.queue.left(),
         })
     }
 }
@@ -112,6 +119,7 @@ struct Seen {
     id: Name,
     usage: Finder<'static>,
     aside: Finder<'static>,
+    queue: Queue,
 }
 
 impl Seen {
@@ -128,6 +136,7 @@ impl Seen {
             id: Name::new(br#""id":""#),
             usage: Finder::new(br#""usage":{"#),
             aside: Finder::new(br#""isSidechain":true"#),
+            queue: Queue::default(),
         }
     }
 
@@ -166,6 +175,7 @@ impl Seen {
             let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |end| start + end);
             let line = &lines[start..end];
             start = end + 1;
+            self.queue.take(line);
             let Some(message) = self.message_of(line) else {
                 continue;
             };
@@ -278,6 +288,52 @@ pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
     let projects = fs::read_dir(config.join("projects")).ok()?;
     let mut found = projects.flatten().map(|project| project.path().join(&name));
     found.find(|path| path.is_file())
+}
+
+/// The client's queue of what a person typed while the agent worked, as its lines tell of it.
+///
+/// What is taken out of it is not named, unless the person takes it back to edit it. Plain words go to
+/// the agent at its next tool call, a slash command waits for the end of the turn: as long as anything
+/// is left, the commands are.
+#[derive(Default)]
+struct Queue {
+    length: u64,
+    typed: Vec<String>,
+}
+
+impl Queue {
+    fn take(&mut self, line: &[u8]) {
+        if !line.starts_with(QUEUE_LINE) {
+            return;
+        }
+        let Some(line) = read_json::<QueueLine>(line) else {
+            return;
+        };
+        match line.operation.as_str() {
+            "enqueue" => {
+                self.length += 1;
+                self.typed.extend(line.content.as_str().map(str::to_owned));
+            }
+            "dequeue" | "remove" => self.length = self.length.saturating_sub(1),
+            "popAll" => {
+                self.length = self.length.saturating_sub(1);
+                self.typed.retain(|typed| line.content.as_str() != Some(typed));
+            }
+            _ => {}
+        }
+    }
+
+    fn left(self) -> Vec<String> {
+        if self.length > 0 { self.typed } else { Vec::new() }
+    }
+}
+
+/// A line on the client's queue; the content is a text, or something else with a picture in it.
+#[derive(Deserialize)]
+struct QueueLine {
+    operation: String,
+    #[serde(default)]
+    content: Value,
 }
 
 /// The last part of a transcript.
@@ -561,8 +617,8 @@ mod tests {
         let all =
             Calls { count: Some(1), more: true, read_up_to: text.len() as u64, ..Calls::default() };
         let since = |from| Calls::since(&path, from, LastMessage::default(), 0);
-        assert_eq!(since(0), Some(all));
-        assert_eq!(since(text.len() as u64 + 1), Some(all));
+        assert_eq!(since(0), Some(all.clone()));
+        assert_eq!(since(text.len() as u64 + 1), Some(all.clone()));
         let none = Calls { count: Some(0), more: false, ..all };
         assert_eq!(since(text.len() as u64), Some(none));
         assert_eq!(Calls::since(folder.path(), 0, LastMessage::default(), 0), None);
@@ -594,5 +650,52 @@ mod tests {
         let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
         assert_eq!(all.tokens, Tokens { all: 327 + 331, written: 6 + 8 });
         assert_eq!(all.count, Some(0));
+    }
+
+    /// What is left in the client's queue after these operations; a text behind each enqueue and popAll.
+    fn left(operations: &[&str]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let lines = operations.iter().map(|operation| {
+            let (name, content) = operation.split_once(' ').unwrap_or((operation, ""));
+            let content = if content.is_empty() {
+                String::new()
+            } else {
+                format!(r#","content":"{content}""#)
+            };
+            format!("{{\"type\":\"queue-operation\",\"operation\":\"{name}\"{content}}}\n")
+        });
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        Calls::since(&path, 0, LastMessage::default(), 0).unwrap().typed_ahead
+    }
+
+    #[test]
+    fn what_was_typed_ahead_is_known_until_it_is_taken_up_or_taken_back() {
+        assert_eq!(left(&[]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "dequeue"]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel", "popAll /cancel"]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel", "remove"]), [""; 0]);
+        // Plain words go to the agent in the middle of its turn, before and behind the command.
+        assert_eq!(left(&["enqueue hello", "enqueue /cancel", "remove"]), ["hello", "/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "enqueue hello", "dequeue"]), ["/cancel", "hello"]);
+        assert_eq!(left(&["dequeue", "remove", "enqueue /cancel"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "popAll /cancel", "enqueue no"]), ["no"]);
+        // Something without a text has a place in the queue, too.
+        assert_eq!(left(&["enqueue", "enqueue /cancel", "dequeue"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "something new"]), ["/cancel"]);
+    }
+
+    #[test]
+    fn what_was_typed_behind_more_calls_than_are_counted_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let many = format!("{CALL}\n").repeat(3 * MOST_CALLS as usize);
+        let typed = r#"{"type":"queue-operation","operation":"enqueue","content":"/cancel"}"#;
+        let quoted = CALL.replace("now", r#"{\"type\":\"queue-operation\"}"#);
+        std::fs::write(&path, format!("{many}{quoted}\n{many}{typed}\n{many}")).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        assert_eq!(calls.typed_ahead, ["/cancel"]);
+        assert_eq!(calls.read_up_to, std::fs::metadata(&path).unwrap().len());
     }
 }

@@ -6,10 +6,14 @@ mod cancel;
 mod demo;
 mod doctor;
 mod log;
+mod pause;
 mod plugin;
+mod ralph;
+mod resume;
 mod setup;
 mod start;
 mod status;
+mod stop;
 mod surroundings;
 mod task;
 
@@ -19,7 +23,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
+use crate::store::loops::{BY_SESSION, BY_TERMINAL};
+use crate::style;
 use crate::world;
 
 /// Keeps a coding agent working until the work is really done.
@@ -38,18 +45,24 @@ Examples:
   spool setup                install the plugin into Claude Code
   spool status               what the loops of this project are doing
   spool log                  every decision, and why
+  spool pause                let the agent stop; spool resume goes on
   spool cancel               end the loop, keep the notes
   spool doctor               find out why a loop does not loop";
 
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    #[command(visible_alias = "loop")]
+    Ralph(Box<ralph::RalphArgs>),
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
     Task(task::TaskArgs),
+    Pause(pause::PauseArgs),
+    Resume(resume::ResumeArgs),
     Cancel(cancel::CancelArgs),
     Adopt(adopt::AdoptArgs),
+    Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
     Log(log::LogArgs),
@@ -59,15 +72,23 @@ enum Command {
 
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
+    if let Some(code) = play_if_asked(std::env::args_os()) {
+        return code;
+    }
+    crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
         Command::Adopt(args) => adopt::run(&args),
         Command::Block(args) => block::run(&args),
+        Command::Pause(args) => pause::run(&args),
+        Command::Resume(args) => resume::run(&args),
         Command::Cancel(args) => cancel::run(&args),
+        Command::Stop(args) => stop::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Plugin(args) => plugin::run(&args),
@@ -120,13 +141,7 @@ fn own_session() -> Option<String> {
         .filter(|session| crate::store::loops::is_session_id(session))
 }
 
-/// Colours for a terminal; `anstream` leaves them out everywhere else.
-mod style {
-    use anstyle::{AnsiColor, Style};
-
-    pub const BAD: Style = AnsiColor::Red.on_default().bold();
-    pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-    pub const WARN: Style = AnsiColor::Yellow.on_default();
-    pub const DIM: Style = Style::new().dimmed();
-    pub const BOLD: Style = Style::new().bold();
+/// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
+fn asked_from(session: &str) -> &'static str {
+    if own_session().as_deref() == Some(session) { BY_SESSION } else { BY_TERMINAL }
 }

@@ -57,6 +57,14 @@ pub struct Guardrails {
     pub max_unchanged: u32,
     /// Seconds since arming after which the loop ends, or `None` for no limit (`timed_out`).
     pub max_seconds: Option<u64>,
+    /// Tokens after which the loop ends, or `None` for no limit (`budget`).
+    pub max_tokens: Option<u64>,
+    /// Iterations in a row without a commit that end the loop, or `None` for no limit
+    /// (`no_progress`; the `stall_threshold` of spec 001).
+    pub max_commitless: Option<u32>,
+    /// Failed runs of the agent program in a row that end the loop, or `None` for no limit
+    /// (`harness_failed`).
+    pub max_failures: Option<u32>,
 }
 
 impl Default for Contract {
@@ -74,6 +82,14 @@ impl Default for Contract {
 
 impl Default for Guardrails {
     fn default() -> Self {
-        Self { max_iterations: Some(100), max_idle_stops: 3, max_unchanged: 10, max_seconds: None }
+        Self {
+            max_iterations: Some(100),
+            max_idle_stops: 3,
+            max_unchanged: 10,
+            max_seconds: None,
+            max_tokens: None,
+            max_commitless: None,
+            max_failures: None,
+        }
     }
 }

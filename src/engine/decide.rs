@@ -24,13 +24,18 @@ pub struct Judgement {
 /// Returns whether the contract's checks have to be run before `decide` can judge this observation.
 ///
 /// They are dear, so they run only when everything else says "done" (spec 000), and not while
-/// something is waited for, unless the agent claims to be done.
+/// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
+/// but not in a pause: whoever paused the loop talks with the agent, and each of its answers is a stop.
+/// Nobody who typed a command to end the loop waits for them.
 pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
-        && (seen.claimed || seen.work != Work::Untold || waits(ledger, seen).is_none())
+        && !seen.waiting.iter().any(|one| matches!(one, Waiting::Typed(_)))
+        && (seen.claimed
+            || (seen.work != Work::Untold && !is_paused(seen))
+            || waits(ledger, seen).is_none())
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
 }
 
@@ -67,14 +72,24 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let unseen_but_busy = seen.tool_calls.is_none() && seen.fingerprint.tree_changed_since(earlier);
     let idle = calls == 0 && !work_changed && !unseen_but_busy;
     let unchanged = !work_changed && seen.fingerprint.tree_is_that_of(earlier);
+    let failed = seen.failed.is_some();
+    // A run that failed says nothing of the work: it neither stands still nor gets on by standing still.
+    let in_a_row = |so_far: u32, once_more: bool| match once_more {
+        true if failed => so_far,
+        true => so_far.saturating_add(1),
+        false => 0,
+    };
     Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
-        idle_stops: if idle { before.idle_stops.saturating_add(1) } else { 0 },
-        unchanged: if unchanged { before.unchanged.saturating_add(1) } else { 0 },
+        idle_stops: in_a_row(before.idle_stops, idle),
+        unchanged: in_a_row(before.unchanged, unchanged),
+        commitless: in_a_row(before.commitless, seen.commits == Some(0)),
+        failures: if failed { before.failures.saturating_add(1) } else { 0 },
+        commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
+        tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
-        tokens: before.tokens.plus(seen.tokens),
-        commits: before.commits.saturating_add(seen.commits),
+        written_tokens: before.written_tokens.saturating_add(seen.written_tokens),
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),
@@ -151,9 +166,11 @@ fn shortfalls_before_checks(
     match &seen.work {
         Work::Unreadable { .. } => vec![Shortfall::Unreadable],
         Work::List { done: 0, open } if open.is_empty() => vec![Shortfall::EmptyList],
-        Work::List { open, .. } if open.is_empty() => Vec::new(),
+        Work::List { open, .. } if open.is_empty() => too_early(contract, after),
         Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
-        Work::Counter { index, total } if *total > 0 && index >= total => Vec::new(),
+        Work::Counter { index, total } if *total > 0 && index >= total => {
+            too_early(contract, after)
+        }
         Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after, seen),
         Work::List { .. } | Work::Counter { .. } => vec![Shortfall::OpenTasks],
         Work::Untold if contract.token.is_some() && !seen.claimed => vec![Shortfall::NoToken],
@@ -199,6 +216,10 @@ fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
     (!seen.waiting.is_empty()).then(|| seen.waiting.clone())
 }
 
+fn is_paused(seen: &Observation) -> bool {
+    seen.waiting.iter().any(|one| matches!(one, Waiting::Paused(_)))
+}
+
 /// Whether a held turn reached a loop that never held it: somebody else did, and blocking again
 /// could go round for ever (spec 003, AC-2.4).
 fn unproven(before: &Ledger, seen: &Observation) -> bool {
@@ -226,9 +247,28 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     {
         return Some(TerminalReason::TimedOut { limit });
     }
+    if let Some(limit) = rails.max_tokens
+        && after.tokens >= limit
+    {
+        return Some(TerminalReason::Budget { used: after.tokens, limit });
+    }
+    if let (Some(limit), Some(why)) = (rails.max_failures, &seen.failed)
+        && after.failures >= limit
+    {
+        let times = after.failures;
+        return Some(TerminalReason::HarnessFailed {
+            why: format!("{times} runs in a row failed, the last one: {why}"),
+        });
+    }
     if after.idle_stops >= rails.max_idle_stops {
         let times = after.idle_stops;
         return Some(TerminalReason::NoProgress { stall: Stall::NoToolCall, times });
+    }
+    if let Some(limit) = rails.max_commitless
+        && after.commitless >= limit
+    {
+        let times = after.commitless;
+        return Some(TerminalReason::NoProgress { stall: Stall::NoCommit, times });
     }
     if after.unchanged >= rails.max_unchanged {
         let times = after.unchanged;
@@ -255,5 +295,7 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
 
 #[cfg(test)]
 mod promise_tests;
+#[cfg(test)]
+mod runner_tests;
 #[cfg(test)]
 mod tests;

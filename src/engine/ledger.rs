@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use super::observation::Tokens;
 use super::verdict::TerminalReason;
 
 /// The loop's own memory; nobody but `decide` changes it.
@@ -20,12 +19,18 @@ pub struct Ledger {
     pub unchanged: u32,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
+    /// Commits made since arming, as far as they could be seen.
+    pub commits: u64,
+    /// Iterations in a row without a commit.
+    pub commitless: u32,
+    /// Tokens used since arming, as far as they were told.
+    pub tokens: u64,
+    /// Failed runs of the agent program in a row.
+    pub failures: u32,
     /// Whether there may have been more tool calls than could be seen.
     pub more_calls: bool,
-    /// Tokens since arming, as far as they could be seen.
-    pub tokens: Tokens,
-    /// Commits since arming, as far as they could be seen.
-    pub commits: u64,
+    /// Those of the tokens that the model wrote.
+    pub written_tokens: u64,
     /// Claims of completion that were refused.
     pub refused_claims: u32,
     /// Claims that were refused because nobody could see whether work had been done.

@@ -17,10 +17,14 @@ pub struct Observation {
     pub tool_calls: Option<u64>,
     /// Whether there may have been more of them in a part of the record that was too long to read.
     pub more_calls: bool,
-    /// Tokens of the messages since the last iteration, as far as they can be seen.
-    pub tokens: Tokens,
-    /// Commits since the last iteration, as far as they can be seen.
-    pub commits: u64,
+    /// Commits made since the last iteration, or `None` where there is no repository to tell.
+    pub commits: Option<u64>,
+    /// Tokens used since the last iteration, 0 where nothing tells.
+    pub tokens: u64,
+    /// Those of them that the model wrote.
+    pub written_tokens: u64,
+    /// Why the agent program failed in this iteration, or `None` when it came to its own end.
+    pub failed: Option<String>,
     /// Whether files or commits differ from what they were when the loop was armed.
     pub since_arming: Change,
     /// What the work looks like now.
@@ -131,6 +135,12 @@ pub enum Waiting {
     Approval,
     /// Work that runs in the background, as its host describes it.
     Background(String),
+    /// The end of a pause; why the loop is paused, in words.
+    Paused(String),
+    /// A command that ends the loop: a person typed it, and the host runs it when the turn is over.
+    Typed(String),
+    /// A usage limit that will be lifted, as the agent program tells it.
+    UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
     /// A held turn that this loop's ledger knows nothing of.

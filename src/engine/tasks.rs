@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::fingerprint::{Hasher, hash_of};
 use super::hidden::{column_of, hidden_lines, split_lines};
 use super::line::{TaskLine, text_of};
+use super::observation::Tampered;
 
 /// How many columns further in a nested task stands: the width of the bullet it hangs from.
 const NESTED: usize = 2;
@@ -131,6 +132,28 @@ impl TaskList {
     /// Returns the open tasks in the order of the list.
     pub fn open(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| !task.done)
+    }
+
+    /// Returns the open tasks by id, each with a hash of its text.
+    pub fn open_by_text(&self) -> BTreeMap<String, u64> {
+        self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+    }
+
+    /// Returns what became of tasks that were open, other than being done.
+    pub fn tampered_since(&self, before: &BTreeMap<String, u64>) -> Tampered {
+        let now: BTreeMap<&str, &Task> =
+            self.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
+        let mut tampered = Tampered::default();
+        for (id, text) in before {
+            match now.get(id.as_str()) {
+                None => tampered.removed.push(id.clone()),
+                Some(task) if hash_of(task.title.as_bytes()) != *text => {
+                    tampered.reworded.push(id.clone());
+                }
+                Some(_) => {}
+            }
+        }
+        tampered
     }
 
     /// Returns the place of the first open task, from 0, or the number of tasks when none is open.

@@ -103,6 +103,13 @@ pub enum TerminalReason {
         /// What went wrong.
         why: String,
     },
+    /// The tokens that were allowed are used up.
+    Budget {
+        /// Tokens used.
+        used: u64,
+        /// Tokens allowed.
+        limit: u64,
+    },
     /// The state stayed unreadable after the agent was told how to recover.
     CorruptState,
 }
@@ -115,6 +122,8 @@ pub enum Stall {
     NoToolCall,
     /// Iterations that left the work as it was.
     SameFingerprint,
+    /// Iterations without a commit.
+    NoCommit,
 }
 
 impl TerminalReason {
@@ -130,6 +139,7 @@ impl TerminalReason {
             Self::Stopped => "stopped",
             Self::TimedOut { .. } => "timed_out",
             Self::HarnessFailed { .. } => "harness_failed",
+            Self::Budget { .. } => "budget",
             Self::CorruptState => "corrupt_state",
         }
     }
@@ -147,6 +157,9 @@ impl fmt::Display for TerminalReason {
             Self::NoProgress { stall: Stall::SameFingerprint, times } => {
                 write!(out, "{times} iterations in a row changed nothing in the project")
             }
+            Self::NoProgress { stall: Stall::NoCommit, times } => {
+                write!(out, "{times} iterations in a row made no commit")
+            }
             Self::TaskFailed { task, used, limit } => {
                 write!(out, "task {task} is at attempt {used}, and {limit} are allowed")
             }
@@ -155,6 +168,9 @@ impl fmt::Display for TerminalReason {
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),
+            Self::Budget { used, limit } => {
+                write!(out, "{used} tokens are used, and {limit} are allowed")
+            }
             Self::CorruptState => write!(out, "the state file is still unreadable"),
         }
     }

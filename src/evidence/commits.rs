@@ -37,21 +37,16 @@ pub fn head_fingerprint(root: &Path) -> u64 {
     Hasher::default().with_number(meta.len()).with_number(changed).finish()
 }
 
-/// Returns how many commits were made since the record last looked, and moves its place on; 0 where
-/// no log of the head tells.
+/// Returns how many commits were made since the record last looked, and moves its place on; `None`
+/// where no log of the head tells.
 ///
 /// A commit that replaces the last one is none, nor are a checkout and a rebase: the work was there.
-pub fn counted(root: &Path, record: &mut Record) -> u64 {
-    let Some(log) = repository_of(root).map(|repository| repository.join("logs").join("HEAD"))
-    else {
-        return 0;
-    };
-    let Ok((mut file, meta)) = read::open(&log) else {
-        return 0;
-    };
+pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
+    let log = repository_of(root)?.join("logs").join("HEAD");
+    let (mut file, meta) = read::open(&log).ok()?;
     let (from, end) = (record.commits_read, meta.len());
     if from == end {
-        return 0;
+        return Some(0);
     }
     // A log that nobody has looked at yet, or that was written anew: the times in it tell.
     let not_before = match from {
@@ -63,14 +58,12 @@ pub fn counted(root: &Path, record: &mut Record) -> u64 {
     let mut text = Vec::new();
     let read =
         file.seek(SeekFrom::Start(start)).and_then(|_| file.take(MOST).read_to_end(&mut text));
-    if read.is_err() {
-        return 0;
-    }
+    read.ok()?;
     // A line that is still being written is left for the next time.
     let whole = memrchr(b'\n', &text).map_or(0, |end| end + 1);
     record.commits_read = start + whole as u64;
     let lines = text[..whole].split(|byte| *byte == b'\n');
-    lines.filter(|line| is_commit(line, not_before)).count() as u64
+    Some(lines.filter(|line| is_commit(line, not_before)).count() as u64)
 }
 
 /// Returns how long the log of the head is, in bytes, 0 without one.
@@ -94,8 +87,9 @@ fn is_commit(line: &[u8], not_before: u64) -> bool {
     time.is_some_and(|time| time >= not_before)
 }
 
-/// The folder with the repository's data; in a work tree `.git` is a file that names it.
-fn repository_of(root: &Path) -> Option<PathBuf> {
+/// Returns the folder with the repository's data, `None` without one; in a work tree `.git` is a file
+/// that names it.
+pub fn repository_of(root: &Path) -> Option<PathBuf> {
     let git =
         root.ancestors().take(8).map(|folder| folder.join(".git")).find(|git| git.exists())?;
     if git.is_dir() {
@@ -136,40 +130,40 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     fn only_lines_of_new_commits_count_and_each_once() {
         let folder = repository("");
         let mut record = Record { armed_at: 1_000_999, ..Record::default() };
-        assert_eq!(counted(folder.path(), &mut record), 0);
+        assert_eq!(counted(folder.path(), &mut record), Some(0));
         let log = folder.path().join(".git/logs/HEAD");
         fs::write(&log, format!("{LOG}half a line\tcommit: x")).unwrap();
-        assert_eq!(counted(folder.path(), &mut record), 6);
+        assert_eq!(counted(folder.path(), &mut record), Some(6));
         assert_eq!(record.commits_read, LOG.len() as u64);
-        assert_eq!(counted(folder.path(), &mut record), 0);
+        assert_eq!(counted(folder.path(), &mut record), Some(0));
         fs::write(&log, LOG.repeat(2)).unwrap();
-        assert_eq!(counted(folder.path(), &mut record), 6);
+        assert_eq!(counted(folder.path(), &mut record), Some(6));
     }
 
     #[test]
     fn commits_from_before_the_arming_are_not_the_loops() {
         let folder = repository(LOG);
         let mut record = Record { armed_at: 1_004_500, ..Record::default() };
-        assert_eq!(counted(folder.path(), &mut record), 4, "a log that nobody had looked at");
+        assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
         let mut record = Record { commits_read: log_length(folder.path()), ..record };
-        assert_eq!(counted(folder.path(), &mut record), 0);
+        assert_eq!(counted(folder.path(), &mut record), Some(0));
         // Git has thrown the oldest lines away and written the log anew.
         let short: String = LOG.split_inclusive('\n').skip(6).collect();
         fs::write(folder.path().join(".git/logs/HEAD"), short).unwrap();
         record.seen_at = 1_009_700;
-        assert_eq!(counted(folder.path(), &mut record), 2);
+        assert_eq!(counted(folder.path(), &mut record), Some(2));
     }
 
     #[test]
     fn without_a_log_nothing_is_counted_and_a_work_tree_has_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let mut record = Record::default();
-        assert_eq!(counted(folder.path(), &mut record), 0);
+        assert_eq!(counted(folder.path(), &mut record), None);
         let main = repository("");
         let own = main.path().join(".git/worktrees/w");
         fs::create_dir_all(own.join("logs")).unwrap();
         fs::write(own.join("logs/HEAD"), LOG).unwrap();
         fs::write(folder.path().join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
-        assert_eq!(counted(folder.path(), &mut record), 6);
+        assert_eq!(counted(folder.path(), &mut record), Some(6));
     }
 }

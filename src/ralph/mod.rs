@@ -4,6 +4,7 @@ pub mod adopt;
 pub mod arm;
 pub mod end;
 pub mod observe;
+pub mod pause;
 pub mod report;
 pub mod request;
 pub mod words;

@@ -8,6 +8,7 @@ use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail};
 use crate::engine::{Change, Fingerprint, Observation, Tree, Waiting, Work};
 use crate::evidence::{commits, tree};
+use crate::speckit::observe::typed_cancel;
 use crate::store::loops::{Assignment, Checked, PromiseMatch, Record};
 use crate::world::{self, Deadline};
 
@@ -56,10 +57,13 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
     let calls = path.and_then(|path| calls_since(&path, record, &assignment));
-    let tool_calls = calls.and_then(|calls| calls.count);
-    let more_calls = calls.is_some_and(|calls| calls.more);
-    record.transcript_read = calls.map_or(record.transcript_read, |calls| calls.read_up_to);
-    record.last_message = calls.map_or(record.last_message, |calls| calls.last);
+    let tool_calls = calls.as_ref().and_then(|calls| calls.count);
+    let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
+    let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
+    record.transcript_read = read_up_to.unwrap_or(record.transcript_read);
+    record.last_message = calls.as_ref().map_or(record.last_message, |calls| calls.last);
+    let tokens = calls.as_ref().map(|calls| calls.tokens).unwrap_or_default();
+    let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
     let claimed = keeps(&assignment, &said);
     let earlier = record.ledger.fingerprint;
     let mut fingerprint = work_now(root);
@@ -74,11 +78,12 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         claimed,
         tool_calls,
         more_calls,
-        tokens: calls.map(|calls| calls.tokens).unwrap_or_default(),
+        tokens: tokens.all,
+        written_tokens: tokens.written,
         commits: commits::counted(root, record),
         since_arming,
         fingerprint,
-        waiting: event.background().into_iter().map(Waiting::Background).collect(),
+        waiting: waiting(event, record, &typed),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
         ..Observation::default()
@@ -89,6 +94,12 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
 fn calls_since(path: &Path, record: &Record, assignment: &Assignment) -> Option<Calls> {
     let needed = assignment.contract.min_tool_calls.saturating_sub(record.ledger.tool_calls);
     Calls::since(path, record.transcript_read, record.last_message, needed)
+}
+
+fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
+    let background = event.background().into_iter().map(Waiting::Background);
+    paused.into_iter().chain(background).chain(typed_cancel(typed, record)).collect()
 }
 
 /// Returns the results of the last run of the checks when nothing has happened since.
@@ -112,12 +123,17 @@ pub fn fingerprint(root: &Path) -> Fingerprint {
 
 /// Returns whether a text keeps the promise: the exact marker, case and all.
 pub fn keeps(assignment: &Assignment, text: &str) -> bool {
+    keeps_promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
+}
+
+/// Returns whether a text keeps the promise of this token; none and an empty one are never kept.
+pub fn keeps_promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> bool {
     // An empty promise is in every text; none is asked for then.
-    let Some(token) = assignment.contract.token.as_deref().filter(|token| !token.is_empty()) else {
+    let Some(token) = token.filter(|token| !token.is_empty()) else {
         return false;
     };
     let marker = marker(token);
-    match assignment.promise_match {
+    match promise_match {
         PromiseMatch::Anywhere => text.contains(&marker),
         PromiseMatch::OwnLine => {
             let last = text.lines().rev().find(|line| !line.trim().is_empty());

@@ -29,10 +29,12 @@ pub struct TaskReport {
     pub session: String,
     /// The first words of its task.
     pub about: String,
-    /// `live`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
+    /// `live`, `paused`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
     pub loop_status: &'static str,
     /// Why it ended, empty while it lives.
     pub reason: String,
+    /// The check that runs just now with its number, empty while none runs.
+    pub checking: String,
     /// The session's notes.
     pub record: Record,
 }
@@ -64,10 +66,10 @@ impl TaskReport {
         });
         let live = records.iter().filter(|record| record.ledger.is_live()).count();
         records.truncate(live + PAST);
-        records.into_iter().map(Self::of).collect()
+        records.into_iter().map(|record| Self::of(loops, record)).collect()
     }
 
-    fn of(record: Record) -> Self {
+    fn of(loops: &Loops, record: Record) -> Self {
         let ended = record.ledger.ended.as_ref();
         Self {
             session: record.session.clone(),
@@ -75,9 +77,11 @@ impl TaskReport {
             loop_status: match ended {
                 Some(_) => "ended",
                 None if record.is_orphaned() => "orphaned",
+                None if record.pause().is_some() => "paused",
                 None => "live",
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
+            checking: status::checking(loops, Some(&record)),
             record,
         }
     }
@@ -96,9 +100,13 @@ impl TaskReport {
                 let cancel = format!("spool cancel --session {}", self.session);
                 orphaned(&self.record, &cancel)
             }
+            ("paused", _) => status::paused(Some(&self.record)),
             _ => "live".to_owned(),
         };
         let _ = writeln!(text, "  Loop: {state}");
+        if !self.checking.is_empty() {
+            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
+        }
         let limit = self.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);

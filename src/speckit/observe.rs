@@ -1,8 +1,8 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::cancel::ends;
 use super::project::{Feature, Project};
 use super::settings::Settings;
 use super::state::{NoState, State};
@@ -177,28 +177,13 @@ impl Desk {
 
     /// Returns the open tasks, by id, with a hash of their text.
     pub fn open_tasks(&self) -> OpenTasks {
-        let open = self.tasks.iter().flat_map(TaskList::open);
-        open.map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+        self.tasks.as_ref().map(TaskList::open_by_text).unwrap_or_default()
     }
 
     /// Returns what became of tasks that were open, other than being done.
     pub fn tampered_since(&self, before: &OpenTasks) -> Tampered {
-        let Some(list) = &self.tasks else {
-            return Tampered::default();
-        };
-        let now: BTreeMap<&str, &Task> =
-            list.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
-        let mut tampered = Tampered::default();
-        for (id, text) in before {
-            match now.get(id.as_str()) {
-                None => tampered.removed.push(id.clone()),
-                Some(task) if hash_of(task.title.as_bytes()) != *text => {
-                    tampered.reworded.push(id.clone());
-                }
-                Some(_) => {}
-            }
-        }
-        tampered
+        let list = self.tasks.as_ref();
+        list.map(|list| list.tampered_since(before)).unwrap_or_default()
     }
 
     fn work(&self, had_list: bool) -> Work {
@@ -235,7 +220,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop; nothing is counted yet (see [`count`]).
+/// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -262,7 +247,7 @@ pub fn observe(
         tool_calls: None,
         fingerprint,
         checks,
-        waiting: waiting(desk, event),
+        waiting: waiting(desk, event, record),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
@@ -271,11 +256,11 @@ pub fn observe(
     }
 }
 
-/// Counts what happened since the last stop, tool calls, tokens and commits, and moves the record's
-/// places in transcript and commits on.
+/// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
+/// meanwhile; moves the record's places in transcript and commits on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn count(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
+pub fn add_seen(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
     seen.commits = commits::counted(&project.root, record);
     let path = event.transcript();
     let calls =
@@ -286,13 +271,23 @@ pub fn count(project: &Project, event: &Event, record: &mut Record, seen: &mut O
     record.transcript_read = calls.read_up_to;
     record.last_message = calls.last;
     seen.tool_calls = calls.count;
-    seen.tokens = calls.tokens;
+    seen.tokens = calls.tokens.all;
+    seen.written_tokens = calls.tokens.written;
+    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
 }
 
-fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
+/// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
+/// the client keeps it until the turn is over. A loop that held the turn would keep it waiting for ever.
+pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
+    let cancel = typed.iter().find(|typed| ends(typed, record))?;
+    Some(Waiting::Typed(cancel.trim().to_owned()))
+}
+
+fn waiting(desk: &Desk, event: &Event, record: &Record) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
-    approval.into_iter().chain(background).collect()
+    paused.into_iter().chain(approval).chain(background).collect()
 }
 
 fn all_done(list: &TaskList) -> bool {

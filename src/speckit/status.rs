@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
 use super::settings::Settings;
-use crate::engine::{Ledger, Tokens};
+use crate::engine::Ledger;
 use crate::store::loops::{LetGo, Loops, Record};
 use crate::world;
 
@@ -49,8 +49,8 @@ pub struct FeatureReport {
     pub max_attempts: u32,
     /// The iteration limit.
     pub max_iterations: u32,
-    /// Its loop: `none`, `unbound`, `live`, `orphaned` when it lives and its session has been silent
-    /// for an hour, or `ended`.
+    /// Its loop: `none`, `unbound`, `live`, `paused`, `orphaned` when it lives and its session has
+    /// been silent for an hour, or `ended`.
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
@@ -58,6 +58,8 @@ pub struct FeatureReport {
     pub words: String,
     /// Sessions that were let go since, because this loop is another session's, the latest first.
     pub let_go: Vec<LetGo>,
+    /// The check that runs just now with its number, empty while none runs.
+    pub checking: String,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
 }
@@ -119,6 +121,7 @@ impl FeatureReport {
             _ if !reason.is_empty() => "ended",
             (Some(_), None) => "unbound",
             (Some(_), Some(record)) if record.is_orphaned() => "orphaned",
+            (Some(_), Some(record)) if record.pause().is_some() => "paused",
             (Some(_), Some(_)) => "live",
         };
         let desk = Desk::read_even_without_state(feature);
@@ -147,6 +150,7 @@ impl FeatureReport {
             reason,
             words: words.unwrap_or_default(),
             let_go: let_go(loops, &feature.name),
+            checking: checking(loops, record.as_ref()),
             record,
         }
     }
@@ -164,11 +168,17 @@ impl FeatureReport {
                 let state = self.record.as_ref().map(|record| orphaned(record, &cancel));
                 let _ = writeln!(text, "  Loop: {}", state.unwrap_or_default());
             }
+            "paused" => {
+                let _ = writeln!(text, "  Loop: {}", paused(self.record.as_ref()));
+            }
             _ => {
                 let why = if self.words.is_empty() { "" } else { ": " };
                 let words = printable(&self.words);
                 let _ = writeln!(text, "  Loop: ended ({}){why}{words}", self.reason);
             }
+        }
+        if !self.checking.is_empty() {
+            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
         let _ = writeln!(text, "  Phase: {}", self.phase);
         let _ = writeln!(text, "  Tasks: {} of {} done", self.done, self.total);
@@ -266,7 +276,7 @@ fn grouped(number: u64) -> String {
 /// Returns the line on what a loop has cost and made since it was armed, with a line break; empty
 /// for nothing.
 pub fn counted_line(ledger: &Ledger) -> String {
-    let Tokens { all, written } = ledger.tokens;
+    let (all, written) = (ledger.tokens, ledger.written_tokens);
     let sums = sums(ledger.tool_calls, ledger.commits, all);
     let written =
         if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
@@ -280,6 +290,26 @@ pub fn orphaned(record: &Record, cancel: &str) -> String {
         age(record.silent_for()),
         printable(&record.session)
     )
+}
+
+/// Returns since when a loop is paused, why, and what ends the pause; empty when it is not paused.
+pub fn paused(record: Option<&Record>) -> String {
+    let Some((record, pause)) = record.and_then(|record| Some((record, record.pause()?))) else {
+        return String::new();
+    };
+    let next = if pause.ends_by_itself() {
+        "the next prompt in its session goes on".to_owned()
+    } else {
+        format!("to go on: spool resume --session {}", record.session)
+    };
+    let since = age(world::now().saturating_sub(pause.at));
+    format!("paused for {since} ({}); {next}", printable(&pause.words()))
+}
+
+/// Returns the check that runs for a live loop just now, empty while none does.
+pub fn checking(loops: &Loops, record: Option<&Record>) -> String {
+    let live = record.filter(|record| record.ledger.is_live());
+    live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
 }
 
 /// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.

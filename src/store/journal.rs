@@ -15,8 +15,8 @@ use crate::engine::Ledger;
 pub struct Entry {
     /// When, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// What happened: `armed`, `claimed`, `stop`, `failure`, `done`, `failed`, `added`, `ended`,
-    /// `cancelled`.
+    /// What happened: `armed`, `claimed`, `stop`, `checks`, `paused`, `resumed`, `failure`,
+    /// `done`, `failed`, `added`, `ended`, `cancelled`.
     pub event: String,
     /// The feature or task the loop is about.
     pub about: String,
@@ -56,7 +56,7 @@ impl Entry {
     pub fn with_sums(self, ledger: &Ledger) -> Self {
         Self {
             tool_calls: ledger.tool_calls,
-            tokens: ledger.tokens.all,
+            tokens: ledger.tokens,
             commits: ledger.commits,
             ..self
         }

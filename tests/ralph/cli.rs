@@ -13,11 +13,13 @@ pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output
     command.output().unwrap()
 }
 
+/// What it printed; the test fails when it failed.
 pub fn printed(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// Why it refused; the test fails when it did not.
 pub fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stderr.clone()).unwrap()

@@ -38,7 +38,7 @@ fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
     bench.stop("s1").run().reason();
     let ledger = bench.record("s1").ledger;
     assert_eq!((ledger.tool_calls, ledger.commits), (2, 1));
-    assert_eq!((ledger.tokens.all, ledger.tokens.written), (3250, 40));
+    assert_eq!((ledger.tokens, ledger.written_tokens), (3250, 40));
 
     // The client writes the rest of a message after the hook has run.
     message(&bench, "m1", TEXT, 41);
@@ -69,10 +69,10 @@ fn what_is_waited_for_is_counted_once_all_the_same() {
     for _ in 0..3 {
         bench.stop("s1").with("background_tasks", running.clone()).run().silent();
     }
-    assert_eq!(bench.record("s1").ledger.tokens.all, 0);
+    assert_eq!(bench.record("s1").ledger.tokens, 0);
     bench.stop("s1").run().reason();
     let ledger = bench.record("s1").ledger;
-    assert_eq!((ledger.tool_calls, ledger.commits, ledger.tokens.all), (1, 1, 3250));
+    assert_eq!((ledger.tool_calls, ledger.commits, ledger.tokens), (1, 1, 3250));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_features_loop_counts_the_same() {
     commit(&bench, "commit: one");
     bench.stop("s1").run().reason();
     let ledger = bench.record("s1").ledger;
-    assert_eq!((ledger.tool_calls, ledger.commits, ledger.tokens.all), (1, 1, 3250));
+    assert_eq!((ledger.tool_calls, ledger.commits, ledger.tokens), (1, 1, 3250));
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("1 tool call, 1 commit, 3,250 tokens"), "{status}");
 }

@@ -9,6 +9,7 @@ mod ends;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod outcome;
+mod pause;
 mod prefix;
 mod spec_000;
 mod spec_002;
@@ -21,6 +22,7 @@ mod transcript;
 mod traps;
 
 use outcome::Outcome;
+use std::path::Path;
 use support::Bench;
 
 /// The marker that keeps the usual promise.
@@ -42,4 +44,11 @@ pub fn armed(arguments: &str) -> Bench {
 pub fn works_and_says(bench: &Bench, words: &str) -> Outcome {
     bench.transcript("s1").tool("Edit");
     bench.stop("s1").saying(words).run()
+}
+
+/// Waits until another process has written a file.
+pub fn await_file(path: &Path) {
+    while !path.exists() {
+        std::thread::yield_now();
+    }
 }

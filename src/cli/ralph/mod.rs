@@ -1,0 +1,189 @@
+//! `spool ralph`, also `spool loop`: find out what is asked for, then let the runner do it.
+
+mod args;
+mod choose;
+mod plan;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use super::style;
+use crate::runner::books::{Context as Added, make_state_folder};
+use crate::runner::drive;
+use crate::runner::harness::demo as demo_agent;
+use crate::runner::options::file;
+use crate::runner::options::{
+    self, DoneCriteria, Form, HarnessChoice, Options, Settings, Shown, Trusted, resolve,
+};
+use crate::runner::report::Report;
+use crate::runner::target::{self, Change, Found, Wanted};
+
+pub use args::RalphArgs;
+
+/// The exit code for something that was asked for in the wrong way.
+const USAGE: u8 = 2;
+/// What the demo is asked for when nothing is said.
+const DEMO: &str = "Build what the proposal asks for, task by task.";
+/// The warning of spec 001.
+const NO_TASKS: &str = "No tasks.md found, using manual done criteria";
+
+/// What is to be done, found out and checked; nothing has happened yet.
+enum Job {
+    /// Run the loop of a change.
+    Run(Change, Box<Options>),
+    /// Run the demo on a throw-away project.
+    Demo(Box<Options>),
+    /// Say what a run would do.
+    Plan(Option<Change>, Box<Options>, Settings),
+    /// Show where a loop stands.
+    Status(Change, Box<Options>),
+    /// Add words to the prompts of a loop.
+    AddContext(Change, String),
+    /// Take added words away.
+    ClearContext(Change),
+}
+
+/// Runs a loop, or does what was asked beside one, and returns the exit code of its end: 2 when it was
+/// asked for in the wrong way, before anything has happened.
+pub fn run(args: &RalphArgs) -> Result<ExitCode> {
+    let job = match job(args) {
+        Ok(job) => job,
+        Err(error) if error.is::<choose::GaveUp>() => return Ok(ExitCode::from(130)),
+        Err(error) => {
+            let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
+            anstream::eprintln!("{bad}error{reset}: {error:#}");
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    match job {
+        Job::Plan(change, options, settings) => plan::print(change.as_ref(), &options, &settings),
+        Job::Run(change, options) => drive::run(&change, &options),
+        Job::Demo(options) => play(&options),
+        Job::Status(change, options) => status(&change, options.form),
+        Job::AddContext(change, words) => {
+            Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
+            anstream::println!(
+                "Every iteration of `{}` gets these words from the next one on.",
+                change.id
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Job::ClearContext(change) => {
+            Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
+            anstream::println!("No words are added to the iterations of `{}` any more.", change.id);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Shows where the loop of a change stands.
+fn status(change: &Change, form: Form) -> Result<ExitCode> {
+    let report = Report::of(&change.root, &change.id)?;
+    match form {
+        Form::Words => anstream::print!("{}", report.text()),
+        Form::Json => anstream::println!("{}", serde_json::to_string(&report)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays the demo on a throw-away project, which stays for a look.
+fn play(options: &Options) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
+    let folder = folder.context("no temporary folder can be made")?.keep();
+    demo_agent::project(&folder)?;
+    let wanted = Wanted { change: Some(demo_agent::CHANGE), ..Wanted::default() };
+    let Found::One(change) = target::find(&folder, &wanted)? else {
+        bail!("the demo's project has no change: `{}`", folder.display());
+    };
+    anstream::println!("demo: a project with one change: {}", folder.display());
+    drive::run(&change, options)
+}
+
+fn job(args: &RalphArgs) -> Result<Job> {
+    let start = args.place.start()?;
+    let typed = args.settings.typed();
+    if typed.iter().any(|setting| setting.key.name == "harness" && setting.value() == "demo") {
+        return demo(args, Settings::of(vec![typed]), &start);
+    }
+    let root = target::root_around(&start)?;
+    let user = match file::user_file() {
+        Some(path) => file::of_user(&path)?,
+        None => Vec::new(),
+    };
+    let settings = Settings::of(vec![typed, file::of_project(&root)?, user]);
+    // A path on the command line is meant from where it was typed, also with --project.
+    let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
+    let beside = args.status || args.add_context.is_some() || args.clear_context;
+    let task = if beside {
+        Some(String::new())
+    } else {
+        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
+    };
+    let Some(task) = task else {
+        bail!(
+            "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
+        );
+    };
+    let mut options = Box::new(resolve(&settings, task, &start)?);
+    if !beside {
+        let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
+        options::trust(&settings, &root, trusted)?;
+    }
+    let change = choose::change(&start, &settings)?;
+    if args.status {
+        return Ok(Job::Status(change, options));
+    }
+    if let Some(words) = &args.add_context {
+        if words.trim().is_empty() {
+            bail!("`--add-context` has no words to add");
+        }
+        return Ok(Job::AddContext(change, words.clone()));
+    }
+    if args.clear_context {
+        return Ok(Job::ClearContext(change));
+    }
+    options.done = Some(done(&change, &options)?);
+    if args.dry_run {
+        return Ok(Job::Plan(Some(change), options, settings));
+    }
+    Ok(Job::Run(change, options))
+}
+
+/// The demo brings a project of its own: nothing of this place or of the person's files counts.
+fn demo(args: &RalphArgs, settings: Settings, start: &Path) -> Result<Job> {
+    let stray = ["change", "module", "harness-command"].iter().find_map(|name| settings.get(name));
+    if let Some(stray) = stray {
+        bail!("{} means nothing to the demo: it plays on a throw-away project", stray.named());
+    }
+    if args.status || args.add_context.is_some() || args.clear_context {
+        bail!("the demo leaves no loop to ask for\nname the harness only where a loop is started");
+    }
+    let task = options::task(args.prompt.as_deref(), &settings, start, None)?;
+    let task = task.unwrap_or_else(|| DEMO.to_owned());
+    let options = Box::new(resolve(&settings, task, start)?);
+    debug_assert_eq!(options.harness, HarnessChoice::Demo);
+    Ok(if args.dry_run { Job::Plan(None, options, settings) } else { Job::Demo(options) })
+}
+
+/// What counts as done where it was not said (spec 001), with a warning where nothing but words can.
+fn done(change: &Change, options: &Options) -> Result<DoneCriteria> {
+    let has_list = change.tasks().is_some();
+    match options.done {
+        Some(DoneCriteria::Tasks) if !has_list => bail!(
+            "`--done tasks` needs a task list, and there is no tasks.md in `{}` or `{}`\nwrite one, or use --done manual",
+            change.folder.display(),
+            change.worktree.display()
+        ),
+        Some(done) => Ok(done),
+        None if has_list => Ok(DoneCriteria::Tasks),
+        None => {
+            if options.shown != Shown::Quiet {
+                let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
+                anstream::eprintln!("{warn}warning{reset}: {NO_TASKS}");
+            }
+            Ok(DoneCriteria::Manual)
+        }
+    }
+}

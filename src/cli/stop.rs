@@ -1,0 +1,154 @@
+//! `spool stop`: ends the loop of a runner from another terminal.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::Where;
+use crate::ralph::end::live as in_sessions;
+use crate::runner::books::{
+    Status, find_state_folder, holder, is_change_id, read_state, states_folder,
+};
+use crate::runner::report::live;
+use crate::runner::requests::{Request, Requests};
+use crate::speckit::project::printable;
+use crate::store::loops::Loops;
+use crate::world::{self, Deadline};
+
+/// How often to look whether the runner has left.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// End a loop of `spool ralph`; its agent is ended, its state is kept.
+///
+/// The runner ends the agent program and all that it started, writes down what the iteration has done
+/// so far, and leaves with the exit code 130.
+#[derive(clap::Args)]
+pub struct StopArgs {
+    /// The change; without it, the only one that a runner works on
+    #[arg(long, value_name = "ID")]
+    change: Option<String>,
+    /// How long to wait until the runner has left, in seconds; 0 asks and does not wait
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    wait: u64,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// A runner that is at work.
+pub struct Running {
+    /// Its change.
+    pub change: String,
+    /// Its state folder.
+    pub folder: PathBuf,
+    /// Its process, 0 when it is not known.
+    pub pid: u32,
+}
+
+/// Asks, waits, and says what became of it.
+pub fn run(args: &StopArgs) -> Result<ExitCode> {
+    let running = running(&args.place.start()?, args.change.as_deref())?;
+    let change = printable(&running.change);
+    ask(&running, Request::Stop)?;
+    if args.wait == 0 {
+        anstream::println!("The runner of `{change}` (process {}) was asked to end.", running.pid);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let deadline = Deadline::after(Duration::from_secs(args.wait));
+    // A runner that began after the one that was asked is another one.
+    while holder(&running.folder).is_some_and(|holder| holder.pid == running.pid) {
+        if deadline.is_over() {
+            bail!(
+                "the runner of `{change}` was asked to end, and is still there after {} s: process {}\nlook with `spool ralph --status --change {change}`, or end it with `kill {}`",
+                args.wait,
+                running.pid,
+                running.pid
+            );
+        }
+        world::pause(LOOK);
+    }
+    anstream::println!("{}", seen(&running.folder, &change));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a request down for a runner.
+pub fn ask(running: &Running, request: Request) -> Result<()> {
+    Requests::of(&running.folder)
+        .ask(request)
+        .with_context(|| format!("`{}` cannot be written to", running.folder.display()))
+}
+
+/// Returns the runner that is meant: the one on this change, or the only one of the project at or above
+/// `start`.
+pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
+    let root = start.ancestors().find(|folder| states_folder(folder).is_dir());
+    let Some(root) = root else {
+        bail!(
+            "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
+            start.display()
+        );
+    };
+    let live = live(root);
+    let change = match (change, live.as_slice()) {
+        (Some(change), _) => change.to_owned(),
+        (None, [only]) => only.clone(),
+        (None, []) => {
+            bail!("no runner is at work in `{}`\nthere is nothing to end", root.display())
+        }
+        (None, several) => {
+            bail!(
+                "{} runners are at work\nname one with --change: {}",
+                several.len(),
+                several.join(", ")
+            )
+        }
+    };
+    let folder = if is_change_id(&change) { find_state_folder(root, &change)? } else { None };
+    let found = folder.and_then(|folder| Some((holder(&folder)?, folder)));
+    let Some((holder, folder)) = found else {
+        let others = match live.as_slice() {
+            [] => "no runner is at work here".to_owned(),
+            some => format!("runners are at work on: {}", some.join(", ")),
+        };
+        bail!("no runner works on the change `{}`\n{others}", printable(&change));
+    };
+    Ok(Running { change, folder, pid: holder.pid })
+}
+
+/// Returns the runner that is meant where either a loop in a session or one of a runner can be: the
+/// one on the named change, or, when no session has a loop, the only one at work.
+pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Running>> {
+    let start = place.start()?;
+    if change.is_some() {
+        return running(&start, change).map(Some);
+    }
+    let sessions = place.with_loops().map(|project| in_sessions(&Loops::of(&project.root)));
+    if sessions.is_ok_and(|sessions| !sessions.is_empty()) {
+        return Ok(None);
+    }
+    Ok(running(&start, None).ok())
+}
+
+/// What the runner has left behind.
+fn seen(folder: &Path, change: &str) -> String {
+    let state = read_state(folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
+    let iterations = match state.current_iteration {
+        1 => "1 iteration".to_owned(),
+        several => format!("{several} iterations"),
+    };
+    let words = if state.words.is_empty() { "it was stopped" } else { &state.words };
+    let words = printable(words);
+    match state.status {
+        Status::Stopped => format!("The loop of `{change}` has ended after {iterations}: {words}."),
+        status if status.is_over() => {
+            let status = status.word();
+            format!(
+                "The loop of `{change}` had an end of its own ({status}) after {iterations}: {words}."
+            )
+        }
+        _ => format!(
+            "The runner of `{change}` is gone without a last word; the next `spool ralph` records what it was doing."
+        ),
+    }
+}

@@ -1,0 +1,96 @@
+//! What only a runner sees: failed runs, commits, tokens, a least number of iterations.
+
+use super::*;
+use crate::engine::{Fingerprint, Guardrails, Tree};
+
+const DONE_LIST: Work = Work::List { done: 2, open: Vec::new() };
+
+fn rails(rails: Guardrails) -> Contract {
+    Contract { token: Some("COMPLETE".to_owned()), guardrails: rails, ..Contract::default() }
+}
+
+fn works(commits: u64) -> Observation {
+    Observation { tool_calls: Some(1), commits: Some(commits), ..Observation::default() }
+}
+
+/// The verdict on the last of these observations.
+fn last(contract: &Contract, story: &[Observation]) -> Judgement {
+    let start = Judgement { verdict: Verdict::Continue(Vec::new()), ledger: Ledger::default() };
+    story.iter().fold(start, |before, seen| decide(contract, &before.ledger, seen))
+}
+
+fn ends(contract: &Contract, story: &[Observation]) -> Option<TerminalReason> {
+    match last(contract, story).verdict {
+        Verdict::End(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn iterations_without_a_commit_stall_a_loop_that_asks_for_commits() {
+    let contract = rails(Guardrails { max_commitless: Some(3), ..Guardrails::default() });
+    assert_eq!(ends(&contract, &[works(0), works(0)]), None);
+    let stalled = TerminalReason::NoProgress { stall: Stall::NoCommit, times: 3 };
+    assert_eq!(ends(&contract, &[works(0), works(0), works(0)]), Some(stalled));
+    assert_eq!(ends(&contract, &[works(0), works(0), works(1), works(0), works(0)]), None);
+}
+
+#[test]
+fn without_a_repository_nothing_stalls_for_want_of_commits() {
+    let contract = rails(Guardrails { max_commitless: Some(1), ..Guardrails::default() });
+    let unseen = Observation { commits: None, ..works(0) };
+    assert_eq!(ends(&contract, &[unseen.clone(), unseen]), None);
+}
+
+#[test]
+fn failed_runs_in_a_row_end_a_loop_and_one_that_works_makes_good_for_them() {
+    let contract = rails(Guardrails { max_failures: Some(2), ..Guardrails::default() });
+    let fails = Observation { failed: Some("exit code 1".to_owned()), ..Observation::default() };
+    assert_eq!(ends(&contract, &[fails.clone(), works(0), fails.clone()]), None);
+    let reason = ends(&contract, &[fails.clone(), fails]).unwrap();
+    assert_eq!(reason.name(), "harness_failed");
+    assert!(reason.to_string().contains("2 runs in a row failed, the last one: exit code 1"));
+}
+
+#[test]
+fn a_failed_run_is_no_proof_of_standing_still() {
+    let still = Fingerprint { work: 1, tree: Tree::Hash(1) };
+    let idle = Observation { tool_calls: Some(0), fingerprint: still, ..Observation::default() };
+    let fails = Observation { failed: Some("overloaded".to_owned()), ..idle.clone() };
+    let contract = rails(Guardrails { max_idle_stops: 3, ..Guardrails::default() });
+    let story = [idle.clone(), fails.clone(), fails.clone(), fails, idle.clone()];
+    assert_eq!(ends(&contract, &story), None);
+    let after = last(&contract, &story).ledger;
+    assert_eq!((after.iterations, after.idle_stops, after.failures), (5, 2, 0));
+    assert!(ends(&contract, &[idle.clone(), idle.clone(), idle]).is_some());
+}
+
+#[test]
+fn work_that_is_done_is_done_although_the_program_failed() {
+    let contract = rails(Guardrails { max_failures: Some(1), ..Guardrails::default() });
+    let seen = Observation { failed: Some("killed".to_owned()), work: DONE_LIST, ..works(0) };
+    assert_eq!(ends(&contract, &[seen]), Some(TerminalReason::Completed));
+}
+
+#[test]
+fn tokens_that_are_used_up_end_a_loop_unless_it_is_done() {
+    let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
+    let uses = |tokens| Observation { tokens, ..works(1) };
+    assert_eq!(ends(&contract, &[uses(60), uses(39)]), None);
+    let spent = TerminalReason::Budget { used: 120, limit: 100 };
+    assert_eq!(ends(&contract, &[uses(60), uses(60)]), Some(spent));
+    let done = Observation { claimed: true, ..uses(60) };
+    assert_eq!(ends(&contract, &[uses(60), done]), Some(TerminalReason::Completed));
+}
+
+#[test]
+fn a_full_list_does_not_end_a_loop_before_its_least_iteration() {
+    let contract = Contract { min_iterations: 3, ..rails(Guardrails::default()) };
+    let full = Observation { work: DONE_LIST, ..works(1) };
+    let early = last(&contract, &[full.clone(), full.clone()]).verdict;
+    assert_eq!(early, Verdict::Continue(vec![Shortfall::TooEarly { first: 3 }]));
+    assert_eq!(
+        ends(&contract, &[full.clone(), full.clone(), full]),
+        Some(TerminalReason::Completed)
+    );
+}

@@ -1,0 +1,179 @@
+//! The words of the files: a loop's state, and one iteration (spec 001).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::{CheckResult, Ledger};
+use crate::runner::options::DoneCriteria;
+
+/// The status of a loop (spec 001).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Being set up: no iteration has begun.
+    #[default]
+    Starting,
+    /// At work, waiting or paused.
+    Running,
+    /// The work is done.
+    Done,
+    /// A limit was reached, or a person is needed.
+    Stuck,
+    /// Nothing changes any more.
+    Stalled,
+    /// A person or a signal ended it, or its program died.
+    Stopped,
+}
+
+/// A loop as its files show it; every field of spec 001 is there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoopState {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The change.
+    pub change_id: String,
+    /// The same, under its older name.
+    pub worktree_name: String,
+    /// Where the loop stands.
+    pub status: Status,
+    /// The iteration that runs, or the last one, from 1 in each run; 0 before the first.
+    pub current_iteration: u32,
+    /// The last iteration that may run, 0 for no limit.
+    pub max_iterations: u32,
+    /// When this run was started, ISO 8601 with offset.
+    pub started_at: String,
+    /// When this file was last written, ISO 8601 with offset.
+    pub updated_at: String,
+    /// When the loop ended, empty while it runs.
+    pub ended_at: String,
+    /// The person's prompt.
+    pub task: String,
+    /// What counts as done.
+    pub done_criteria: DoneCriteria,
+    /// Iterations in a row without a commit that end the loop, 0 for none.
+    pub stall_threshold: u32,
+    /// Minutes that an iteration may take, 0 for no limit.
+    pub iteration_timeout_min: f64,
+    /// Tokens of all iterations of this run.
+    pub total_tokens: u64,
+    /// The agent program.
+    pub harness: String,
+    /// Its version, as far as it is known.
+    pub harness_version: String,
+    /// The model that was asked for, empty for the agent program's own choice.
+    pub model: String,
+    /// The module of the change, empty for none.
+    pub module: String,
+    /// The process of the runner.
+    pub pid: u32,
+    /// The session of the last iteration.
+    pub session_id: String,
+    /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
+    pub doing: String,
+    /// Seconds since the Unix epoch at which a waiting loop goes on, 0 for none.
+    pub waits_until: u64,
+    /// The name of the terminal reason, empty while it runs.
+    pub reason: String,
+    /// Why it ended, in plain words.
+    pub words: String,
+    /// The exit code of the runner, `None` while it runs.
+    pub exit_code: Option<u8>,
+    /// The loop's memory.
+    pub ledger: Ledger,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// One iteration, as history keeps it; without `ended` it is still running, or its runner was killed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "the form of the file is given")]
+pub struct Iteration {
+    /// Its number, from 1 in each run.
+    pub n: u32,
+    /// When it began, ISO 8601 with offset.
+    pub started: String,
+    /// When it ended, ISO 8601 with offset; for one that its runner did not outlive, the last sign of life.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// The commit on which it began, empty where there is none; from it, commits are found even when
+    /// the runner is killed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub head_at_start: String,
+    /// Whether the done criteria were met.
+    pub done_check: bool,
+    /// The commits made on this head, oldest first.
+    pub commits: Vec<String>,
+    /// Tokens used.
+    pub tokens_used: u64,
+    /// Whether `tokens_used` is only an estimate.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tokens_estimated: bool,
+    /// Whether a time limit cut it short.
+    #[serde(skip_serializing_if = "is_false")]
+    pub timed_out: bool,
+    /// Whether it never came to its own end: its runner was stopped or killed in the middle.
+    #[serde(skip_serializing_if = "is_false")]
+    pub interrupted: bool,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The agent program's exit code, `None` when a signal ended it.
+    pub exit_code: Option<i32>,
+    /// Tool calls, `None` where nothing tells.
+    pub tool_calls: Option<u64>,
+    /// Files that differ from what they were, at most 200 of them.
+    pub files: Vec<String>,
+    /// How many files differ in all.
+    pub files_changed: u64,
+    /// Tasks ticked in this iteration, by id.
+    pub tasks_ticked: Vec<String>,
+    /// What became of the promise: `missing`, `refused`, `accepted`; empty where none is asked for.
+    pub promise: String,
+    /// The verdict: `continue`, `wait`, `end`.
+    pub verdict: String,
+    /// Why, in plain words.
+    pub words: String,
+    /// What went wrong with the agent program, empty for nothing.
+    pub failure: String,
+    /// Tools that were denied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// The checks that ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckResult>,
+    /// The agent program's session.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub session_id: String,
+    /// The file with all that the agent program printed, relative to the state folder.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub log: String,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+impl Status {
+    /// Returns whether the loop is over.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Starting | Self::Running)
+    }
+
+    /// Returns the word that the files use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Stuck => "stuck",
+            Self::Stalled => "stalled",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

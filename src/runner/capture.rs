@@ -1,0 +1,84 @@
+//! A helper program at work for the runner: a check, or `wt-usage`. Its time limit and its process
+//! tree are those of an agent program.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use super::harness::{Launch, Stream};
+use super::process::{self, Cut, Ended, Limits, Watch, Watcher};
+
+/// The most of the output that is kept, in bytes.
+const TAIL: usize = 6_000;
+
+/// What a helper program printed, and how it ended.
+#[derive(Clone, Debug, Default)]
+pub struct Captured {
+    /// How it ended.
+    pub ended: Ended,
+    /// The end of what it printed on standard output.
+    pub output: Vec<u8>,
+    /// The end of all that it printed.
+    pub printed: Vec<u8>,
+}
+
+impl Captured {
+    /// Returns whether it was over its time.
+    pub fn timed_out(&self) -> bool {
+        matches!(self.ended.cut, Some(Cut::Wall | Cut::Silence))
+    }
+
+    /// Returns whether it ended with code 0, by itself.
+    pub fn is_success(&self) -> bool {
+        self.ended.cut.is_none() && self.ended.left.code == Some(0)
+    }
+}
+
+/// Runs a program in `folder` within `limit`; ends it early when `interrupted` says so.
+pub fn capture(
+    keeper: &Path,
+    launch: &Launch,
+    folder: &Path,
+    limit: Duration,
+    log: &mut File,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> io::Result<Captured> {
+    let limits = Limits {
+        wall: Some(limit),
+        silence: None,
+        lingering: limit,
+        grace: Duration::from_secs(2),
+    };
+    let mut ears = Ears { interrupted, output: Vec::new(), printed: Vec::new() };
+    let ended = process::run(keeper, launch, folder, &limits, log, &mut ears)?;
+    Ok(Captured { ended, output: ears.output, printed: ears.printed })
+}
+
+struct Ears<'a> {
+    interrupted: &'a mut dyn FnMut() -> bool,
+    output: Vec<u8>,
+    printed: Vec<u8>,
+}
+
+impl Watcher for Ears<'_> {
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
+        keep(&mut self.printed, line);
+        if stream == Stream::Output {
+            keep(&mut self.output, line);
+        }
+        Watch::GoOn
+    }
+
+    fn moment(&mut self) -> Watch {
+        if (self.interrupted)() { Watch::End } else { Watch::GoOn }
+    }
+}
+
+fn keep(tail: &mut Vec<u8>, line: &[u8]) {
+    tail.extend_from_slice(&line[line.len().saturating_sub(TAIL)..]);
+    tail.push(b'\n');
+    if tail.len() > 2 * TAIL {
+        tail.drain(..tail.len() - TAIL);
+    }
+}

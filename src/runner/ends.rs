@@ -1,0 +1,70 @@
+//! How a runner's loop ends: the status in its file, its exit code, and what a person does next.
+
+use super::books::Status;
+use crate::engine::{Stall, TerminalReason};
+
+/// Exit code of a usage error; the loop did not begin.
+pub const USAGE: u8 = 2;
+/// Exit code when the agent program cannot be used.
+pub const HARNESS_FAILED: u8 = 9;
+/// Exit code after SIGINT, `spool stop` or a cancel.
+const STOPPED: u8 = 130;
+
+/// Returns the status that spec 001 has for an end; the field `reason` tells more.
+pub fn status(reason: &TerminalReason) -> Status {
+    match reason {
+        TerminalReason::Completed => Status::Done,
+        TerminalReason::NoProgress { .. } => Status::Stalled,
+        TerminalReason::Cancelled | TerminalReason::Stopped => Status::Stopped,
+        TerminalReason::MaxIters { .. }
+        | TerminalReason::TaskFailed { .. }
+        | TerminalReason::Blocked { .. }
+        | TerminalReason::TimedOut { .. }
+        | TerminalReason::HarnessFailed { .. }
+        | TerminalReason::Budget { .. }
+        | TerminalReason::CorruptState => Status::Stuck,
+    }
+}
+
+/// Returns the exit code of an end: 0 only when the work is done; `signal` is the one that stopped it.
+pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
+    match reason {
+        TerminalReason::Completed => 0,
+        TerminalReason::MaxIters { .. } => 3,
+        TerminalReason::NoProgress { stall: Stall::NoCommit, .. } => 4,
+        TerminalReason::NoProgress { .. } => 5,
+        TerminalReason::Blocked { .. } => 6,
+        TerminalReason::TimedOut { .. } => 7,
+        TerminalReason::Budget { .. } => 8,
+        TerminalReason::HarnessFailed { .. } => HARNESS_FAILED,
+        TerminalReason::CorruptState | TerminalReason::TaskFailed { .. } => 10,
+        TerminalReason::Cancelled | TerminalReason::Stopped => {
+            signal.and_then(|signal| u8::try_from(128 + signal).ok()).unwrap_or(STOPPED)
+        }
+    }
+}
+
+/// Returns what a person does next, in one sentence; empty when there is nothing to do.
+pub fn what_next(reason: &TerminalReason) -> &'static str {
+    match reason {
+        TerminalReason::Completed => "",
+        TerminalReason::MaxIters { .. } => {
+            "Look at what was done, then run the same command again; --max-iterations N sets another limit."
+        }
+        TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
+            "Read the log of the last iteration, help the agent over the obstacle, then run the same command again."
+        }
+        TerminalReason::Blocked { .. } => "Do that, then run the same command again.",
+        TerminalReason::TimedOut { .. } => {
+            "Run the same command again to go on; --max-runtime sets another limit."
+        }
+        TerminalReason::Budget { .. } => {
+            "Run the same command again to go on; --token-budget sets another limit."
+        }
+        TerminalReason::HarnessFailed { .. } => "Mend that, then run the same command again.",
+        TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
+        TerminalReason::Cancelled | TerminalReason::Stopped => {
+            "Run the same command again to go on."
+        }
+    }
+}

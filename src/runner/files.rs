@@ -1,0 +1,96 @@
+//! The files of the work tree, and which of them an iteration changed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::git::Git;
+use crate::evidence::tree::{self, Whole};
+
+/// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// What the files looked like at one moment, by path, relative to the work tree.
+///
+/// In a tree that is too large to look through, only the files that git calls dirty are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    seen: BTreeMap<PathBuf, u64>,
+    /// Whether nothing at all could be seen: too many files, and no git.
+    pub blind: bool,
+}
+
+impl Files {
+    /// Returns the files of a work tree as they are now.
+    pub fn of(worktree: &Path, git: Option<&Git>) -> Self {
+        let mut files = Self::default();
+        let whole = tree::walk(worktree, LIMIT, &mut |path, meta| {
+            if let Ok(relative) = path.strip_prefix(worktree) {
+                files.seen.insert(relative.to_owned(), tree::hash(path, meta));
+            }
+        });
+        if whole == Whole::Seen {
+            return files;
+        }
+        files.seen.clear();
+        match git {
+            None => files.blind = true,
+            Some(git) => {
+                let own = |path: &PathBuf| path.ancestors().any(tree::is_own);
+                for relative in git.dirty().into_iter().filter(|path| !own(path)) {
+                    let path = worktree.join(&relative);
+                    let hash = path.symlink_metadata().map_or(0, |meta| tree::hash(&path, &meta));
+                    files.seen.insert(relative, hash);
+                }
+            }
+        }
+        files
+    }
+
+    /// Returns the files that are new, gone or different, in the order of their names.
+    pub fn changed_since(&self, before: &Self) -> Vec<PathBuf> {
+        let new_or_different =
+            self.seen.iter().filter(|(path, hash)| before.seen.get(*path) != Some(*hash));
+        let gone = before.seen.iter().filter(|(path, _)| !self.seen.contains_key(*path));
+        let mut changed: Vec<PathBuf> =
+            new_or_different.chain(gone).map(|(path, _)| path.clone()).collect();
+        changed.sort();
+        changed
+    }
+
+    /// Returns a number that is another one when any file is another one.
+    pub fn hash(&self) -> u64 {
+        self.seen.values().fold(0, |sum: u64, hash| sum.wrapping_add(*hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn new_gone_and_different_files_are_told_and_our_own_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["same", "gone", "other", ".claude/settings.json"] {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "1").unwrap();
+        }
+        let before = Files::of(root, None);
+        fs::remove_file(root.join("gone")).unwrap();
+        fs::write(root.join("other"), "22").unwrap();
+        fs::write(root.join("new"), "1").unwrap();
+        fs::write(root.join(".claude/loop-state.json"), "{}").unwrap();
+        for own in [".spool/.state/ralph/x", ".claude/ralph"] {
+            fs::create_dir_all(root.join(own)).unwrap();
+            fs::write(root.join(own).join("file"), "1").unwrap();
+        }
+        let after = Files::of(root, None);
+        let changed = after.changed_since(&before);
+        assert_eq!(changed, ["gone", "new", "other"].map(PathBuf::from));
+        assert_ne!(after.hash(), before.hash());
+        assert_eq!(Files::of(root, None).changed_since(&after), Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,205 @@
+//! Git as evidence: the commits of an iteration, and what it may commit itself.
+//!
+//! Without git, or without a repository, there is simply no such evidence.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::evidence::commits::{head_fingerprint, repository_of};
+
+/// The most commits of one iteration that are recorded.
+const MOST: &str = "1000";
+/// What a surrounding git would tell ours about another repository.
+const FOREIGN: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+];
+
+/// The repository around a work tree.
+#[derive(Clone, Debug)]
+pub struct Git {
+    worktree: PathBuf,
+}
+
+/// What the repository looked like at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    fingerprint: u64,
+    /// The commit that is checked out, `None` before the first one.
+    pub head: Option<String>,
+    /// The commits that all branches, tags and remotes stand at, one a line.
+    tips: Vec<u8>,
+}
+
+impl Git {
+    /// Returns the repository, `None` when there is none or git is missing.
+    pub fn of(worktree: &Path) -> Option<Self> {
+        repository_of(worktree)?;
+        let git = Self { worktree: worktree.to_owned() };
+        git.run(&["rev-parse", "--git-dir"], &[]).ok()?;
+        Some(git)
+    }
+
+    /// Returns what the repository looks like now; the one before is taken over where nothing moved.
+    pub fn moment(&self, before: Option<Moment>) -> Moment {
+        let fingerprint = head_fingerprint(&self.worktree);
+        if let Some(before) = before.filter(|it| fingerprint != 0 && it.fingerprint == fingerprint)
+        {
+            return before;
+        }
+        let tips = ["for-each-ref", "--format=%(objectname)"];
+        Moment { fingerprint, head: self.head(), tips: self.run(&tips, &[]).unwrap_or_default() }
+    }
+
+    /// Returns the commits that are reachable now from what is checked out and were not reachable
+    /// from any branch or tag then, oldest first.
+    ///
+    /// Switching to another branch makes no commit, whatever stands on it.
+    pub fn commits_since(&self, then: &Moment) -> Vec<String> {
+        if then.fingerprint != 0 && head_fingerprint(&self.worktree) == then.fingerprint {
+            return Vec::new();
+        }
+        let Some(head) = self.head().filter(|head| then.head.as_ref() != Some(head)) else {
+            return Vec::new();
+        };
+        let mut wanted = format!("{head}\n--not\n").into_bytes();
+        wanted.extend_from_slice(&then.tips);
+        if let Some(before) = &then.head {
+            wanted.extend_from_slice(before.as_bytes());
+            wanted.push(b'\n');
+        }
+        // A tip may be a tag on something else than a commit, or be gone by now.
+        let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
+        let printed = self.run(&asked, &wanted).unwrap_or_default();
+        String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the commits that came on top of `head`, oldest first; for an iteration whose runner died.
+    pub fn commits_on_top_of(&self, head: &str) -> Vec<String> {
+        if !is_commit_name(head) {
+            return Vec::new();
+        }
+        let range = format!("{head}..HEAD");
+        let asked = ["rev-list", "--reverse", "--max-count", MOST, &range, "--"];
+        let printed = self.run(&asked, &[]).unwrap_or_default();
+        String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the files that differ between a commit and what is checked out.
+    pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
+        // The empty tree stands for "no commit yet"; its name is the same in every repository.
+        let head = head.unwrap_or("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+        let asked =
+            ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", head, "HEAD", "--"];
+        paths(&self.run(&asked, &[]).unwrap_or_default())
+    }
+
+    /// Returns the files that git calls changed or new, ignored ones left out.
+    pub fn dirty(&self) -> Vec<PathBuf> {
+        let asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+        let printed = self.run(&asked, &[]).unwrap_or_default();
+        // Each entry begins with two letters and a blank.
+        let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
+        entries.map(|entry| path(&entry[3..])).collect()
+    }
+
+    /// Returns these files without the ignored ones.
+    pub fn not_ignored(&self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        if files.is_empty() {
+            return files;
+        }
+        // Its code is 1 when none is ignored: no error, and nothing printed.
+        let ignored = self.run(&["check-ignore", "-z", "--stdin"], &joined(&files));
+        let ignored = paths(&ignored.unwrap_or_default());
+        files.into_iter().filter(|file| !ignored.contains(file)).collect()
+    }
+
+    /// Commits these files and no others, and returns the commit's name; `None` when none of them differs.
+    ///
+    /// What the person has staged stays staged.
+    pub fn commit(&self, files: &[PathBuf], message: &str) -> Result<Option<String>> {
+        let dirty = self.dirty();
+        let files: Vec<PathBuf> = files.iter().filter(|it| dirty.contains(it)).cloned().collect();
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+        let names = joined(&files);
+        self.run(&["--literal-pathspecs", "add", "--all", from_input[0], from_input[1]], &names)
+            .context("`git add` failed")?;
+        let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
+        self.run(&[&commit[..], &from_input].concat(), &names).context("`git commit` failed")?;
+        Ok(self.head())
+    }
+
+    fn head(&self) -> Option<String> {
+        let printed = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok()?;
+        let head = String::from_utf8_lossy(&printed).trim().to_owned();
+        is_commit_name(&head).then_some(head)
+    }
+
+    /// Runs git with `input` on its standard input and returns what it printed.
+    fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]).args(arguments);
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+        let mut child = command.spawn().context("`git` cannot be started")?;
+        let writer = child.stdin.take().map(|mut stdin| {
+            let input = input.to_vec();
+            // In a thread of its own, so that neither side waits for the other to read.
+            std::thread::spawn(move || stdin.write_all(&input))
+        });
+        let output = child.wait_with_output()?;
+        if let Some(writer) = writer {
+            drop(writer.join());
+        }
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(output.stdout)
+    }
+}
+
+fn is_commit_name(name: &str) -> bool {
+    name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn joined(files: &[PathBuf]) -> Vec<u8> {
+    let mut names = Vec::new();
+    for file in files {
+        names.extend_from_slice(file.as_os_str().as_encoded_bytes());
+        names.push(0);
+    }
+    names
+}
+
+fn paths(printed: &[u8]) -> Vec<PathBuf> {
+    printed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(path).collect()
+}
+
+#[cfg(unix)]
+fn path(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(OsString::from(OsStr::from_bytes(name)))
+}
+
+#[cfg(not(unix))]
+fn path(name: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from(&*String::from_utf8_lossy(name)))
+}
+
+#[cfg(test)]
+mod tests;

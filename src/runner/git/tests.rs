@@ -1,0 +1,149 @@
+//! Commits as evidence, against real repositories.
+
+use super::*;
+use std::fs;
+use tempfile::TempDir;
+
+struct Repository {
+    folder: TempDir,
+    git: Git,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        plain(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+        let git = Git::of(folder.path()).unwrap();
+        Self { folder, git }
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        plain(self.folder.path(), arguments)
+    }
+
+    /// Makes a commit and returns its name.
+    fn commit(&self, file: &str) -> String {
+        self.write(file, file);
+        self.run(&["add", "--", file]);
+        self.run(&["commit", "--quiet", "--message", file]);
+        self.run(&["rev-parse", "HEAD"])
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.folder.path().join(file), text).unwrap();
+    }
+}
+
+fn plain(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
+    let output = command.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn the_commits_of_an_iteration_are_told_in_their_order() {
+    let repository = Repository::new();
+    let before = repository.commit("before");
+    let moment = repository.git.moment(None);
+    assert_eq!(moment.head, Some(before));
+    assert_eq!(repository.git.commits_since(&moment), Vec::<String>::new());
+    let made = [repository.commit("one"), repository.commit("two")];
+    assert_eq!(repository.git.commits_since(&moment), made);
+    let files = repository.git.files_since(moment.head.as_deref());
+    assert_eq!(files, ["one", "two"].map(PathBuf::from));
+}
+
+#[test]
+fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
+    let repository = Repository::new();
+    repository.commit("in the same second");
+    let moment = repository.git.moment(None);
+    assert_eq!(repository.git.commits_since(&moment), Vec::<String>::new());
+    let made = repository.commit("also in the same second");
+    assert_eq!(repository.git.commits_since(&moment), [made]);
+}
+
+#[test]
+fn the_first_commit_of_a_repository_counts() {
+    let repository = Repository::new();
+    let moment = repository.git.moment(None);
+    assert_eq!(moment.head, None);
+    let made = repository.commit("first");
+    assert_eq!(repository.git.commits_since(&moment), [made]);
+    assert_eq!(repository.git.files_since(None), [PathBuf::from("first")]);
+}
+
+#[test]
+fn switching_to_another_branch_is_no_commit() {
+    let repository = Repository::new();
+    repository.commit("base");
+    repository.run(&["switch", "--quiet", "--create", "other"]);
+    repository.commit("on the other branch");
+    repository.run(&["switch", "--quiet", "main"]);
+    let moment = repository.git.moment(None);
+    repository.run(&["switch", "--quiet", "other"]);
+    assert_eq!(repository.git.commits_since(&moment), Vec::<String>::new());
+    let made = repository.commit("there");
+    assert_eq!(repository.git.commits_since(&moment), [made]);
+}
+
+#[test]
+fn a_commit_in_another_work_tree_is_not_this_loops() {
+    let repository = Repository::new();
+    repository.commit("base");
+    let other = tempfile::tempdir().unwrap();
+    let place = other.path().join("tree");
+    repository.run(&["worktree", "add", "--quiet", place.to_str().unwrap(), "-b", "side"]);
+    let moment = repository.git.moment(None);
+    fs::write(place.join("side"), "x").unwrap();
+    plain(&place, &["add", "side"]);
+    plain(&place, &["commit", "--quiet", "--message", "side"]);
+    assert_eq!(repository.git.commits_since(&moment), Vec::<String>::new());
+    let there = Git::of(&place).unwrap();
+    assert_eq!(there.commits_since(&moment).len(), 1);
+}
+
+#[test]
+fn a_moment_is_taken_anew_only_when_the_head_moved() {
+    let repository = Repository::new();
+    repository.commit("one");
+    let moment = repository.git.moment(None);
+    let same = repository.git.moment(Some(moment.clone()));
+    assert_eq!(same.head, moment.head);
+    let two = repository.commit("two");
+    assert_eq!(repository.git.moment(Some(moment)).head, Some(two));
+}
+
+#[test]
+fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
+    let repository = Repository::new();
+    repository.run(&["config", "user.name", "t"]);
+    repository.run(&["config", "user.email", "t@example.org"]);
+    repository.commit("gone");
+    repository.write(".git/info/exclude", "secret*\n");
+    repository.write("staged", "by the person");
+    repository.run(&["add", "staged"]);
+    for name in ["new", "secret.env", "*", "-x"] {
+        repository.write(name, "x");
+    }
+    fs::remove_file(repository.folder.path().join("gone")).unwrap();
+    repository.write("mine", "not of the iteration");
+    let files = ["new", "gone", "secret.env", "*", "-x"].map(PathBuf::from);
+    assert_eq!(repository.git.not_ignored(files.to_vec()).len(), 4);
+    let made = repository.git.commit(&files, "the iteration").unwrap().unwrap();
+    assert_eq!(repository.run(&["rev-parse", "HEAD"]), made);
+    let names = repository.run(&["show", "--name-only", "--format=", "HEAD"]);
+    let mut names: Vec<&str> = names.lines().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["*", "-x", "gone", "new"]);
+    assert_eq!(repository.run(&["diff", "--cached", "--name-only"]), "staged");
+    assert_eq!(repository.git.commit(&files, "again").unwrap(), None);
+}
+
+#[test]
+fn without_a_repository_there_is_no_such_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Git::of(folder.path()).is_none());
+}

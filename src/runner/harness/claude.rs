@@ -1,0 +1,394 @@
+//! Claude Code.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+
+use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::program::{self, Program, Version, Way};
+use super::{
+    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
+    Tokens, environment,
+};
+use crate::world;
+
+const PROGRAM: Program = Program {
+    name: "claude",
+    title: "Claude Code",
+    install: "npm install -g @anthropic-ai/claude-code",
+    set: &[("DISABLE_AUTOUPDATER", "1")],
+    oldest: Some(Version(2, 1, 143)),
+    proven: Version(2, 1, 330),
+};
+
+/// What standard error says when trying again does not help.
+const LASTING: &[&str] = &["cannot be used with root", "No conversation found"];
+
+/// Claude Code.
+#[derive(Clone, Copy, Debug)]
+pub struct Claude;
+
+impl Harness for Claude {
+    fn name(&self) -> &'static str {
+        PROGRAM.name
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        let version = PROGRAM.check()?;
+        // The program itself is asked: keychains and helpers are its own affair.
+        let logged_in = PROGRAM
+            .ask(&["auth", "status"])
+            .ok()
+            .flatten()
+            .and_then(|answer| logged_in(&answer.output));
+        if logged_in == Some(false)
+            && !std::env::current_dir().is_ok_and(|folder| may_log_in_by_project(&folder))
+        {
+            bail!(
+                "Claude Code is not logged in\nstart `claude` and log in with /login, or set ANTHROPIC_API_KEY"
+            );
+        }
+        Ok(version.map(|version| version.to_string()))
+    }
+
+    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+        launch(order, whose())
+    }
+
+    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+        Box::new(ClaudeReader::new(order.resume.is_some()))
+    }
+
+    fn session_folders(&self) -> Vec<PathBuf> {
+        let own = world::folder("CLAUDE_CONFIG_DIR");
+        let folder = own.or_else(|| Some(world::folder("HOME")?.join(".claude")));
+        folder.map(|folder| folder.join("projects")).into_iter().collect()
+    }
+
+    fn caution(&self, version: &str) -> Option<String> {
+        PROGRAM.caution(version)
+    }
+}
+
+fn logged_in(answer: &str) -> Option<bool> {
+    serde_json::from_str::<Value>(answer).ok()?["loggedIn"].as_bool()
+}
+
+/// Whether settings of the project may hold credentials: `auth status` does not look at them.
+fn may_log_in_by_project(start: &Path) -> bool {
+    start.ancestors().any(|folder| {
+        ["settings.json", "settings.local.json"].iter().any(|name| {
+            let file = folder.join(".claude").join(name);
+            let text = crate::store::read::read(&file, 1 << 20);
+            text.is_ok_and(|text| {
+                let text = String::from_utf8_lossy(&text.bytes).into_owned();
+                text.contains("\"env\"") || text.contains("\"apiKeyHelper\"")
+            })
+        })
+    })
+}
+
+/// Whose rights the program has: it refuses to run without consent as root, unless it is told that
+/// this is a sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rights {
+    Root,
+    Person,
+}
+
+fn whose() -> Rights {
+    if rustix::process::geteuid().is_root() { Rights::Root } else { Rights::Person }
+}
+
+fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
+    let mut arguments = vec!["-p".to_owned()];
+    let input = match program::way(order.prompt)? {
+        Way::Argument(prompt) => {
+            arguments.push(prompt.to_owned());
+            Input::Nothing
+        }
+        Way::Input(input) => input,
+    };
+    for argument in ["--output-format", "stream-json", "--verbose"] {
+        arguments.push(argument.to_owned());
+    }
+    if let Some(model) = order.model {
+        arguments.extend(["--model".to_owned(), program::model(model)?.to_owned()]);
+    }
+    let mut set = PROGRAM.set();
+    if order.approval == Approval::All {
+        arguments.push("--dangerously-skip-permissions".to_owned());
+        if rights == Rights::Root {
+            set.push(("IS_SANDBOX".to_owned(), "1".into()));
+        }
+    }
+    if let Some(session) = order.resume {
+        arguments.extend(["--resume".to_owned(), program::session(session)?.to_owned()]);
+    }
+    Ok(Launch {
+        program: PROGRAM.name.into(),
+        arguments: arguments.into_iter().map(Into::into).collect(),
+        set,
+        unset: environment::scrubbed(),
+        input,
+        ending: Ending::Terminate,
+    })
+}
+
+/// Reads `--output-format stream-json`; the demo's agent speaks it too.
+#[derive(Debug, Default)]
+pub struct ClaudeReader {
+    resumed: bool,
+    text: FinalText,
+    calls: Once,
+    refusals: Refusals,
+    errors: Errors,
+    session: Option<String>,
+    model: Option<String>,
+    told: Told,
+    tokens: Counted,
+    /// Agents that work in the background: their end wakes the session for another turn.
+    background: usize,
+    limit: Option<Limit>,
+    /// What kind of error the program's own words, put in the agent's place, stand for.
+    trouble: Option<String>,
+}
+
+/// A usage limit that was hit, from a structured event.
+#[derive(Clone, Debug)]
+struct Limit {
+    resets_at: Option<u64>,
+}
+
+/// Tokens as the results tell them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// The sum of what each result calls its own share, sub-agents included (newer clients).
+    shares: Option<Tokens>,
+    /// What the last result has for the whole process, sub-agents included.
+    process: Option<Tokens>,
+    /// The sum of what each result tells of the main thread.
+    main: Option<Tokens>,
+}
+
+impl ClaudeReader {
+    /// Returns a reader; a resumed session counts some of its tokens from its first day.
+    pub fn new(resumed: bool) -> Self {
+        Self { resumed, ..Self::default() }
+    }
+
+    fn system(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
+        match line["subtype"].as_str() {
+            Some("init") => {
+                self.session = lines::session(&line["session_id"]).or(self.session.take());
+                self.model = line["model"].as_str().map(|model| lines::one_line(model, 120));
+            }
+            Some("api_retry") => {
+                let (attempt, most) = (&line["attempt"], &line["max_retries"]);
+                let why = line["error"].as_str().unwrap_or("an error");
+                let status =
+                    line["error_status"].as_u64().map_or(String::new(), |it| format!(" ({it})"));
+                heard(Event::Trouble(format!(
+                    "the model is asked again, {attempt} of {most}: {}{status}",
+                    lines::one_line(why, 80)
+                )));
+            }
+            Some("permission_denied") => {
+                let tool = lines::one_line(line["tool_name"].as_str().unwrap_or("a tool"), 80);
+                heard(Event::Trouble(lines::message(
+                    &format!("{tool} was refused"),
+                    line["message"].as_str().unwrap_or_default(),
+                )));
+            }
+            Some("background_tasks_changed") => {
+                let is_agent = |task: &&Value| {
+                    task["task_type"].as_str().is_some_and(|kind| !kind.contains("bash"))
+                };
+                let tasks = line["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+                self.background = tasks.iter().filter(is_agent).count();
+            }
+            _ => {}
+        }
+    }
+
+    fn assistant(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
+        self.session = self.session.take().or_else(|| lines::session(&line["session_id"]));
+        let message = &line["message"];
+        let Some(blocks) = message["content"].as_array() else {
+            return;
+        };
+        // The client speaks in the agent's place when something fails: these are not the agent's words.
+        if message["model"] == "<synthetic>" || line["is_api_error_message"] == true {
+            self.trouble = line["error"].as_str().map(str::to_owned);
+            let limit = &line["api_error_params"]["rate_limit_info"];
+            if limit["status"] == "rejected" {
+                self.limit = Some(Limit { resets_at: limit["resetsAt"].as_u64() });
+            }
+            for text in blocks.iter().filter_map(|block| block["text"].as_str()) {
+                heard(Event::Trouble(lines::words(text)));
+            }
+            return;
+        }
+        self.told = Told::Nothing;
+        let main = line["parent_tool_use_id"].is_null();
+        for block in blocks {
+            match block["type"].as_str() {
+                Some("text") if main => {
+                    let text = block["text"].as_str().unwrap_or_default();
+                    self.text.set(text);
+                    heard(Event::Said(text.to_owned()));
+                }
+                Some("tool_use") => {
+                    if main {
+                        self.text.clear();
+                    }
+                    if self.calls.is_new(block["id"].as_str().unwrap_or_default()) {
+                        heard(Event::Called {
+                            tool: lines::one_line(block["name"].as_str().unwrap_or("?"), 80),
+                            what: lines::what(&block["input"]),
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn limited(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
+        let info = &line["rate_limit_info"];
+        match info["status"].as_str() {
+            Some("rejected") => {
+                self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() });
+            }
+            Some("allowed_warning") => {
+                let used = info["utilization"].as_f64().map_or(String::new(), |part| {
+                    format!(": {:.0} % is used", (part * 100.0).clamp(0.0, 999.0))
+                });
+                heard(Event::Trouble(format!("the usage limit is near{used}")));
+            }
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
+        self.session = lines::session(&line["session_id"]).or(self.session.take());
+        self.tokens.take_in(line);
+        for refused in line["permission_denials"].as_array().into_iter().flatten() {
+            let tool = refused["tool_name"].as_str().unwrap_or("a tool");
+            self.refusals.add(tool, &lines::what(&refused["tool_input"]));
+        }
+        let said = line["result"].as_str().unwrap_or_default();
+        let failed = line["is_error"] != false || line["subtype"] != "success";
+        if failed {
+            self.told = Told::Failure(self.failure(line, said));
+        } else {
+            self.told = Told::Result;
+            if !said.is_empty() {
+                self.text.set(said);
+            }
+        }
+        if self.background == 0 {
+            heard(Event::Finished);
+        }
+    }
+
+    fn failure(&mut self, line: &Value, said: &str) -> Outcome {
+        let more: Vec<&str> =
+            line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let subtype = line["subtype"].as_str().filter(|it| *it != "success").unwrap_or_default();
+        let text = [said, &more.join(" "), subtype].join(" ");
+        let message = lines::message("`claude` failed", &text);
+        let limit = self.limit.take();
+        if limit.is_some() || line["api_error"] == "usage_limit_reached" {
+            let resets_at = limit.and_then(|limit| limit.resets_at);
+            return Outcome::UsageLimit { resets_at, words: lines::words(said) };
+        }
+        let kind = self.trouble.take();
+        let lasting = matches!(
+            kind.as_deref(),
+            Some("authentication_failed" | "model_not_found" | "billing_error")
+        );
+        if lasting || more.iter().any(|error| error.starts_with("No conversation found")) {
+            return Outcome::Lasting(message);
+        }
+        lines::failure(line["api_error_status"].as_u64(), message)
+    }
+}
+
+impl Reader for ClaudeReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+        if stream == Stream::Errors {
+            self.errors.add(line);
+            return;
+        }
+        // The type need not come first in a line, and a tool's result may hold any text: no prefix
+        // is matched, each line is read as JSON.
+        let Some(kind) = lines::kind(line) else {
+            return;
+        };
+        let read: fn(&mut Self, &Value, &mut dyn FnMut(Event)) = match kind.as_str() {
+            "system" => Self::system,
+            "assistant" => Self::assistant,
+            "rate_limit_event" => Self::limited,
+            "result" => Self::result,
+            _ => return,
+        };
+        if let Some(line) = lines::value(line) {
+            read(self, &line, heard);
+        }
+    }
+
+    fn report(&mut self, left: &Left) -> Report {
+        let outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
+        Report {
+            final_text: self.text.take(),
+            tool_calls: Some(self.calls.count()),
+            denied: self.refusals.take(),
+            session: self.session.take(),
+            tokens: self.tokens.of_this_run(self.resumed),
+            tokens_of_session: false,
+            model: self.model.take(),
+            outcome,
+        }
+    }
+}
+
+impl Counted {
+    fn take_in(&mut self, result: &Value) {
+        let usage = &result["usage"];
+        if usage.is_object() {
+            let share = Tokens {
+                input: lines::number(&usage["input_tokens"]),
+                output: lines::number(&usage["output_tokens"]),
+                cache_read: lines::number(&usage["cache_read_input_tokens"]),
+                cache_write: lines::number(&usage["cache_creation_input_tokens"]),
+            };
+            self.main = Some(self.main.unwrap_or_default().plus(share));
+        }
+        if let Some(share) = of_models(&result["model_usage_since_last_result"]) {
+            self.shares = Some(self.shares.unwrap_or_default().plus(share));
+        }
+        self.process = of_models(&result["modelUsage"]).or(self.process);
+    }
+
+    /// Newer clients count `modelUsage` from the first day of a resumed session, older ones leave
+    /// sub-agents out of `usage`: what is right for both depends on the session.
+    fn of_this_run(self, resumed: bool) -> Option<Tokens> {
+        let process = if resumed { None } else { self.process };
+        self.shares.or(process).or(self.main)
+    }
+}
+
+/// The sum over all models, `None` where nothing is told.
+fn of_models(usage: &Value) -> Option<Tokens> {
+    let models = usage.as_object().filter(|models| !models.is_empty())?;
+    Some(models.values().fold(Tokens::default(), |sum, model| {
+        sum.plus(Tokens {
+            input: lines::number(&model["inputTokens"]),
+            output: lines::number(&model["outputTokens"]),
+            cache_read: lines::number(&model["cacheReadInputTokens"]),
+            cache_write: lines::number(&model["cacheCreationInputTokens"]),
+        })
+    }))
+}

@@ -1,0 +1,393 @@
+//! Codex.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, Zoned};
+use serde_json::Value;
+
+use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::program::{self, Program, Version, Way};
+use super::{
+    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
+    Tokens, environment,
+};
+use crate::world;
+
+const PROGRAM: Program = Program {
+    name: "codex",
+    title: "Codex",
+    install: "npm install -g @openai/codex",
+    set: &[],
+    oldest: None,
+    proven: Version(0, 169, 0),
+};
+
+/// What standard error says when trying again does not help.
+const LASTING: &[&str] = &["Not inside a trusted directory", "no rollout found", "Not logged in"];
+
+/// What is counted as a tool call; other items are words, plans and warnings.
+const TOOLS: &[&str] =
+    &["command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"];
+
+/// Codex.
+#[derive(Clone, Copy, Debug)]
+pub struct Codex;
+
+impl Harness for Codex {
+    fn name(&self) -> &'static str {
+        PROGRAM.name
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        let version = PROGRAM.check()?;
+        let asked = PROGRAM.ask(&["login", "status"]).ok().flatten();
+        let logged_out = asked.is_some_and(|answer| {
+            let said = answer.output + &answer.errors;
+            !answer.status.success() && said.contains("Not logged in")
+        });
+        if logged_out && !may_do_without_login() {
+            bail!("Codex is not logged in\nlog in with `codex login`, or set CODEX_API_KEY");
+        }
+        Ok(version.map(|version| version.to_string()))
+    }
+
+    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+        let mut arguments = vec!["exec", "--json"];
+        if order.approval == Approval::All {
+            arguments.push("--dangerously-bypass-approvals-and-sandbox");
+        }
+        arguments.push("--skip-git-repo-check");
+        if let Some(model) = order.model {
+            arguments.extend(["-m", program::model(model)?]);
+        }
+        if let Some(session) = order.resume {
+            arguments.extend(["resume", program::session(session)?]);
+        }
+        let input = match program::way(order.prompt)? {
+            Way::Argument(prompt) => {
+                arguments.push(prompt);
+                Input::Nothing
+            }
+            Way::Input(input) => {
+                arguments.push("-");
+                input
+            }
+        };
+        Ok(Launch {
+            program: PROGRAM.name.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            set: PROGRAM.set(),
+            unset: environment::scrubbed(),
+            input,
+            // It ends its tools on this one only.
+            ending: Ending::Interrupt,
+        })
+    }
+
+    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+        Box::new(CodexReader::new(order.resume.is_some(), now()))
+    }
+
+    fn session_folders(&self) -> Vec<PathBuf> {
+        home().map(|folder| folder.join("sessions")).into_iter().collect()
+    }
+
+    fn caution(&self, version: &str) -> Option<String> {
+        PROGRAM.caution(version)
+    }
+}
+
+/// Whether a key in the environment or a provider of a person's own makes a login needless.
+fn may_do_without_login() -> bool {
+    if ["CODEX_API_KEY", "OPENAI_API_KEY"].iter().any(|name| world::variable(name).is_some()) {
+        return true;
+    }
+    let project = std::env::current_dir().unwrap_or_default();
+    let projects = project.ancestors().map(|folder| folder.join(".codex"));
+    projects.chain(home()).any(|folder| {
+        let settings = crate::store::read::read(&folder.join("config.toml"), 1 << 20);
+        settings.is_ok_and(|settings| {
+            let text = String::from_utf8_lossy(&settings.bytes).into_owned();
+            ["provider", "profile", "oss"].iter().any(|word| text.contains(word))
+        })
+    })
+}
+
+fn home() -> Option<PathBuf> {
+    let own = world::folder("CODEX_HOME");
+    own.or_else(|| Some(world::folder("HOME")?.join(".codex")))
+}
+
+fn now() -> Zoned {
+    let millis = i64::try_from(world::now()).unwrap_or(0);
+    Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system())
+}
+
+/// Reads `exec --json`.
+///
+/// A command that fails on the sandbox shows in no event: without `--allow-all`, there may have been
+/// more tool calls than are counted, and refused ones have no name.
+#[derive(Debug)]
+pub(super) struct CodexReader {
+    resumed: bool,
+    now: Zoned,
+    text: FinalText,
+    calls: Once,
+    refusals: Refusals,
+    errors: Errors,
+    session: Option<String>,
+    tokens: Option<Tokens>,
+    told: Told,
+    /// The last top-level error: a retry, unless the stream ends behind it.
+    trouble: String,
+}
+
+impl CodexReader {
+    /// Returns a reader; a time of day in a message is one after `now`.
+    pub fn new(resumed: bool, now: Zoned) -> Self {
+        Self {
+            resumed,
+            now,
+            text: FinalText::default(),
+            calls: Once::default(),
+            refusals: Refusals::default(),
+            errors: Errors::default(),
+            session: None,
+            tokens: None,
+            told: Told::Nothing,
+            trouble: String::new(),
+        }
+    }
+
+    fn item(&mut self, line: &Value, finished: bool, heard: &mut dyn FnMut(Event)) {
+        let item = &line["item"];
+        let kind = item["type"].as_str().unwrap_or_default();
+        if TOOLS.contains(&kind) {
+            self.tool(kind, item, finished, heard);
+            return;
+        }
+        if !finished {
+            return;
+        }
+        match kind {
+            "agent_message" => {
+                let text = item["text"].as_str().unwrap_or_default();
+                self.text.set(text);
+                heard(Event::Said(text.to_owned()));
+            }
+            // A warning, whatever its name says: only `turn.failed` is final.
+            "error" => heard(Event::Trouble(lines::words(
+                item["message"].as_str().unwrap_or("a warning without words"),
+            ))),
+            _ => {}
+        }
+    }
+
+    fn tool(&mut self, kind: &str, item: &Value, finished: bool, heard: &mut dyn FnMut(Event)) {
+        self.text.clear();
+        let tool = item["tool"].as_str().unwrap_or(kind);
+        let what = match &item["changes"] {
+            Value::Null => lines::what(item),
+            changes => lines::what(&changes[0]),
+        };
+        if !finished {
+            heard(Event::Called { tool: lines::one_line(tool, 80), what });
+            return;
+        }
+        if self.calls.is_new(item["id"].as_str().unwrap_or_default())
+            && item["status"] == "declined"
+        {
+            heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
+            self.refusals.add(tool, &what);
+        }
+    }
+
+    fn turn_completed(&mut self, line: &Value) {
+        let usage = &line["usage"];
+        if usage.is_object() {
+            let cached = lines::number(&usage["cached_input_tokens"]);
+            let written = lines::number(&usage["cache_write_input_tokens"]);
+            let input = lines::number(&usage["input_tokens"]);
+            // A later turn counts on from the one before: the last figure is the whole.
+            self.tokens = Some(Tokens {
+                input: input.saturating_sub(cached.saturating_add(written)),
+                output: lines::number(&usage["output_tokens"]),
+                cache_read: cached,
+                cache_write: written,
+            });
+        }
+        self.told = Told::Result;
+    }
+
+    fn failure(&self, said: &str) -> Outcome {
+        if is_usage_limit(said) {
+            let resets_at = resets_at(said, &self.now);
+            return Outcome::UsageLimit { resets_at, words: lines::words(said) };
+        }
+        let message = lines::message("`codex` failed", said);
+        lines::failure(status_in(said), message)
+    }
+}
+
+impl Reader for CodexReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+        if stream == Stream::Errors {
+            self.errors.add(line);
+            return;
+        }
+        let Some(kind) = lines::kind(line) else {
+            return;
+        };
+        let wanted = matches!(
+            kind.as_str(),
+            "thread.started"
+                | "turn.started"
+                | "item.started"
+                | "item.completed"
+                | "turn.completed"
+                | "turn.failed"
+                | "error"
+        );
+        let Some(line) = wanted.then(|| lines::value(line)).flatten() else {
+            return;
+        };
+        match kind.as_str() {
+            "thread.started" => {
+                self.session = lines::session(&line["thread_id"]).or(self.session.take());
+            }
+            "turn.started" => self.told = Told::Nothing,
+            "item.started" => self.item(&line, false, heard),
+            "item.completed" => self.item(&line, true, heard),
+            "turn.completed" => {
+                self.turn_completed(&line);
+                heard(Event::Finished);
+            }
+            "turn.failed" => {
+                let said = line["error"]["message"].as_str().unwrap_or_default();
+                self.told = Told::Failure(self.failure(said));
+                heard(Event::Finished);
+            }
+            _ => {
+                self.trouble = lines::words(line["message"].as_str().unwrap_or_default());
+                heard(Event::Trouble(self.trouble.clone()));
+            }
+        }
+    }
+
+    fn report(&mut self, left: &Left) -> Report {
+        let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
+        if let (Told::Nothing, Outcome::Failed(message)) = (&self.told, &mut outcome)
+            && !self.trouble.is_empty()
+        {
+            *message = lines::message(message, &self.trouble);
+        }
+        Report {
+            final_text: self.text.take(),
+            tool_calls: Some(self.calls.count()),
+            denied: self.refusals.take(),
+            session: self.session.take(),
+            tokens: self.tokens,
+            tokens_of_session: self.resumed,
+            model: None,
+            outcome,
+        }
+    }
+}
+
+/// Whether a failed turn tells of a usage limit. There is no field for it, only these words, at the
+/// beginning of a message that no agent can write.
+fn is_usage_limit(said: &str) -> bool {
+    said.replace('’', "'").starts_with("You've hit your usage limit")
+}
+
+/// The status of an answer, `…status: 429 Too Many Requests` or `unexpected status 401 …`.
+fn status_in(said: &str) -> Option<u64> {
+    let (_, behind) = said.split_once("status")?;
+    let digits = behind.trim_start_matches([':', ' ']).get(..3)?;
+    digits.parse().ok().filter(|status| (100..600).contains(status))
+}
+
+/// Returns when a limit is lifted, in seconds since the Unix epoch, from `… try again at TIME.`:
+/// `3:45 PM` for today, or `Nov 22nd, 2026 12:59 AM`, both in the local time zone.
+///
+/// What cannot be read for certain, and a time that is past or more than 40 days away, is `None`.
+fn resets_at(said: &str, now: &Zoned) -> Option<u64> {
+    let (_, behind) = said.rsplit_once("try again at ")?;
+    let time = behind.trim().trim_end_matches('.');
+    let time = ["st, ", "nd, ", "rd, ", "th, "]
+        .iter()
+        .find_map(|ending| time.split_once(ending))
+        .map_or_else(|| time.to_owned(), |(day, rest)| format!("{day}, {rest}"));
+    let parsed = DateTime::strptime("%b %d, %Y %I:%M %p", &time).ok().or_else(|| {
+        let today = now.date();
+        let whole = format!("{today} {time}");
+        DateTime::strptime("%Y-%m-%d %I:%M %p", whole).ok()
+    })?;
+    let then = parsed.to_zoned(now.time_zone().clone()).ok()?;
+    let away = now.duration_until(&then);
+    // The minute is cut off: a limit that is lifted within this minute seems to be past already.
+    if away < SignedDuration::from_mins(-1) || away > SignedDuration::from_hours(40 * 24) {
+        return None;
+    }
+    // The end of the named minute, not its beginning: the seconds were cut off.
+    u64::try_from(then.timestamp().as_second()).ok().map(|second| second + 59)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(time: &str) -> Zoned {
+        time.parse().unwrap()
+    }
+
+    const SAID: &str = "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at ";
+
+    #[test]
+    fn the_time_of_a_usage_limit_is_read_only_when_it_is_certain() {
+        let now = at("2026-11-21T23:58:30+00:00[UTC]");
+        for (time, expected) in [
+            // 2026-11-22 00:59:59 UTC.
+            ("Nov 22nd, 2026 12:59 AM.", Some(1_795_309_199)),
+            ("Nov 23rd, 2026 1:05 PM.", Some(1_795_439_159)),
+            ("Dec 1st, 2026 12:00 PM.", Some(1_796_126_459)),
+            // Today.
+            ("11:59 PM.", Some(1_795_305_599)),
+            // This minute: its seconds are cut off.
+            ("11:58 PM.", Some(1_795_305_539)),
+            // Past, years away, or not a time at all.
+            ("3:45 PM.", None),
+            ("Nov 22nd, 2027 12:59 AM.", None),
+            ("Nov 31st, 2026 12:59 AM.", None),
+            ("13:00 PM.", None),
+            ("noon.", None),
+            ("", None),
+        ] {
+            assert_eq!(resets_at(&format!("{SAID}{time}"), &now), expected, "{time}");
+        }
+        assert_eq!(resets_at("You've hit your usage limit. Try again later.", &now), None);
+    }
+
+    #[test]
+    fn the_time_of_a_usage_limit_is_local() {
+        let now = at("2026-11-21T23:58:30+09:00[Asia/Tokyo]");
+        let said = format!("{SAID}Nov 22nd, 2026 12:59 AM.");
+        assert_eq!(resets_at(&said, &now), Some(1_795_309_199 - 9 * 3600));
+    }
+
+    #[test]
+    fn a_status_is_read_from_the_words_of_a_failed_turn() {
+        for (said, status) in [
+            ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
+            ("unexpected status 401 Unauthorized: no key", Some(401)),
+            ("We’re currently experiencing high demand", None),
+            ("status", None),
+            ("status: 1€5", None),
+        ] {
+            assert_eq!(status_in(said), status, "{said}");
+        }
+    }
+}

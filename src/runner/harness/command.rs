@@ -1,0 +1,242 @@
+//! Any program that takes a prompt and answers on its standard output.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::lines::{self, Errors, Told};
+use super::program::{self, find};
+use super::{
+    Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
+    environment,
+};
+use crate::store::write::{Flush, write_whole};
+use crate::world;
+
+/// The most that is kept of what a program prints, in bytes: its end, where a promise stands.
+const TAIL: usize = 256 << 10;
+/// The longest argument that Linux takes, in bytes.
+const LONGEST_ARGUMENT: usize = 128 << 10;
+/// The file in the iteration's own folder that holds the prompt.
+const PROMPT_FILE: &str = "prompt.md";
+/// What is replaced in an argument.
+const PLACES: [&str; 4] = ["{prompt_file}", "{prompt}", "{model}", "{session}"];
+
+/// Any program.
+#[derive(Clone, Debug)]
+pub struct Any {
+    program: PathBuf,
+    arguments: Vec<String>,
+    /// Makes the session ids of this loop its own.
+    salt: RandomState,
+}
+
+impl Any {
+    /// Returns the harness for a command line; it is split as a shell would, and never given to one.
+    pub fn new(line: &str) -> Result<Self> {
+        let mut words = shell_words::split(line)
+            .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
+            .into_iter();
+        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
+            bail!(
+                "the command is empty\nname a program, as in --harness-command \"my-agent --file {{prompt_file}}\""
+            );
+        };
+        if PLACES.iter().any(|place| program.contains(place)) {
+            bail!("`{}` is no program", lines::words(&program));
+        }
+        let program = PathBuf::from(program);
+        // A path is meant from here, not from the work tree in which the program is started.
+        let program = if program.components().count() > 1 {
+            std::path::absolute(&program).unwrap_or(program)
+        } else {
+            program
+        };
+        Ok(Self { program, arguments: words.collect(), salt: RandomState::new() })
+    }
+
+    fn asks_for(&self, place: &str) -> bool {
+        self.arguments.iter().any(|argument| argument.contains(place))
+    }
+
+    /// The session of an order: the one to go on with, or a new id, which is the same whenever it is
+    /// asked for.
+    fn session(&self, order: &Order<'_>) -> Option<String> {
+        if !self.asks_for("{session}") {
+            return None;
+        }
+        if let Some(session) = order.resume {
+            return Some(session.to_owned());
+        }
+        let (high, low) =
+            (self.salt.hash_one((order.scratch, 0)), self.salt.hash_one((order.scratch, 1)));
+        // The form of a random UUID: some programs take nothing else.
+        Some(format!(
+            "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xfff,
+            (low >> 48) & 0xfff,
+            low & 0xffff_ffff_ffff
+        ))
+    }
+}
+
+impl Harness for Any {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        let path = world::variable("PATH").unwrap_or_default();
+        if find(&self.program, &path).is_none() {
+            bail!(
+                "`{}` is no program that can be started\nname one that is on the PATH, or give its path",
+                self.program.display()
+            );
+        }
+        Ok(None)
+    }
+
+    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+        let input = program::by_input(order.prompt)?;
+        let file = order.scratch.join(PROMPT_FILE);
+        if self.asks_for("{prompt_file}") {
+            write_whole(&file, order.prompt.as_bytes(), Flush::ToSystem)
+                .with_context(|| format!("cannot write `{}`", file.display()))?;
+        }
+        if self.asks_for("{prompt}")
+            && (order.prompt.len() >= LONGEST_ARGUMENT || order.prompt.contains('\0'))
+        {
+            bail!(
+                "the prompt is too long for an argument\nput {{prompt_file}} in the place of {{prompt}}"
+            );
+        }
+        let model = match order.model {
+            Some(model) => program::model(model)?,
+            None if self.asks_for("{model}") => bail!(
+                "the command asks for {{model}}, but there is none\nname one with --model, or leave it out of the command"
+            ),
+            None => "",
+        };
+        let session = match self.session(order) {
+            Some(session) => program::session(&session)?.to_owned(),
+            None => String::new(),
+        };
+        let values = [
+            ("{prompt_file}", file.to_str().context("the path of the prompt is no UTF-8")?),
+            ("{prompt}", order.prompt),
+            ("{model}", model),
+            ("{session}", &session),
+        ];
+        let told = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
+        Ok(Launch {
+            program: self.program.clone(),
+            arguments: self.arguments.iter().map(|it| filled(it, &values).into()).collect(),
+            set: Vec::new(),
+            unset: environment::scrubbed(),
+            input: if told { Input::Nothing } else { input },
+            ending: Ending::Terminate,
+        })
+    }
+
+    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+        Box::new(CommandReader::new(&self.program, self.session(order), order.prompt))
+    }
+}
+
+/// The argument with its places filled, in one pass: what is filled in is not looked at again.
+fn filled(argument: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    let mut rest = argument;
+    'places: while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        for (place, value) in values {
+            if let Some(behind) = rest.strip_prefix(place) {
+                out.push_str(value);
+                rest = behind;
+                continue 'places;
+            }
+        }
+        out.push('{');
+        rest = &rest[1..];
+    }
+    out + rest
+}
+
+/// Takes all of standard output for the agent's own words: nothing tells them apart from the rest.
+#[derive(Debug)]
+struct CommandReader {
+    name: String,
+    session: Option<String>,
+    prompt: String,
+    tail: Vec<u8>,
+    errors: Errors,
+}
+
+impl CommandReader {
+    fn new(program: &Path, session: Option<String>, prompt: &str) -> Self {
+        let name = program.file_name().unwrap_or(program.as_os_str());
+        let name = lines::one_line(&name.to_string_lossy(), 80);
+        let prompt = prompt.trim().to_owned();
+        Self { name, session, prompt, tail: Vec::new(), errors: Errors::default() }
+    }
+
+    /// The end of what was printed. A program that repeats its prompt repeats the promise that the
+    /// prompt asks for: that is taken out.
+    fn words(&self) -> String {
+        let text = String::from_utf8_lossy(end_of(&self.tail));
+        if self.prompt.is_empty() { text.into_owned() } else { text.replace(&self.prompt, "") }
+    }
+}
+
+fn end_of(tail: &[u8]) -> &[u8] {
+    &tail[tail.len().saturating_sub(TAIL)..]
+}
+
+impl Reader for CommandReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+        if stream == Stream::Errors {
+            self.errors.add(line);
+            return;
+        }
+        let kept = end_of(line);
+        self.tail.extend_from_slice(kept);
+        self.tail.push(b'\n');
+        if self.tail.len() > 2 * TAIL {
+            self.tail.drain(..self.tail.len() - TAIL);
+        }
+        heard(Event::Said(String::from_utf8_lossy(kept).into_owned()));
+    }
+
+    fn report(&mut self, left: &Left) -> Report {
+        let told = if left.code == Some(0) { Told::Result } else { Told::Nothing };
+        let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
+            // There is no result that could be missing: the exit code is all that is told.
+            Outcome::Failed(message) => {
+                Outcome::Failed(message.replacen(" and without a result", "", 1))
+            }
+            other => other,
+        };
+        Report {
+            final_text: self.words(),
+            session: self.session.take(),
+            outcome,
+            ..Report::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_once_and_other_braces_stay() {
+        let values = [("{prompt}", "do {model} {prompt}"), ("{model}", "m")];
+        assert_eq!(filled("a{prompt}b{model}", &values), "ado {model} {prompt}bm");
+        assert_eq!(filled("{\"k\":{}}{prompts}{", &values), "{\"k\":{}}{prompts}{");
+    }
+}

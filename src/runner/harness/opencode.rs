@@ -1,0 +1,235 @@
+//! opencode.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::program::{self, Program, Version};
+use super::{
+    Approval, Ending, Event, Harness, Launch, Left, Order, Outcome, Reader, Report, Stream, Tokens,
+    environment,
+};
+use crate::world;
+
+const PROGRAM: Program = Program {
+    name: "opencode",
+    title: "opencode",
+    install: "npm install -g opencode-ai",
+    set: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
+    oldest: None,
+    proven: Version(1, 18, 33),
+};
+
+/// What standard error says when trying again does not help.
+const LASTING: &[&str] = &["Session not found"];
+/// Errors whose name alone says that trying again does not help.
+const LASTING_NAMES: &[&str] =
+    &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
+
+/// opencode.
+#[derive(Clone, Copy, Debug)]
+pub struct Opencode;
+
+impl Harness for Opencode {
+    fn name(&self) -> &'static str {
+        PROGRAM.name
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        Ok(PROGRAM.check()?.map(|version| version.to_string()))
+    }
+
+    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+        let mut arguments = vec!["run", "--format", "json"];
+        if let Some(model) = order.model {
+            arguments.extend(["-m", program::model(model)?]);
+        }
+        if order.approval == Approval::All {
+            arguments.push("--auto");
+        }
+        match order.resume {
+            Some(session) => arguments.extend(["-s", program::session(session)?]),
+            // A session without a title asks the model for one: a call, and its tokens.
+            None => arguments.extend(["--title", "spool ralph"]),
+        }
+        // An argument with a blank in it gets quotation marks from the program, and a backslash
+        // before each of its own: only standard input arrives as it is.
+        let input = program::by_input(order.prompt)?;
+        Ok(Launch {
+            program: PROGRAM.name.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            set: PROGRAM.set(),
+            unset: environment::scrubbed(),
+            input,
+            ending: Ending::Terminate,
+        })
+    }
+
+    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+        Box::new(OpencodeReader::new(order.approval))
+    }
+
+    fn session_folders(&self) -> Vec<PathBuf> {
+        let own = world::folder("XDG_DATA_HOME");
+        let folder = own.or_else(|| Some(world::folder("HOME")?.join(".local").join("share")));
+        folder.map(|folder| folder.join("opencode")).into_iter().collect()
+    }
+
+    fn caution(&self, version: &str) -> Option<String> {
+        PROGRAM.caution(version)
+    }
+}
+
+/// Reads `run --format json`. It has no terminal event: the last step says why it was the last.
+#[derive(Debug, Default)]
+pub(super) struct OpencodeReader {
+    approval: Approval,
+    text: FinalText,
+    /// The message that the text belongs to: it may come in parts.
+    message: String,
+    calls: Once,
+    refusals: Refusals,
+    errors: Errors,
+    session: Option<String>,
+    steps: Once,
+    tokens: Option<Tokens>,
+    /// Why the last step ended, `None` while one is going on.
+    reason: Option<String>,
+    failure: Option<Outcome>,
+}
+
+impl OpencodeReader {
+    /// Returns a reader; without consent, a tool that is missing was refused.
+    pub fn new(approval: Approval) -> Self {
+        Self { approval, ..Self::default() }
+    }
+
+    fn words(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
+        let text = part["text"].as_str().unwrap_or_default();
+        let message = part["messageID"].as_str().unwrap_or_default();
+        if message.is_empty() || message != self.message {
+            self.text.clear();
+            message.clone_into(&mut self.message);
+        } else {
+            self.text.add("\n");
+        }
+        self.text.add(text);
+        heard(Event::Said(text.to_owned()));
+    }
+
+    fn tool_use(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
+        self.text.clear();
+        self.message.clear();
+        if !self.calls.is_new(part["callID"].as_str().unwrap_or_default()) {
+            return;
+        }
+        let (state, input) = (&part["state"], &part["state"]["input"]);
+        let missing = part["tool"] == "invalid";
+        let named = if missing { &input["tool"] } else { &part["tool"] };
+        let tool = lines::one_line(named.as_str().unwrap_or("?"), 80);
+        let what = if missing { String::new() } else { lines::what(input) };
+        heard(Event::Called { tool: tool.clone(), what: what.clone() });
+        let error = state["error"].as_str().unwrap_or_default();
+        let refused = state["status"] == "error"
+            && (error.starts_with("The user rejected permission")
+                || error.starts_with("The user has specified a rule")
+                || error.starts_with("Permission denied by ruleset"));
+        // Without consent, a tool that is denied is not offered.
+        if refused || (missing && self.approval == Approval::Own) {
+            heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
+            self.refusals.add(&tool, &what);
+        }
+    }
+
+    fn step_finish(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
+        let tokens = &part["tokens"];
+        if self.steps.is_new(part["id"].as_str().unwrap_or_default()) && tokens.is_object() {
+            let step = Tokens {
+                input: lines::number(&tokens["input"]),
+                output: lines::number(&tokens["output"])
+                    .saturating_add(lines::number(&tokens["reasoning"])),
+                cache_read: lines::number(&tokens["cache"]["read"]),
+                cache_write: lines::number(&tokens["cache"]["write"]),
+            };
+            self.tokens = Some(self.tokens.unwrap_or_default().plus(step));
+        }
+        self.reason = part["reason"].as_str().map(|reason| lines::one_line(reason, 80));
+        if self.reason.as_deref() == Some("stop") {
+            heard(Event::Finished);
+        }
+    }
+
+    fn error(&mut self, error: &Value, heard: &mut dyn FnMut(Event)) {
+        let name = error["name"].as_str().unwrap_or("an error");
+        let said = error["data"]["message"].as_str().unwrap_or(name);
+        let mut message = lines::message("`opencode` failed", said);
+        if name == "UnknownError" {
+            // A model or a provider that it does not know is told like this, without its name.
+            message.push_str("\n`opencode models` lists the models that it knows");
+        }
+        heard(Event::Trouble(lines::words(said)));
+        self.failure = Some(if LASTING_NAMES.contains(&name) {
+            Outcome::Lasting(message)
+        } else {
+            lines::failure(error["data"]["statusCode"].as_u64(), message)
+        });
+    }
+
+    fn told(&self) -> Told {
+        if let Some(failure) = &self.failure {
+            return Told::Failure(failure.clone());
+        }
+        match self.reason.as_deref() {
+            None => Told::Nothing,
+            Some("stop") => Told::Result,
+            Some("tool-calls") if !self.refusals.is_empty() => Told::Failure(Outcome::Failed(
+                "`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned(),
+            )),
+            Some(reason) => Told::Failure(Outcome::Failed(format!(
+                "`opencode` ended in the middle of its work, with the reason `{reason}`"
+            ))),
+        }
+    }
+}
+
+impl Reader for OpencodeReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+        if stream == Stream::Errors {
+            self.errors.add(line);
+            return;
+        }
+        let Some(kind) = lines::kind(line) else {
+            return;
+        };
+        let wanted =
+            matches!(kind.as_str(), "step_start" | "text" | "tool_use" | "step_finish" | "error");
+        let Some(line) = wanted.then(|| lines::value(line)).flatten() else {
+            return;
+        };
+        self.session = lines::session(&line["sessionID"]).or(self.session.take());
+        let part = &line["part"];
+        match kind.as_str() {
+            "step_start" => self.reason = None,
+            "text" => self.words(part, heard),
+            "tool_use" => self.tool_use(part, heard),
+            "step_finish" => self.step_finish(part, heard),
+            _ => self.error(&line["error"], heard),
+        }
+    }
+
+    fn report(&mut self, left: &Left) -> Report {
+        let outcome = lines::outcome(PROGRAM.name, &self.told(), left, &self.errors, LASTING);
+        Report {
+            final_text: self.text.take(),
+            tool_calls: Some(self.calls.count()),
+            denied: self.refusals.take(),
+            session: self.session.take(),
+            tokens: self.tokens,
+            tokens_of_session: false,
+            model: None,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The agent program itself: whether it is there, which version it is, and how it takes its prompt.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::{Read, Seek};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::lines::{is_plain, words};
+use super::{Input, environment};
+use crate::world::{self, Deadline};
+
+/// The longest prompt that goes by argument, in bytes: Linux takes 128 KiB for one argument.
+const LONGEST_ARGUMENT: usize = 100_000;
+/// How long a question about the program itself may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The most of an answer that is read, in bytes.
+const ANSWER: u64 = 64 << 10;
+
+/// A version of a program, as in `2.1.330`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// Returns the first version in a text, such as `codex-cli 0.169.0`.
+    pub fn find(text: &str) -> Option<Self> {
+        text.split(|letter: char| letter.is_whitespace() || letter == '@').find_map(Self::parse)
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let word = word.strip_prefix('v').unwrap_or(word);
+        let mut parts = word.split(['.', '-', '+']).map(str::parse::<u32>);
+        match (parts.next()?, parts.next()?, parts.next()?) {
+            (Ok(major), Ok(minor), Ok(patch)) => Some(Self(major, minor, patch)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// What is known of an agent program before it is started.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// The name under which it is started.
+    pub name: &'static str,
+    /// The name that people know.
+    pub title: &'static str,
+    /// How it is installed.
+    pub install: &'static str,
+    /// Variables that are set whenever it is started.
+    pub set: &'static [(&'static str, &'static str)],
+    /// The oldest version that is driven, `None` where none is known to fail.
+    pub oldest: Option<Version>,
+    /// The version with which everything here was seen.
+    pub proven: Version,
+}
+
+impl Program {
+    /// Returns the version, `None` where the program does not tell, or not soon; an error when it is
+    /// missing, does not start, or is too old.
+    pub fn check(&self) -> Result<Option<Version>> {
+        let path = world::variable("PATH").unwrap_or_default();
+        if find(Path::new(self.name), &path).is_none() {
+            bail!(
+                "`{}` is not on the PATH, so {} cannot be driven\ninstall it with `{}`, or choose another agent with --harness",
+                self.name,
+                self.title,
+                self.install
+            );
+        }
+        match self.ask(&["--version"])? {
+            Some(answer) => self.judge(&answer),
+            // Slow is not broken: on a busy machine some take this long to say who they are.
+            None => Ok(None),
+        }
+    }
+
+    /// Returns what the program answers to these arguments, `None` when that takes more than 10 s; an
+    /// error when it does not start.
+    pub fn ask(&self, arguments: &[&str]) -> Result<Option<Answer>> {
+        ask(self.name, arguments, self.set, PATIENCE)
+    }
+
+    /// Returns the variables that are set, as a launch takes them.
+    pub fn set(&self) -> Vec<(String, OsString)> {
+        self.set.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()
+    }
+
+    fn judge(&self, answer: &Answer) -> Result<Option<Version>> {
+        if !answer.status.success() {
+            bail!(
+                "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
+                self.name,
+                words(&format!("{} {}", answer.output, answer.errors)),
+                self.name
+            );
+        }
+        let version = Version::find(&answer.output).or_else(|| Version::find(&answer.errors));
+        if let (Some(version), Some(oldest)) = (version, self.oldest)
+            && version < oldest
+        {
+            bail!(
+                "{} {version} is too old: {oldest} or later is needed\nupdate it with `{}`",
+                self.title,
+                self.install
+            );
+        }
+        Ok(version)
+    }
+
+    /// Returns a line for the person when this version is older than the one that was proven.
+    pub fn caution(&self, version: &str) -> Option<String> {
+        let version = Version::find(version).filter(|version| *version < self.proven)?;
+        Some(format!(
+            "{} {version} is older than {}, with which this was proven; `{}` updates it",
+            self.title, self.proven, self.install
+        ))
+    }
+}
+
+/// What a program answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// The beginning of its output.
+    pub output: String,
+    /// The beginning of what it said beside that.
+    pub errors: String,
+}
+
+fn ask(
+    program: &str,
+    arguments: &[&str],
+    set: &[(&str, &str)],
+    patience: Duration,
+) -> Result<Option<Answer>> {
+    // Files, not pipes: what the program leaves running behind it cannot hold us up.
+    let open = || tempfile::tempfile().context("could not make a temporary file");
+    let (mut output, mut errors) = (open()?, open()?);
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).process_group(0);
+    command.stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    for name in environment::scrubbed() {
+        command.env_remove(name);
+    }
+    command.envs(set.iter().copied());
+    let mut child = command.spawn().with_context(|| format!("could not start `{program}`"))?;
+    let Some(status) = wait(&mut child, patience)? else {
+        return Ok(None);
+    };
+    let text = |file: &mut std::fs::File| -> Result<String> {
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.take(ANSWER).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    Ok(Some(Answer { status, output: text(&mut output)?, errors: text(&mut errors)? }))
+}
+
+fn wait(child: &mut Child, patience: Duration) -> Result<Option<ExitStatus>> {
+    let deadline = Deadline::after(patience);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if deadline.is_over() {
+            if let Some(group) = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0)) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            child.wait()?;
+            return Ok(None);
+        }
+        world::pause(Duration::from_millis(5));
+    }
+}
+
+/// Returns where a program is, by its path or in the folders of `path`; `None` when nothing there can be started.
+pub fn find(program: &Path, path: &str) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return is_executable(program).then(|| program.to_owned());
+    }
+    std::env::split_paths(OsStr::new(path))
+        .map(|folder| folder.join(program))
+        .find(|it| is_executable(it))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// How a prompt reaches a program: by one way or the other, never by both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way<'a> {
+    /// As one argument.
+    Argument(&'a str),
+    /// On standard input.
+    Input(Input),
+}
+
+/// Returns the way of a prompt; an error for an empty one.
+///
+/// By argument goes what is short and cannot be taken for anything else: no flag, and no single word,
+/// which might be the name of a subcommand.
+pub fn way(prompt: &str) -> Result<Way<'_>> {
+    if prompt.trim().is_empty() {
+        bail!("the prompt is empty\nsay what is to be done");
+    }
+    let takes_argument = prompt.len() < LONGEST_ARGUMENT
+        && !prompt.starts_with('-')
+        && !prompt.contains('\0')
+        && prompt.contains(char::is_whitespace);
+    Ok(if takes_argument { Way::Argument(prompt) } else { Way::Input(by_input(prompt)?) })
+}
+
+/// Returns what standard input gets for a prompt; an error for an empty one.
+pub fn by_input(prompt: &str) -> Result<Input> {
+    if prompt.trim().is_empty() {
+        bail!("the prompt is empty\nsay what is to be done");
+    }
+    Ok(Input::Text(prompt.as_bytes().to_vec()))
+}
+
+/// Returns a model's name that may stand as an argument; an error for one that could be taken for a flag.
+pub fn model(name: &str) -> Result<&str> {
+    if name.trim().is_empty() || name.starts_with('-') || name.contains(char::is_control) {
+        bail!("`{}` is no name of a model\nname one with --model", words(name));
+    }
+    Ok(name)
+}
+
+/// Returns a session id that may stand as an argument.
+pub fn session(id: &str) -> Result<&str> {
+    if !is_plain(id) {
+        bail!("`{}` is no session id", words(id));
+    }
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    const AGENT: Program = Program {
+        name: "no-such-agent",
+        title: "The Agent",
+        install: "npm install -g the-agent",
+        set: &[],
+        oldest: Some(Version(2, 1, 143)),
+        proven: Version(2, 1, 330),
+    };
+
+    fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
+        let status = ExitStatus::from_raw(code << 8);
+        AGENT.judge(&Answer { status, output: output.to_owned(), errors: errors.to_owned() })
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_told_with_what_to_do() {
+        assert_eq!(
+            AGENT.check().unwrap_err().to_string(),
+            "`no-such-agent` is not on the PATH, so The Agent cannot be driven\ninstall it with `npm install -g the-agent`, or choose another agent with --harness"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_too_old_is_told_with_what_to_do() {
+        assert_eq!(
+            judged(0, "2.1.142 (The Agent)\n", "").unwrap_err().to_string(),
+            "The Agent 2.1.142 is too old: 2.1.143 or later is needed\nupdate it with `npm install -g the-agent`"
+        );
+        assert_eq!(judged(0, "2.1.143\n", "").unwrap(), Some(Version(2, 1, 143)));
+        assert_eq!(judged(0, "", "v10.0.0\n").unwrap(), Some(Version(10, 0, 0)));
+        assert_eq!(judged(0, "a development build\n", "").unwrap(), None, "no guess");
+    }
+
+    #[test]
+    fn a_program_that_does_not_start_is_told_in_its_own_words() {
+        assert_eq!(
+            judged(1, "", "error while loading\n\u{1b}[31mlibx.so\n").unwrap_err().to_string(),
+            "`no-such-agent --version` failed: error while loading libx.so\nsee that `no-such-agent` runs by itself, then try again"
+        );
+    }
+
+    #[test]
+    fn a_version_older_than_the_proven_one_draws_a_line_and_no_refusal() {
+        assert_eq!(
+            AGENT.caution("2.1.143").unwrap(),
+            "The Agent 2.1.143 is older than 2.1.330, with which this was proven; `npm install -g the-agent` updates it"
+        );
+        assert_eq!(AGENT.caution("2.1.330"), None);
+        assert_eq!(AGENT.caution("3.0.0"), None);
+        assert_eq!(AGENT.caution("unknown"), None);
+    }
+
+    #[test]
+    fn a_version_is_found_in_what_each_program_prints() {
+        for (text, version) in [
+            ("2.1.330 (Claude Code)\n", Some(Version(2, 1, 330))),
+            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
+            ("1.18.33\n", Some(Version(1, 18, 33))),
+            ("GitHub Copilot CLI 1.0.102.\nCommit: abc\n", Some(Version(1, 0, 102))),
+            ("v0.61.0-nightly.1\n", Some(Version(0, 61, 0))),
+            ("no version here 1.2\n", None),
+        ] {
+            assert_eq!(Version::find(text), version, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_is_not_answered_is_given_up_with_all_that_it_started() {
+        let short = Duration::from_millis(50);
+        let answer = ask("sh", &["-c", "sleep 600 & wait"], &[], short).unwrap();
+        assert!(answer.is_none(), "{answer:?}");
+    }
+
+    #[test]
+    fn a_question_is_asked_with_the_variables_of_a_launch() {
+        let set = [("SOME_SWITCH", "off")];
+        let answer = ask("sh", &["-c", "echo $SOME_SWITCH"], &set, PATIENCE).unwrap().unwrap();
+        assert_eq!(answer.output, "off\n");
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        std::fs::write(folder.path().join("plain"), "").unwrap();
+        std::fs::create_dir(folder.path().join("folder")).unwrap();
+        for name in ["plain", "folder", "nothing"] {
+            assert_eq!(find(Path::new(name), &path), None, "{name}");
+        }
+        assert!(find(Path::new("sh"), "/nowhere:/bin:/usr/bin").is_some());
+    }
+}

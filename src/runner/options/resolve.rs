@@ -1,0 +1,254 @@
+//! Settings become options: each one checked, defaults filled in.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::keys::FromProject;
+use super::setting::{Origin, Settings};
+use super::{Approve, Commits, DoneCriteria, Form, HarnessChoice, Options, Sessions, Shown, value};
+use crate::engine::{Check, Guardrails};
+use crate::speckit::project::printable;
+use crate::store::loops::PromiseMatch;
+use crate::world;
+
+/// What holds where nothing is set.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults;
+
+impl Defaults {
+    /// The token of the promise.
+    pub const PROMISE: &str = "COMPLETE";
+    /// The last iteration.
+    pub const MAX_ITERATIONS: u64 = 50;
+    /// Seconds that a check may take.
+    pub const CHECK_TIMEOUT: u64 = 300;
+    /// Failed runs of the agent program in a row.
+    pub const MAX_FAILURES: u64 = 12;
+    /// The longest that an iteration may take.
+    pub const ITERATION_TIMEOUT: Duration = Duration::from_hours(1);
+    /// Time between asking and killing.
+    pub const GRACE: Duration = Duration::from_secs(10);
+    /// The pause after a failed run.
+    pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
+
+    /// Returns how many iterations in a row may change nothing: as many as everywhere.
+    pub fn no_progress() -> u64 {
+        Guardrails::default().max_unchanged.into()
+    }
+}
+
+/// The longest that a check may take.
+const LONGEST_CHECK: Duration = Duration::from_hours(24);
+/// The longest that an agent program may have for its end.
+const LONGEST_GRACE: Duration = Duration::from_mins(10);
+/// Seconds of a plain number in most times.
+const MINUTES: u64 = 60;
+/// Seconds of a plain number in short times.
+const SECONDS: u64 = 1;
+
+/// Returns the options that settings come to; an error names the setting that is wrong and its place.
+pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Options> {
+    let max_iterations = settings.number("max-iterations", 0, Defaults::MAX_ITERATIONS)? as u32;
+    let min_iterations = settings.number("min-iterations", 0, 0)? as u32;
+    if max_iterations > 0 && min_iterations > max_iterations {
+        bail!(
+            "`min-iterations` ({min_iterations}) is more than `max-iterations` ({max_iterations})"
+        );
+    }
+    let checks = checks(settings)?;
+    let done = settings.text("done", |text| value::one_of(text, &DONE))?;
+    if done == Some(DoneCriteria::Check) && checks.is_empty() {
+        bail!(
+            "`done` is `check`, but there is no check\nname a command that has to pass with --check"
+        );
+    }
+    let limit = |name, default| -> Result<Option<Duration>> {
+        let time = settings.time(name, MINUTES)?.or(default);
+        Ok(time.filter(|time| !time.is_zero()))
+    };
+    let grace = settings.time("grace", SECONDS)?.unwrap_or(Defaults::GRACE);
+    let retry_pause = settings.time("retry-pause", SECONDS)?.unwrap_or(Defaults::RETRY_PAUSE);
+    if grace > LONGEST_GRACE {
+        bail!("`grace` is ten minutes at most");
+    }
+    let promise = settings.text("completion-promise", value::promise)?;
+    let promise_match =
+        settings.text("promise-match", |text| value::one_of(text, &PROMISE_MATCH))?;
+    let token_budget = settings.number_up_to("token-budget", 0, i64::MAX as u64, 0)?;
+    Ok(Options {
+        task,
+        harness: harness(settings)?,
+        model: settings.text("model", value::model)?,
+        promise: promise.unwrap_or_else(|| Defaults::PROMISE.to_owned()),
+        promise_match: promise_match.unwrap_or_default(),
+        min_iterations,
+        max_iterations: (max_iterations > 0).then_some(max_iterations),
+        done,
+        checks,
+        stall_threshold: settings.number("stall-threshold", 0, 0)? as u32,
+        no_progress: settings.number("no-progress", 0, Defaults::no_progress())? as u32,
+        max_failures: settings.number("max-failures", 1, Defaults::MAX_FAILURES)? as u32,
+        iteration_timeout: limit("iteration-timeout", Some(Defaults::ITERATION_TIMEOUT))?,
+        idle_timeout: limit("idle-timeout", None)?,
+        max_runtime: limit("max-runtime", None)?,
+        token_budget: (token_budget > 0).then_some(token_budget),
+        grace,
+        retry_pause,
+        allow_all: if settings.is_on("allow-all")? { Approve::All } else { Approve::Own },
+        sessions: if settings.is_on("continue-session")? {
+            Sessions::Continued
+        } else {
+            Sessions::Fresh
+        },
+        commits: if settings.is_on("commit")? { Commits::EachIteration } else { Commits::Never },
+        shown: shown(settings)?,
+        form: if settings.is_on("json")? { Form::Json } else { Form::Words },
+        start: start.to_owned(),
+    })
+}
+
+/// Returns an error when a project says which programs run and the person has not trusted it.
+///
+/// A project's file comes with the repository. What it limits is harmless; a check is a command that
+/// runs with the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
+pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
+    if trusted == Trusted::Now || names_project(settings, root) {
+        return Ok(());
+    }
+    let program = settings.first_of(&["harness", "harness-command"]);
+    let bold = settings.effective().into_iter().find(|setting| {
+        matches!(setting.origin, Origin::Project { .. })
+            && setting.key.project == FromProject::Trusted
+            && (setting.key.name != "harness" || program == Some(*setting))
+    });
+    let Some(setting) = bold else {
+        return Ok(());
+    };
+    // Whole, for somebody who has to judge it, but without what would draw on the terminal.
+    let visible = |value: &String| value.chars().filter(|it| !it.is_control()).collect::<String>();
+    let values: Vec<String> =
+        setting.values.iter().map(|value| format!("  {}", visible(value))).collect();
+    bail!(
+        "{} says which programs run, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
+        setting.named(),
+        values.join("\n")
+    )
+}
+
+/// Whether the person trusts the project for this once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trusted {
+    /// `--trust-project`.
+    Now,
+    /// Only where the person's file names the project.
+    Listed,
+}
+
+const DONE: [(&str, DoneCriteria); 3] = [
+    ("tasks", DoneCriteria::Tasks),
+    ("manual", DoneCriteria::Manual),
+    ("check", DoneCriteria::Check),
+];
+const PROMISE_MATCH: [(&str, PromiseMatch); 2] =
+    [("anywhere", PromiseMatch::Anywhere), ("own-line", PromiseMatch::OwnLine)];
+
+/// The words of `--harness`.
+#[derive(Clone, Copy)]
+enum Named {
+    Claude,
+    Opencode,
+    Codex,
+    Gemini,
+    Copilot,
+    Command,
+    Demo,
+}
+
+const HARNESSES: [(&str, Named); 7] = [
+    ("claude", Named::Claude),
+    ("opencode", Named::Opencode),
+    ("codex", Named::Codex),
+    ("gemini", Named::Gemini),
+    ("copilot", Named::Copilot),
+    ("command", Named::Command),
+    ("demo", Named::Demo),
+];
+
+/// The agent program: the strongest place that names one, or gives a command line, decides.
+fn harness(settings: &Settings) -> Result<HarnessChoice> {
+    let line = || settings.text("harness-command", value::command_line);
+    let Some(first) = settings.first_of(&["harness", "harness-command"]) else {
+        return Ok(HarnessChoice::Claude);
+    };
+    if first.key.name == "harness-command" {
+        return Ok(HarnessChoice::Command(line()?.unwrap_or_default()));
+    }
+    let named = settings.text("harness", |text| value::one_of(text, &HARNESSES))?;
+    // In one place both can stand only when they mean the same.
+    let beside = settings.get("harness-command").filter(|it| it.origin.is_beside(&first.origin));
+    if let (Some(beside), false) = (beside, matches!(named, Some(Named::Command))) {
+        bail!("{} means `harness` `command`, not `{}`", beside.named(), printable(first.value()));
+    }
+    Ok(match named {
+        None | Some(Named::Claude) => HarnessChoice::Claude,
+        Some(Named::Opencode) => HarnessChoice::Opencode,
+        Some(Named::Codex) => HarnessChoice::Codex,
+        Some(Named::Gemini) => HarnessChoice::Gemini,
+        Some(Named::Copilot) => HarnessChoice::Copilot,
+        Some(Named::Command) => HarnessChoice::Command(line()?.ok_or_else(|| {
+            anyhow!("{} is `command`, but no command is given\nname it with --harness-command \"PROGRAM …\"", first.named())
+        })?),
+        Some(Named::Demo) if first.origin == Origin::CommandLine => HarnessChoice::Demo,
+        Some(Named::Demo) => bail!("{} is not for every day: `demo` is given on the command line only", first.named()),
+    })
+}
+
+fn checks(settings: &Settings) -> Result<Vec<Check>> {
+    let limit = settings.time("check-timeout", SECONDS)?;
+    let limit = limit.unwrap_or(Duration::from_secs(Defaults::CHECK_TIMEOUT));
+    if limit < Duration::from_secs(1) || limit > LONGEST_CHECK {
+        bail!("`check-timeout` is from 1 second to 24 hours");
+    }
+    let Some(setting) = settings.get("check") else {
+        return Ok(Vec::new());
+    };
+    if setting.values.iter().any(|run| run.trim().is_empty() || run.contains('\0')) {
+        bail!("{} needs a command", setting.named());
+    }
+    let check = |run: &String| Check { run: run.clone(), limit_seconds: limit.as_secs() };
+    Ok(setting.values.iter().map(check).collect())
+}
+
+fn shown(settings: &Settings) -> Result<Shown> {
+    let Some(first) = settings.first_of(&["verbose", "quiet"]) else {
+        return Ok(Shown::Normal);
+    };
+    let place = &first.origin;
+    let on = |name| -> Result<bool> {
+        let here = settings.get(name).is_some_and(|it| it.origin.is_beside(place));
+        Ok(here && settings.is_on(name)?)
+    };
+    match (on("verbose")?, on("quiet")?) {
+        (true, true) => bail!("`verbose` and `quiet` are both set"),
+        (true, false) => Ok(Shown::Verbose),
+        (false, true) => Ok(Shown::Quiet),
+        (false, false) => Ok(Shown::Normal),
+    }
+}
+
+/// Whether the person's own file names the project; a project's file cannot get here.
+fn names_project(settings: &Settings, root: &Path) -> bool {
+    let Some(setting) = settings.get("trusted-projects") else {
+        return false;
+    };
+    let named = setting.values.iter().filter_map(|folder| {
+        let path = match (folder.strip_prefix("~/"), world::folder("HOME")) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(folder),
+        };
+        path.is_absolute().then_some(path)?.canonicalize().ok()
+    });
+    named.into_iter().any(|folder| folder == root)
+}

@@ -1,0 +1,169 @@
+//! A started keeper: the ends of everything that leads to it and to its program.
+
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use super::keeper::KEEPER;
+use super::lines::Lines;
+use super::words::{Command as Asked, News};
+use crate::runner::harness::Stream;
+use crate::world::Deadline;
+
+/// A keeper, and the ends of everything that leads to it and its program.
+pub struct Kept {
+    /// The keeper itself.
+    pub child: Child,
+    runner_end: UnixStream,
+    /// The outputs that are still open.
+    pub taps: Vec<Tap>,
+    /// The beginning of news.
+    heard: Vec<u8>,
+}
+
+/// The longest that a keeper has to say that it is ready.
+const READY: Duration = Duration::from_secs(20);
+/// How often a keeper is started that Ctrl-C hit before it was out of the terminal's reach.
+const STARTS: usize = 3;
+
+/// One of the two outputs.
+pub struct Tap {
+    /// Which one.
+    pub stream: Stream,
+    /// What comes out of it; reading never waits.
+    pub pipe: PipeReader,
+    /// The line that is being read.
+    pub lines: Lines,
+}
+
+impl Tap {
+    fn new(stream: Stream, pipe: PipeReader) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self { stream, pipe, lines: Lines::default() })
+    }
+}
+
+impl Kept {
+    /// Returns a keeper that waits for its order.
+    pub fn start(program: &Path) -> io::Result<Self> {
+        let mut starts = 1;
+        loop {
+            let mut kept = Self::start_once(program)?;
+            if kept.is_ready()? {
+                return Ok(kept);
+            }
+            drop(kept.runner_end);
+            let _ = kept.child.kill();
+            let status = kept.child.wait()?;
+            let of_the_terminal = status.signal().is_some_and(|it| it != Signal::KILL.as_raw());
+            if !of_the_terminal || starts == STARTS {
+                return Err(no_keeper(&io::Error::other(format!("it ended with {status}"))));
+            }
+            starts += 1;
+        }
+    }
+
+    fn start_once(program: &Path) -> io::Result<Self> {
+        let (runner_end, keeper_end) = UnixStream::pair()?;
+        let (output, output_writer) = io::pipe()?;
+        let (errors, errors_writer) = io::pipe()?;
+        let taps = vec![Tap::new(Stream::Output, output)?, Tap::new(Stream::Errors, errors)?];
+        let mut command = Command::new(program);
+        command.arg0("spool-keeper").env(KEEPER, "1");
+        command.stdin(Stdio::from(OwnedFd::from(keeper_end)));
+        command.stdout(output_writer).stderr(errors_writer);
+        let child = command.spawn().map_err(|error| no_keeper(&error))?;
+        Ok(Self { child, runner_end, taps, heard: Vec::new() })
+    }
+
+    fn is_ready(&mut self) -> io::Result<bool> {
+        let deadline = Deadline::after(READY);
+        while !deadline.is_over() {
+            let patience = Timespec::try_from(deadline.left()).ok();
+            let mut wanted = [PollFd::new(&self.runner_end, PollFlags::IN)];
+            match poll(&mut wanted, patience.as_ref()) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => match self.hear()? {
+                    Heard::Nothing => {}
+                    Heard::News(news) => return Ok(news == News::Ready),
+                    Heard::Silence => return Ok(false),
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(no_keeper(&io::Error::from(io::ErrorKind::TimedOut)))
+    }
+
+    /// Gives the keeper its order.
+    pub fn order(&mut self, order: &[u8]) -> io::Result<()> {
+        self.runner_end.write_all(order).map_err(|error| no_keeper(&error))
+    }
+
+    /// Asks something of the keeper. One that is not there any more is found out about when it is heard.
+    pub fn ask(&mut self, command: Asked) {
+        let _ = self.runner_end.write_all(&[command.written()]);
+    }
+
+    /// Waits until there is something to read, a signal came, or the patience is over.
+    pub fn wait(&self, patience: Duration) -> Ready {
+        let patience = Timespec::try_from(patience).ok();
+        let mut wanted = vec![PollFd::new(&self.runner_end, PollFlags::IN)];
+        wanted.extend(self.taps.iter().map(|tap| PollFd::new(&tap.pipe, PollFlags::IN)));
+        if poll(&mut wanted, patience.as_ref()).is_err() {
+            return Ready { news: false, taps: Vec::new() };
+        }
+        let mut ready = wanted.iter().map(|it| !it.revents().is_empty());
+        Ready { news: ready.next().unwrap_or(false), taps: ready.collect() }
+    }
+
+    /// Reads what the keeper says; only called when there is something to read.
+    pub fn hear(&mut self) -> io::Result<Heard> {
+        let mut bytes = [0; News::LENGTH];
+        let room = News::LENGTH - self.heard.len();
+        match self.runner_end.read(&mut bytes[..room]) {
+            Ok(0) => Ok(Heard::Silence),
+            Ok(count) => {
+                self.heard.extend_from_slice(&bytes[..count]);
+                let Ok(whole) = <[u8; News::LENGTH]>::try_from(&self.heard[..]) else {
+                    return Ok(Heard::Nothing);
+                };
+                self.heard.clear();
+                Ok(News::from(whole).map_or(Heard::Nothing, Heard::News))
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Heard::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Heard::Silence),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What can be read.
+pub struct Ready {
+    /// Whether the keeper speaks.
+    pub news: bool,
+    /// For each output, whether something came.
+    pub taps: Vec<bool>,
+}
+
+/// What the keeper said.
+pub enum Heard {
+    /// Nothing whole yet.
+    Nothing,
+    /// This.
+    News(News),
+    /// It is not there any more.
+    Silence,
+}
+
+/// Returns the error of a keeper that does not do its work.
+fn no_keeper(cause: &io::Error) -> io::Error {
+    io::Error::other(format!("the keeper of the agent program cannot be used: {cause}"))
+}

@@ -1,0 +1,110 @@
+//! Output cut into lines, in bounded memory.
+
+use memchr::memchr;
+
+/// The longest line that is handed on, in bytes; what stands behind that in the line is skipped.
+pub const LONGEST: usize = 8 << 20;
+/// The memory for a line's beginning that is kept from one line to the next, in bytes.
+const KEPT: usize = 256 << 10;
+
+/// The line that is being read.
+#[derive(Debug, Default)]
+pub struct Lines {
+    begun: Vec<u8>,
+    skipping: bool,
+}
+
+impl Lines {
+    /// Takes in a piece of output and hands on each line that ends in it, without its end.
+    pub fn take(&mut self, mut piece: &[u8], line: &mut dyn FnMut(&[u8])) {
+        while let Some(end) = memchr(b'\n', piece) {
+            let (part, rest) = (&piece[..end], &piece[end + 1..]);
+            piece = rest;
+            // The usual line, all in one piece, is handed on without a copy.
+            if self.begun.is_empty() && !self.skipping && part.len() <= LONGEST {
+                line(without_return(part));
+                continue;
+            }
+            self.keep(part, line);
+            self.end(line);
+        }
+        self.keep(piece, line);
+    }
+
+    /// Hands on what stood behind the last line break, when there is something.
+    pub fn finish(&mut self, line: &mut dyn FnMut(&[u8])) {
+        if !self.begun.is_empty() {
+            self.end(line);
+        }
+    }
+
+    fn keep(&mut self, part: &[u8], line: &mut dyn FnMut(&[u8])) {
+        if self.skipping {
+            return;
+        }
+        let room = LONGEST - self.begun.len();
+        self.begun.extend_from_slice(&part[..part.len().min(room)]);
+        if part.len() > room {
+            line(&self.begun);
+            self.forget();
+            self.skipping = true;
+        }
+    }
+
+    fn end(&mut self, line: &mut dyn FnMut(&[u8])) {
+        if !self.skipping {
+            line(without_return(&self.begun));
+        }
+        self.forget();
+        self.skipping = false;
+    }
+
+    fn forget(&mut self) {
+        self.begun.clear();
+        self.begun.shrink_to(KEPT);
+    }
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
+        let mut told = Vec::new();
+        let mut lines = Lines::default();
+        for piece in pieces {
+            lines.take(piece, &mut |line| told.push(line.to_vec()));
+        }
+        lines.finish(&mut |line| told.push(line.to_vec()));
+        told
+    }
+
+    #[test]
+    fn a_line_is_whole_wherever_the_pieces_part() {
+        let text = b"one\r\n\ntwo\xff\nlast";
+        let expected: Vec<&[u8]> = vec![b"one", b"", b"two\xff", b"last"];
+        assert_eq!(lines(&[text]), expected);
+        for cut in 0..text.len() {
+            assert_eq!(lines(&[&text[..cut], &text[cut..]]), expected, "{cut}");
+        }
+        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+        assert_eq!(lines(&bytes), expected);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_comes_cut_and_the_next_one_whole() {
+        let long = vec![b'a'; LONGEST];
+        for rest in [&b"b\nnext\n"[..], b"bbb", b"b\nnext"] {
+            let told = lines(&[&long[..1000], &long[1000..], rest]);
+            assert_eq!(told[0].len(), LONGEST);
+            assert!(told[0] == long, "something else than the line's beginning was handed on");
+            assert_eq!(told.len(), if rest.ends_with(b"bbb") { 1 } else { 2 });
+            assert!(told.get(1).is_none_or(|next| next == b"next"));
+        }
+        assert_eq!(lines(&[&long, b"\n"]), [long]);
+    }
+}

@@ -1,0 +1,302 @@
+//! The runner's side of a run: start the keeper, read the output, watch the limits, have it ended.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::kept::{Heard, Kept};
+use super::log::Log;
+use super::words::{Command as Asked, News, Order};
+use super::{Cut, Ended, Limits, Watch, Watcher, keeper, tree};
+use crate::runner::harness::{Launch, Left};
+use crate::world::{self, Deadline};
+
+/// The longest between two looks at the moment.
+const MOMENT: Duration = Duration::from_millis(150);
+/// How much is read at once, in bytes: what a pipe holds.
+const PIECE: usize = 64 << 10;
+/// The most that is read from a pipe when its program has left, in bytes.
+const MOST_OF_THE_REST: usize = 4 << 20;
+/// The longest that a keeper works on behind the end of the program, with some room.
+const REST_OF_THE_KEEPER: Duration = Duration::from_secs(8);
+/// The parent of no process.
+const NOBODY: i32 = -1;
+
+/// Does what [`super::run`] says.
+pub fn run(
+    keeper: &Path,
+    launch: &Launch,
+    folder: &Path,
+    limits: &Limits,
+    log: &mut File,
+    watcher: &mut dyn Watcher,
+) -> io::Result<Ended> {
+    if !folder.is_dir() {
+        let words = format!("the folder `{}` is not there", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
+    }
+    let mut kept = Kept::start(keeper)?;
+    kept.order(&Order::written(launch, folder, limits.grace))?;
+    let mut run = Run {
+        limits,
+        watcher,
+        log: Log::new(log),
+        kept,
+        wall: limits.wall.map(Deadline::after),
+        silence: limits.silence.map(Deadline::after),
+        lingering: None,
+        moment: Deadline::after(Duration::ZERO),
+        stuck: None,
+        cut: None,
+        agent: None,
+        left: None,
+        survivors: 0,
+        piece: vec![0; PIECE],
+    };
+    match run.until_over() {
+        Over::Ended => Ok(run.ended()),
+        Over::NotStarted(number) => {
+            let _ = run.kept.child.wait();
+            Err(not_started(&launch.program, folder, number))
+        }
+    }
+}
+
+fn not_started(program: &Path, folder: &Path, number: i32) -> io::Error {
+    let cause = io::Error::from_raw_os_error(number);
+    let why = match cause.kind() {
+        io::ErrorKind::NotFound if folder.join(program).is_file() => {
+            "the program that its first line names is not there".to_owned()
+        }
+        io::ErrorKind::NotFound => {
+            "there is no such program\ninstall it, or give its whole path".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => {
+            "it may not be run\nlook at its permissions with `ls -l`".to_owned()
+        }
+        io::ErrorKind::ArgumentListTooLong => {
+            "its arguments are longer than this system allows".to_owned()
+        }
+        _ => cause.to_string(),
+    };
+    io::Error::new(cause.kind(), format!("cannot start `{}`: {why}", program.display()))
+}
+
+enum Over {
+    /// Nothing of the tree is left.
+    Ended,
+    /// The program could not be started, for this error number.
+    NotStarted(i32),
+}
+
+struct Run<'a> {
+    limits: &'a Limits,
+    watcher: &'a mut dyn Watcher,
+    log: Log<'a>,
+    kept: Kept,
+    wall: Option<Deadline>,
+    silence: Option<Deadline>,
+    lingering: Option<Deadline>,
+    moment: Deadline,
+    /// When the keeper is given up.
+    stuck: Option<Deadline>,
+    cut: Option<Cut>,
+    agent: Option<i32>,
+    left: Option<Left>,
+    survivors: usize,
+    piece: Vec<u8>,
+}
+
+impl Run<'_> {
+    fn until_over(&mut self) -> Over {
+        loop {
+            let ready = self.kept.wait(self.patience());
+            // From the last to the first, because one that is at its end is taken out.
+            for place in (0..ready.taps.len()).rev() {
+                if ready.taps[place] && matches!(self.read(place), Piece::Last) {
+                    self.close(place);
+                }
+            }
+            if ready.news {
+                match self.kept.hear() {
+                    Ok(Heard::Nothing | Heard::News(News::Ready)) => {}
+                    Ok(Heard::News(News::Started(id))) => self.agent = Some(id),
+                    Ok(Heard::News(News::NotStarted(number))) => return Over::NotStarted(number),
+                    Ok(Heard::News(News::LeftWithCode(code))) => self.leave(Some(code), None),
+                    Ok(Heard::News(News::LeftBySignal(signal))) => self.leave(None, Some(signal)),
+                    Ok(Heard::News(News::Over(survivors))) => {
+                        self.survivors = usize::try_from(survivors).unwrap_or(0);
+                        return Over::Ended;
+                    }
+                    Ok(Heard::Silence) | Err(_) => {
+                        self.end_without_keeper();
+                        return Over::Ended;
+                    }
+                }
+            }
+            self.keep_the_limits();
+            if self.moment.is_over() {
+                self.moment = Deadline::after(MOMENT);
+                let watch = self.watcher.moment();
+                self.heed(watch);
+            }
+            if self.stuck.is_some_and(|stuck| stuck.is_over()) {
+                self.end_without_keeper();
+                return Over::Ended;
+            }
+        }
+    }
+
+    /// How long nothing has to be looked at, when nothing comes.
+    fn patience(&self) -> Duration {
+        let limits = [self.wall, self.silence, self.lingering].map(|limit| {
+            // What is being ended has only the keeper's limits.
+            limit.filter(|_| self.cut.is_none() && self.left.is_none())
+        });
+        let all = limits.into_iter().chain([self.stuck]).flatten();
+        all.map(|limit| limit.left()).fold(self.moment.left(), Duration::min)
+    }
+
+    /// Reads one piece of output and hands it on.
+    fn read(&mut self, place: usize) -> Piece {
+        let tap = &mut self.kept.taps[place];
+        let count = match tap.pipe.read(&mut self.piece) {
+            Ok(0) => return Piece::Last,
+            Ok(count) => count,
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock => return Piece::NotYet,
+                io::ErrorKind::Interrupted => return Piece::More(0),
+                _ => return Piece::Last,
+            },
+        };
+        let piece = &self.piece[..count];
+        self.log.take(piece);
+        let (stream, mut watch) = (tap.stream, Watch::GoOn);
+        tap.lines.take(piece, &mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        self.silence = self.limits.silence.map(Deadline::after);
+        self.heed(watch);
+        Piece::More(count)
+    }
+
+    /// Hands on the last line of an output, and listens to it no more.
+    fn close(&mut self, place: usize) {
+        let mut tap = self.kept.taps.remove(place);
+        let (stream, mut watch) = (tap.stream, Watch::GoOn);
+        tap.lines.finish(&mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        self.heed(watch);
+    }
+
+    fn heed(&mut self, watch: Watch) {
+        match watch {
+            Watch::GoOn => {}
+            Watch::Finished => {
+                self.lingering.get_or_insert_with(|| Deadline::after(self.limits.lingering));
+            }
+            Watch::End => self.end(Cut::Asked, Asked::End),
+            Watch::Kill if self.cut.is_none() && self.left.is_none() => {
+                self.end(Cut::Asked, Asked::Kill);
+            }
+            // What is being ended already, and what the program left behind.
+            Watch::Kill => self.kept.ask(Asked::Kill),
+        }
+    }
+
+    fn keep_the_limits(&mut self) {
+        let over = |limit: Option<Deadline>| limit.is_some_and(|limit| limit.is_over());
+        // With the result there, no limit makes a failure of it.
+        if self.lingering.is_some() {
+            if over(self.lingering) || over(self.wall) {
+                self.end(Cut::Lingering, Asked::End);
+            }
+        } else if over(self.wall) {
+            self.end(Cut::Wall, Asked::End);
+        } else if over(self.silence) {
+            self.end(Cut::Silence, Asked::End);
+        }
+    }
+
+    fn end(&mut self, cut: Cut, how: Asked) {
+        if self.cut.is_some() || self.left.is_some() {
+            return;
+        }
+        self.cut = Some(cut);
+        self.kept.ask(how);
+        self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_KEEPER));
+    }
+
+    fn leave(&mut self, code: Option<i32>, signal: Option<i32>) {
+        self.left = Some(Left {
+            code,
+            signal,
+            lingered: self.cut == Some(Cut::Lingering),
+            cut: matches!(self.cut, Some(Cut::Wall | Cut::Silence | Cut::Asked)),
+        });
+        self.stuck = Some(Deadline::after(REST_OF_THE_KEEPER));
+    }
+
+    /// Ends what can still be found of the tree of a keeper that was killed, or does not answer.
+    fn end_without_keeper(&mut self) {
+        let _ = self.kept.child.kill();
+        let status = self.kept.child.wait();
+        // One that has left may have lent its number to somebody else by now.
+        let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
+        if self.left.is_none() {
+            let signal = status.ok().and_then(|status| status.signal());
+            self.leave(None, signal.or(Some(Signal::KILL.as_raw())));
+        }
+        let Some(agent) = self.agent else {
+            return;
+        };
+        let deadline = Deadline::after(keeper::KILLING);
+        let mut ended = BTreeSet::new();
+        loop {
+            let members = tree::members(&tree::all(), NOBODY, Some(agent), &seen);
+            tree::signal(&members, Signal::KILL);
+            if members.is_empty() || deadline.is_over() {
+                break;
+            }
+            ended.extend(members);
+            world::pause(Duration::from_millis(20));
+        }
+        ended.remove(&agent);
+        self.survivors = ended.len();
+    }
+
+    fn ended(mut self) -> Ended {
+        // It has nothing left to do, and may not keep anybody waiting.
+        let _ = self.kept.child.kill();
+        let _ = self.kept.child.wait();
+        for place in (0..self.kept.taps.len()).rev() {
+            // What escaped may hold the pipe, and go on writing: it is not waited for.
+            let mut read = 0;
+            while let Piece::More(count) = self.read(place) {
+                read += count;
+                if read >= MOST_OF_THE_REST {
+                    break;
+                }
+            }
+            self.close(place);
+        }
+        Ended {
+            left: self.left.unwrap_or_default(),
+            cut: self.cut,
+            survivors: self.survivors,
+            log_trouble: self.log.finish().err().map(|error| error.to_string()),
+        }
+    }
+}
+
+/// What one read of an output gave.
+enum Piece {
+    /// So many bytes, and there may be more.
+    More(usize),
+    /// Nothing now.
+    NotYet,
+    /// Nothing, for good.
+    Last,
+}

@@ -1,0 +1,167 @@
+//! Who descends from whom: the processes that a run has to leave none of.
+
+use std::collections::BTreeSet;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A process as the system lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub id: i32,
+    /// The id of its parent.
+    pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// Whether it has ended and only waits for its parent to ask.
+    pub dead: bool,
+}
+
+/// Returns the living among `all` that descend from `root`, belong to `group`, or were `seen` to belong
+/// to it before, and their descendants; never the root itself.
+pub fn members(
+    all: &[Process],
+    root: i32,
+    group: Option<i32>,
+    seen: &BTreeSet<i32>,
+) -> BTreeSet<i32> {
+    let mut found = BTreeSet::new();
+    loop {
+        let before = found.len();
+        for it in all.iter().filter(|it| it.id != root) {
+            let descends = it.parent == root || found.contains(&it.parent);
+            if descends || Some(it.group) == group || seen.contains(&it.id) {
+                found.insert(it.id);
+            }
+        }
+        if found.len() == before {
+            break;
+        }
+    }
+    found.retain(|id| all.iter().any(|it| it.id == *id && !it.dead));
+    found
+}
+
+/// Sends a signal to each of `members`; those that have gone meanwhile are no error.
+pub fn signal(members: &BTreeSet<i32>, signal: Signal) {
+    for id in members {
+        if let Some(id) = Pid::from_raw(*id) {
+            let _ = kill_process(id, signal);
+        }
+    }
+}
+
+/// Returns all processes of this machine that can be seen.
+#[cfg(target_os = "linux")]
+pub fn all() -> Vec<Process> {
+    let Ok(folder) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    folder
+        .filter_map(|entry| {
+            let id: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            of_stat(id, &std::fs::read(format!("/proc/{id}/stat")).ok()?)
+        })
+        .collect()
+}
+
+/// Reads `/proc/ID/stat`: the name in it may contain anything, so what counts stands behind its last `)`.
+#[cfg(target_os = "linux")]
+fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let text = std::str::from_utf8(&stat[end + 1..]).ok()?;
+    let mut fields = text.split_ascii_whitespace();
+    let dead = matches!(fields.next()?, "Z" | "X");
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    Some(Process { id, parent, group, dead })
+}
+
+/// Returns all processes of this machine that can be seen.
+#[cfg(not(target_os = "linux"))]
+pub fn all() -> Vec<Process> {
+    use std::process::{Command, Stdio};
+    let mut command = Command::new("/bin/ps");
+    command.args(["-axo", "pid=,ppid=,pgid=,stat="]).stdin(Stdio::null()).stderr(Stdio::null());
+    let Ok(child) = command.stdout(Stdio::piped()).spawn() else {
+        return Vec::new();
+    };
+    let own = child.id();
+    let Ok(output) = child.wait_with_output() else {
+        return Vec::new();
+    };
+    let mut all = of_ps(&String::from_utf8_lossy(&output.stdout));
+    all.retain(|it| u32::try_from(it.id) != Ok(own));
+    all
+}
+
+/// Reads what `ps -axo pid=,ppid=,pgid=,stat=` prints; lines that are none of it are skipped.
+#[cfg(any(test, not(target_os = "linux")))]
+fn of_ps(text: &str) -> Vec<Process> {
+    let line = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let id = fields.next()?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        Some(Process { id, parent, group, dead: fields.next()?.starts_with('Z') })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(id: i32, parent: i32, group: i32) -> Process {
+        Process { id, parent, group, dead: false }
+    }
+
+    fn members_of_10(all: &[Process], group: Option<i32>, seen: &[i32]) -> Vec<i32> {
+        let seen = seen.iter().copied().collect();
+        members(all, 10, group, &seen).into_iter().collect()
+    }
+
+    #[test]
+    fn the_tree_is_found_in_any_order_with_groups_of_its_own_in_it() {
+        let all = [
+            process(40, 30, 40),
+            process(30, 20, 20),
+            process(20, 10, 20),
+            process(10, 1, 10),
+            process(50, 1, 50),
+            process(60, 1, 20),
+            process(70, 1, 70),
+        ];
+        assert_eq!(members_of_10(&all, Some(20), &[70, 80]), [20, 30, 40, 60, 70]);
+        assert_eq!(members_of_10(&all, None, &[]), [20, 30, 40]);
+    }
+
+    #[test]
+    fn the_dead_are_not_counted_but_their_children_are() {
+        let mut parent = process(20, 10, 20);
+        parent.dead = true;
+        assert_eq!(members_of_10(&[parent, process(30, 20, 20)], None, &[]), [30]);
+        assert_eq!(members_of_10(&[parent], Some(20), &[20]), [] as [i32; 0]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_with_brackets_and_blanks_does_not_move_the_fields() {
+        let stat = b"77 (a) Z (b) S 5 6 7 0 -1 4194560";
+        assert_eq!(of_stat(77, stat), Some(process(77, 5, 6)));
+        assert_eq!(of_stat(77, b"77 (cut"), None);
+    }
+
+    #[test]
+    fn what_ps_prints_is_read_and_its_noise_skipped() {
+        let text = "    1     0     1 Ss\n  900   1   900 Z+\nnonsense\n";
+        let dead = Process { dead: true, ..process(900, 1, 900) };
+        assert_eq!(of_ps(text), [process(1, 0, 1), dead]);
+    }
+
+    #[test]
+    fn this_process_is_among_all() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(all().iter().any(|it| it.id == own && !it.dead));
+    }
+}

@@ -1,0 +1,181 @@
+//! The documents of a change in a prompt: whole while they are short, by path and beginning when they are not.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::engine::tasks::TaskList;
+use crate::runner::target::{Change, Kind};
+use crate::store::read::{self, Problem};
+
+/// The most that is read of a document, in bytes.
+const MOST: u64 = 4 << 20;
+/// The most of the proposal that is quoted, in bytes.
+const PROPOSAL: usize = 32 << 10;
+/// The most of every other document that is quoted whole, in bytes.
+const OTHER: usize = 8 << 10;
+/// What is quoted of a document that is longer, in bytes.
+const BEGINNING: usize = 2 << 10;
+/// The most open tasks of a long list that are named.
+const OPEN: usize = 20;
+/// The most characters of a task's title.
+const TITLE: usize = 160;
+
+/// A change's documents in the order in which they are told.
+pub struct Documents<'a> {
+    change: &'a Change,
+    primary: PathBuf,
+    others: Vec<Document>,
+}
+
+struct Document {
+    what: &'static str,
+    path: PathBuf,
+    is_list: bool,
+}
+
+impl<'a> Documents<'a> {
+    /// Returns the documents that are there.
+    pub fn of(change: &'a Change, tasks: Option<&Path>) -> Self {
+        let mut others = Vec::new();
+        let mut add = |what, path: PathBuf, is_list| {
+            if path.is_file() {
+                others.push(Document { what, path, is_list });
+            }
+        };
+        let design = match change.kind {
+            Kind::Spool | Kind::OpenSpec => "design.md",
+            Kind::SpecKit => "plan.md",
+        };
+        add("The design", change.folder.join(design), false);
+        if let Some(tasks) = tasks {
+            add("The tasks", tasks.to_owned(), true);
+        }
+        if let Some(module) = change.module_file() {
+            add("The module", module, false);
+        }
+        Self { change, primary: change.folder.join(change.primary()), others }
+    }
+
+    /// Writes the documents into a prompt; an error when the proposal cannot be read.
+    pub fn quote(&self, text: &mut String) -> Result<()> {
+        let proposal = match read(self.change, &self.primary) {
+            Ok(proposal) if !proposal.trim().is_empty() => proposal,
+            // A feature may live from its list alone.
+            Err(Problem::Missing)
+                if self.change.kind == Kind::SpecKit && !self.others.is_empty() =>
+            {
+                String::new()
+            }
+            Ok(_) => bail!("`{}` is empty\nwrite into it what is wanted", self.primary.display()),
+            Err(problem) => bail!(
+                "`{}` cannot be read: {problem}\na loop needs it to know what is wanted",
+                self.primary.display()
+            ),
+        };
+        if !proposal.is_empty() {
+            self.head(text, "The proposal", &self.primary);
+            self.body(text, &self.primary, &proposal, PROPOSAL, PROPOSAL);
+        }
+        for document in &self.others {
+            self.head(text, document.what, &document.path);
+            match read(self.change, &document.path) {
+                Ok(content) if document.is_list && content.len() > OTHER => {
+                    self.open_tasks(text, &document.path, &content);
+                }
+                Ok(content) => self.body(text, &document.path, &content, OTHER, BEGINNING),
+                Err(problem) => {
+                    let _ = writeln!(text, "It cannot be quoted here: {problem}.");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes only the documents' names into a prompt, for an agent that has read them.
+    pub fn name(&self, text: &mut String) {
+        text.push_str("\n# The documents\n\n");
+        let _ = writeln!(text, "- The proposal: `{}`", shown(self.change, &self.primary));
+        for document in &self.others {
+            let _ = writeln!(text, "- {}: `{}`", document.what, shown(self.change, &document.path));
+        }
+    }
+
+    /// Returns a line for each document.
+    pub fn described(&self) -> Vec<String> {
+        let first = ("The proposal", &self.primary, PROPOSAL);
+        let others = self.others.iter().map(|it| (it.what, &it.path, OTHER));
+        let line = |(what, path, most): (&str, &PathBuf, usize)| {
+            let part = match read(self.change, path) {
+                Ok(content) if content.len() <= most => "whole".to_owned(),
+                Ok(content) => format!("its beginning, of {} bytes", content.len()),
+                Err(problem) => format!("not read: {problem}"),
+            };
+            let what = what.trim_start_matches("The ");
+            format!("{what}: {} ({part})", shown(self.change, path))
+        };
+        std::iter::once(first).chain(others).map(line).collect()
+    }
+
+    fn head(&self, text: &mut String, what: &str, path: &Path) {
+        let _ = write!(text, "\n# {what}: `{}`\n\n", shown(self.change, path));
+    }
+
+    fn body(&self, text: &mut String, path: &Path, content: &str, whole: usize, part: usize) {
+        if content.len() <= whole {
+            let _ = writeln!(text, "{}", content.trim_end());
+            return;
+        }
+        let _ = write!(
+            text,
+            "{}\n\n[This is the beginning. Read the rest of `{}` before you work on what it is about.]\n",
+            beginning(content, part),
+            shown(self.change, path)
+        );
+    }
+
+    /// Writes the state of a list that is too long to be quoted at every iteration.
+    fn open_tasks(&self, text: &mut String, path: &Path, content: &str) {
+        let list = TaskList::parse(content.as_bytes());
+        let open = list.tasks.len() - list.done();
+        let path = shown(self.change, path);
+        let _ = writeln!(
+            text,
+            "{open} of {} tasks are open. Read `{path}` for the details of those that you work on. The first open ones:",
+            list.tasks.len()
+        );
+        for task in list.open().take(OPEN) {
+            let title: String = task.title.chars().take(TITLE).collect();
+            let id = if task.has_own_id() { format!("{} ", task.id) } else { String::new() };
+            let _ = writeln!(text, "- [ ] {id}{title}");
+        }
+    }
+}
+
+/// Returns a path as a prompt names it: relative to the work tree where it stands in it.
+pub fn shown(change: &Change, path: &Path) -> String {
+    path.strip_prefix(&change.worktree).unwrap_or(path).display().to_string()
+}
+
+/// The text of a document; links must not lead out of the project or its work tree.
+fn read(change: &Change, path: &Path) -> Result<String, Problem> {
+    let folder = path.parent().unwrap_or(&change.folder);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder = read::folder_inside(&change.worktree, folder)
+        .or_else(|_| read::folder_inside(&change.root, folder))?;
+    let content = read::read_in(&folder, &name, MOST)?;
+    Ok(String::from_utf8_lossy(&content.bytes).into_owned())
+}
+
+/// The first lines of a text, at most this many bytes.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    match text[..end].rfind('\n') {
+        Some(line) => text[..line].trim_end(),
+        None => &text[..end],
+    }
+}

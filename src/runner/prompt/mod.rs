@@ -1,0 +1,161 @@
+//! The prompt of one iteration.
+
+mod documents;
+mod missing;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::options::DoneCriteria;
+use super::target::Change;
+use crate::engine::{Contract, Shortfall};
+use crate::ralph::words::marker;
+use crate::store::loops::PromiseMatch;
+use documents::Documents;
+
+/// What the prompt of an iteration is made of.
+#[derive(Clone, Debug)]
+pub struct Material<'a> {
+    /// The change with its proposal, design, tasks and module.
+    pub change: &'a Change,
+    /// The person's own words.
+    pub task: &'a str,
+    /// What `--add-context` added, empty for nothing.
+    pub context: &'a str,
+    /// The contract.
+    pub contract: &'a Contract,
+    /// What counts as done.
+    pub done: DoneCriteria,
+    /// Where the promise has to stand.
+    pub promise_match: PromiseMatch,
+    /// The iteration, from 1.
+    pub iteration: u32,
+    /// What was missing at the end of the last iteration, empty in the first one.
+    pub missing: &'a [Shortfall],
+    /// What the driver has to tell besides: a time limit that cut the last one short, tools that were denied.
+    pub remarks: &'a [String],
+    /// The file that holds the task list, `None` where there is none.
+    pub tasks: Option<&'a Path>,
+    /// Whether the agent goes on with its last session and knows the change already.
+    pub resumed: bool,
+}
+
+/// Returns the prompt; an error when the proposal cannot be read.
+///
+/// The person's words and the added ones stand in it letter for letter; only a NUL, which no argument
+/// can carry, becomes `U+FFFD`. The same material gives the same text.
+pub fn prompt(material: &Material<'_>) -> Result<String> {
+    let mut text = String::new();
+    opening(&mut text, material);
+    let documents = Documents::of(material.change, material.tasks);
+    if material.resumed {
+        documents.name(&mut text);
+    } else {
+        documents.quote(&mut text)?;
+    }
+    let _ = write!(text, "\n# What is asked of you\n\n{}\n", material.task);
+    if !material.context.trim().is_empty() {
+        let _ =
+            write!(text, "\n# Added by the person while the loop runs\n\n{}\n", material.context);
+    }
+    missing::tell(&mut text, material);
+    rules(&mut text, material);
+    Ok(text.replace('\0', "\u{fffd}"))
+}
+
+/// Returns the files that a prompt is made of, with what becomes of each: whole, its beginning, or its name.
+pub fn files(change: &Change, tasks: Option<&Path>) -> Vec<String> {
+    Documents::of(change, tasks).described()
+}
+
+fn opening(text: &mut String, material: &Material<'_>) {
+    let change = material.change;
+    let what = match &change.module {
+        Some(module) => format!("the change `{}` (module {module})", change.id),
+        None => format!("the change `{}`", change.id),
+    };
+    let limit = material.contract.guardrails.max_iterations;
+    let of = limit.map_or_else(String::new, |limit| format!(" of at most {limit}"));
+    let _ = writeln!(text, "You work on {what}, in iteration {}{of}.", material.iteration);
+    let memory = if material.resumed {
+        "You go on with your earlier session."
+    } else {
+        "Each iteration is a new session: it knows only what stands in the files and in this text."
+    };
+    let _ = writeln!(text, "{memory} Paths are relative to `{}`.", change.worktree.display());
+}
+
+fn rules(text: &mut String, material: &Material<'_>) {
+    text.push_str("\n# Rules\n\n");
+    text.push_str(
+        "- Look first at what is there already: earlier iterations may have done a part.\n",
+    );
+    match (material.done, material.tasks) {
+        (DoneCriteria::Tasks, Some(path)) => {
+            let path = documents::shown(material.change, path);
+            let _ = write!(
+                text,
+                "- Work on the next open task in `{path}`, and on those behind it as far as you get.\n\
+                 - Tick a box (`- [x]`) when its task is done and tested, not before. Take no open task out of the list, and do not reword one.\n\
+                 - The work is done when every box is ticked. That is read from the file, whatever you say.\n"
+            );
+        }
+        _ => text.push_str("- Take the next step that brings the work forward, and test it.\n"),
+    }
+    ending(text, material);
+    text.push_str("- Leave everything in a state in which the next iteration can go on.\n");
+    match material.contract.guardrails.max_commitless {
+        Some(limit) => {
+            let _ = writeln!(
+                text,
+                "- Commit what is finished, and only that: {limit} iterations in a row without a commit end the loop."
+            );
+        }
+        None => text.push_str(
+            "- Make a commit only where the words above or the project's own instructions ask for one.\n",
+        ),
+    }
+    text.push_str(
+        "- Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.\n\
+         - Nobody is there to answer. Do not ask: decide, and write down what you decided.\n\
+         - When only a person can go on, the loop is ended by this line in your final message, alone on its line:\n\n\
+         <blocked>what the person must do</blocked>\n",
+    );
+}
+
+/// What ends the loop: the promise, and the checks.
+fn ending(text: &mut String, material: &Material<'_>) {
+    if let Some(token) = &material.contract.token {
+        let place = match material.promise_match {
+            PromiseMatch::Anywhere => "in your final message",
+            PromiseMatch::OwnLine => "alone on the last line of your final message",
+        };
+        let marker = marker(token);
+        let _ = write!(
+            text,
+            "- Only when all of the work is done, write {marker} {place}: exactly so, the same letters in the same case.\n\
+             - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.\n"
+        );
+    }
+    let checks = &material.contract.checks;
+    if !checks.is_empty() {
+        text.push_str(
+            "- These commands have to pass. They are run for you when the work seems to be done:\n",
+        );
+    }
+    for check in checks {
+        let _ = writeln!(text, "  - `{}` (within {} s)", check.run, check.limit_seconds);
+    }
+    let first = material.contract.min_iterations;
+    if first > material.iteration {
+        let _ = writeln!(
+            text,
+            "- The loop goes on at least until iteration {first}. When all seems done, look for what is missing or wrong."
+        );
+    }
+}

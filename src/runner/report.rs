@@ -1,0 +1,325 @@
+//! What `spool ralph --status` prints: a loop as it stands, and its last iterations.
+//!
+//! It reads `state.json` and the end of `history.jsonl`, never the whole of it.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+
+use super::books::{
+    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, millis_of,
+    read_state, readable, tail,
+};
+use super::options::DoneCriteria;
+use super::requests::Requests;
+use crate::speckit::project::printable;
+use crate::world;
+
+/// How many iterations are shown.
+const SHOWN: usize = 10;
+/// How long the words in a row of the table may be, in letters.
+const WHY: usize = 60;
+
+/// Whether anybody drives the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Runner {
+    /// A runner is at work.
+    Alive,
+    /// The file says that one is, and nobody holds its lock: it was killed.
+    Dead,
+    /// The loop has ended.
+    Gone,
+}
+
+/// A loop as it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this form.
+    pub version: u32,
+    /// The change.
+    pub change_id: String,
+    /// Its state folder.
+    pub folder: String,
+    /// Whether anybody drives it.
+    pub runner: Runner,
+    /// Since when a person wants it to pause, in milliseconds since the Unix epoch, `null` when nobody does.
+    pub paused_since: Option<u64>,
+    /// Why the state could not be read, empty when it could.
+    pub unreadable: String,
+    /// What the state file says.
+    pub state: LoopState,
+    /// The iteration that runs, or in which the runner was killed.
+    pub running_iteration: Option<Iteration>,
+    /// The last iterations of all runs, oldest first, ten at most.
+    pub iterations: Vec<Past>,
+}
+
+impl Report {
+    /// Returns the report on a change; an error when no loop has run on it.
+    pub fn of(root: &Path, change: &str) -> Result<Self> {
+        let Some(folder) = find_state_folder(root, change)? else {
+            bail!("no loop has run on the change `{}` yet\n{}", printable(change), others(root));
+        };
+        // Whoever holds the lock now may be gone when the state is read: the lock is looked at first,
+        // so that a loop that ends in between is shown as ended, never as dead.
+        let alive = holder(&folder).is_some();
+        let (read, unreadable) = match read_state(&folder) {
+            Ok(read) => (read, String::new()),
+            Err(why) => (None, why),
+        };
+        let (state, running_iteration) = read.unwrap_or_default();
+        let runner = match (alive, state.status.is_over()) {
+            (true, _) => Runner::Alive,
+            (false, false) if !state.change_id.is_empty() => Runner::Dead,
+            (false, _) => Runner::Gone,
+        };
+        let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
+        let requests = Requests::of(&folder);
+        Ok(Self {
+            version: 1,
+            change_id: change.to_owned(),
+            folder: folder.display().to_string(),
+            runner,
+            paused_since: requests.pause_asked().filter(|_| runner == Runner::Alive),
+            unreadable,
+            state,
+            running_iteration,
+            iterations: history.iterations,
+        })
+    }
+
+    /// Returns the report as text for a person, with line breaks and no colour.
+    pub fn text(&self) -> String {
+        let state = &self.state;
+        let mut text = format!("Change: {}\n", printable(&self.change_id));
+        if !self.unreadable.is_empty() {
+            let why = printable(&self.unreadable);
+            let _ = writeln!(text, "  State: it cannot be read: {why}");
+        }
+        self.write_loop(&mut text);
+        let limit = match state.max_iterations {
+            0 => "no limit".to_owned(),
+            limit => format!("of {limit}"),
+        };
+        let _ = writeln!(text, "  Iteration: {} ({limit})", state.current_iteration);
+        if let Some(running) = &self.running_iteration {
+            let what = if self.runner == Runner::Alive { "runs" } else { "was cut off; began" };
+            let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
+        }
+        if !state.task.is_empty() {
+            let _ = writeln!(text, "  Task: {}", cut(&state.task, 100));
+        }
+        let done = match state.done_criteria {
+            DoneCriteria::Tasks => "every task is ticked",
+            DoneCriteria::Manual => "the agent gives its promise",
+            DoneCriteria::Check => "the checks pass",
+        };
+        let _ = writeln!(text, "  Done when: {done}");
+        let agent = [&state.harness, &state.harness_version, &state.model];
+        let agent: Vec<_> = agent.into_iter().filter(|word| !word.is_empty()).collect();
+        if !agent.is_empty() {
+            let words: Vec<_> = agent.iter().map(|word| printable(word)).collect();
+            let _ = writeln!(text, "  Agent: {}", words.join(" "));
+        }
+        let _ = writeln!(text, "  Tokens: {}", grouped(state.total_tokens));
+        self.write_table(&mut text);
+        let _ = writeln!(text, "\nAll of it: {}", self.folder);
+        if self.runner == Runner::Alive {
+            let _ = writeln!(text, "End it: spool stop --change {}", printable(&self.change_id));
+        }
+        text
+    }
+
+    fn write_loop(&self, text: &mut String) {
+        let state = &self.state;
+        let began = since(&state.started_at);
+        match self.runner {
+            Runner::Alive => {
+                let status = state.status.word();
+                let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
+                if !state.doing.is_empty() {
+                    let _ = writeln!(text, "  Doing: {}", printable(&state.doing));
+                }
+                if let Some(at) = self.paused_since {
+                    let _ = writeln!(
+                        text,
+                        "  Pause: asked for {} ago; `spool resume --change {}` takes it back",
+                        age(at),
+                        printable(&self.change_id)
+                    );
+                }
+            }
+            Runner::Dead => {
+                let _ = writeln!(
+                    text,
+                    "  Loop: dead. Its file says {}, but process {} was killed, or the machine went down.",
+                    state.status.word(),
+                    state.pid
+                );
+                let _ = writeln!(text, "  Last sign of life: {}", since(&state.updated_at));
+                text.push_str(
+                    "  Start it again with `spool ralph`; what was cut off is then recorded.\n",
+                );
+            }
+            Runner::Gone if state.change_id.is_empty() => {
+                text.push_str("  Loop: nothing is written yet\n");
+            }
+            Runner::Gone => {
+                let why = match state.words.as_str() {
+                    "" => String::new(),
+                    words => format!(": {}", printable(words)),
+                };
+                let reason = printable(&state.reason);
+                let _ = writeln!(text, "  Loop: {} ({reason}){why}", state.status.word());
+                let _ = writeln!(text, "  Ended: {}", since(&state.ended_at));
+            }
+        }
+    }
+
+    fn write_table(&self, text: &mut String) {
+        if self.iterations.is_empty() {
+            text.push_str("\nNo iteration has ended yet.\n");
+            return;
+        }
+        text.push_str("\nLast iterations\n");
+        let _ = writeln!(
+            text,
+            "  {:>4}  {:<19}  {:>10}  {:>7}  {:>11}  {:>5}  {:<8}  why",
+            "#", "began", "took", "commits", "tokens", "tasks", "verdict"
+        );
+        let mut run = self.iterations[0].run_started_at.as_str();
+        for Past { run_started_at, iteration } in &self.iterations {
+            if run != run_started_at {
+                run = run_started_at;
+                text.push_str("        -- a new run --\n");
+            }
+            let about = if iteration.tokens_estimated { "~" } else { "" };
+            let began = millis_of(&iteration.started).map(readable).unwrap_or_default();
+            let began: String = began.chars().take(19).collect();
+            let tokens = format!("{about}{}", grouped(iteration.tokens_used));
+            let _ = writeln!(
+                text,
+                "  {:>4}  {began:<19}  {:>10}  {:>7}  {tokens:>11}  {:>5}  {:<8}  {}",
+                iteration.n,
+                length(iteration.seconds),
+                iteration.commits.len(),
+                iteration.tasks_ticked.len(),
+                verdict(iteration),
+                why(iteration),
+            );
+        }
+    }
+}
+
+/// Returns the changes of a project on which a runner is at work.
+pub fn live(root: &Path) -> Vec<String> {
+    let mut changes = changes_with_state(root);
+    changes.retain(|change| {
+        find_state_folder(root, change)
+            .ok()
+            .flatten()
+            .is_some_and(|folder| holder(&folder).is_some())
+    });
+    changes
+}
+
+/// Returns the change that is meant where none is named: the only one with a runner, else the one whose
+/// state was written last; `None` when no loop has run, an error when several run.
+pub fn meant(root: &Path) -> Result<Option<String>> {
+    let live = live(root);
+    if live.len() > 1 {
+        bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
+    }
+    let newest = || {
+        changes_with_state(root).into_iter().max_by_key(|change| {
+            let path = super::books::state_folder(root, change).join("state.json");
+            path.symlink_metadata().and_then(|meta| meta.modified()).map_or(0, world::millis)
+        })
+    };
+    Ok(live.into_iter().next().or_else(newest))
+}
+
+fn others(root: &Path) -> String {
+    let changes = changes_with_state(root);
+    if changes.is_empty() {
+        return "start one with `spool ralph \"what to do\" --change ID`".to_owned();
+    }
+    format!("loops have run on: {}", changes.join(", "))
+}
+
+fn verdict(iteration: &Iteration) -> String {
+    match iteration.verdict.as_str() {
+        _ if iteration.interrupted => "cut off".to_owned(),
+        "continue" => "go on".to_owned(),
+        other => printable(other),
+    }
+}
+
+fn why(iteration: &Iteration) -> String {
+    let mut words = Vec::new();
+    if iteration.timed_out {
+        words.push("over its time limit");
+    }
+    if !iteration.failure.is_empty() {
+        words.push(&iteration.failure);
+    }
+    if !iteration.words.is_empty() {
+        words.push(&iteration.words);
+    }
+    cut(&words.join("; "), WHY)
+}
+
+/// The first line, cut to this many letters.
+fn cut(text: &str, most: usize) -> String {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let line = printable(line);
+    if line.chars().count() <= most && text.trim().lines().count() <= 1 {
+        return line;
+    }
+    let mut short: String = line.chars().take(most - 1).collect();
+    short.push('…');
+    short
+}
+
+/// A point in time, and how long ago it was.
+fn since(iso: &str) -> String {
+    millis_of(iso).map_or_else(
+        || "at an unknown time".to_owned(),
+        |at| format!("{} ({} ago)", readable(at), age(at)),
+    )
+}
+
+fn age(at: u64) -> String {
+    crate::speckit::status::age(world::now().saturating_sub(at))
+}
+
+/// A length of time: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
+fn length(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let minutes = (seconds / 60.0).floor();
+    if minutes < 60.0 {
+        return format!("{minutes} min {:02} s", (seconds % 60.0).floor());
+    }
+    format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

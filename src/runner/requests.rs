@@ -1,0 +1,123 @@
+//! What a person asks of a running loop from another terminal: stop, pause, resume.
+//!
+//! A request is a file in the state folder. The runner looks whether it is there, and opens it only then.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::books::holder;
+use crate::store::read;
+use crate::store::write::{Flush, write_whole};
+use crate::world;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// End the loop.
+    Stop,
+    /// Begin no further iteration until it is taken back.
+    Pause,
+    /// Take a pause back.
+    Resume,
+}
+
+/// The requests to the loop of one change.
+#[derive(Clone, Debug)]
+pub struct Requests {
+    folder: PathBuf,
+}
+
+/// What a request's file holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Asked {
+    /// The process of the runner that is meant, 0 for whoever runs.
+    runner: u32,
+    /// When, in milliseconds since the Unix epoch.
+    at: u64,
+}
+
+const STOP: &str = "stop";
+const PAUSE: &str = "pause";
+
+impl Requests {
+    /// Returns the requests in this state folder.
+    pub fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// Writes a request down for the runner that works on the change now.
+    pub fn ask(&self, request: Request) -> io::Result<()> {
+        match request {
+            Request::Stop => self.write(STOP),
+            Request::Pause => self.write(PAUSE),
+            Request::Resume => remove(&self.folder.join(PAUSE)),
+        }
+    }
+
+    /// Returns what is asked of this process, a stop before a pause; `None` for nothing. Costs two looks
+    /// at names while nothing is.
+    pub fn pending(&self) -> Option<Request> {
+        if self.asked(STOP).is_some() {
+            return Some(Request::Stop);
+        }
+        self.asked(PAUSE).map(|_| Request::Pause)
+    }
+
+    /// Returns since when this process is asked to pause, in milliseconds since the Unix epoch, `None`
+    /// when it is not.
+    pub fn paused(&self) -> Option<u64> {
+        self.asked(PAUSE)
+    }
+
+    /// Returns since when a pause is asked for, of whichever process, in milliseconds since the Unix epoch.
+    pub fn pause_asked(&self) -> Option<u64> {
+        read_asked(&self.folder.join(PAUSE)).map(|asked| asked.at)
+    }
+
+    /// Takes a stop away once it is obeyed.
+    pub fn clear_stop(&self) {
+        // A runner that begins forgets what is left; it is only litter.
+        let _ = remove(&self.folder.join(STOP));
+    }
+
+    /// Takes away what was asked of a runner that is gone.
+    pub(super) fn forget_all(&self) {
+        self.clear_stop();
+        let _ = remove(&self.folder.join(PAUSE));
+    }
+
+    fn write(&self, name: &str) -> io::Result<()> {
+        let runner = holder(&self.folder).unwrap_or_default().pid;
+        let bytes = serde_json::to_vec(&Asked { runner, at: world::now() })?;
+        write_whole(&self.folder.join(name), &bytes, Flush::ToSystem)
+    }
+
+    /// When it was asked. A request to an earlier runner is none to this one.
+    fn asked(&self, name: &str) -> Option<u64> {
+        let asked = read_asked(&self.folder.join(name))?;
+        let meant = asked.runner == 0 || asked.runner == std::process::id();
+        meant.then_some(asked.at)
+    }
+}
+
+/// What a request's file holds; one that somebody made by hand is meant for whoever runs.
+fn read_asked(path: &Path) -> Option<Asked> {
+    if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return None;
+    }
+    let content = read::read(path, 4096).ok()?;
+    let asked: Asked = serde_json::from_slice(&content.bytes).unwrap_or_default();
+    let at = if asked.at > 0 { asked.at } else { content.changed_at };
+    Some(Asked { at, ..asked })
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

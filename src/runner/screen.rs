@@ -1,0 +1,221 @@
+//! What a person sees: the lines of a loop, the live line, the terminal's title.
+//!
+//! A terminal may be closed while a loop runs: what cannot be shown is dropped, never a failure.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::harness::Event;
+use super::options::{Form, Shown};
+
+/// The most characters of one line of the agent's words.
+const WIDEST: usize = 2_000;
+/// Takes the terminal's title away for later, and puts it back.
+const KEEP_TITLE: &str = "\u{1b}[22;2t";
+const PUT_TITLE_BACK: &str = "\u{1b}[23;2t";
+
+/// The screen of one loop.
+pub struct Screen {
+    shown: Shown,
+    form: Form,
+    change: String,
+    live: ProgressBar,
+    has_title: bool,
+}
+
+impl Screen {
+    /// Returns the screen for the loop of a change; the live line and the title need a terminal.
+    pub fn new(change: &str, shown: Shown, form: Form) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let is_dumb = crate::world::variable("TERM").is_some_and(|term| term == "dumb");
+        let live = if terminal && !is_dumb && form == Form::Words && shown != Shown::Quiet {
+            let live = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            style.map_or(live.clone(), |style| live.with_style(style))
+        } else {
+            ProgressBar::hidden()
+        };
+        let screen =
+            Self { shown, form, change: plain(change), live, has_title: terminal && !is_dumb };
+        screen.title_bytes(KEEP_TITLE);
+        screen
+    }
+
+    /// Shows one line of the loop's own, with `event` and its fields where programs read.
+    pub fn tell(&self, event: &str, words: &str, fields: Value) {
+        match self.form {
+            Form::Words => self.print(words),
+            Form::Json => {
+                let mut line = json!({"event": event, "words": words});
+                if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), fields) {
+                    line.extend(fields);
+                }
+                self.print(&line.to_string());
+            }
+        }
+    }
+
+    /// Shows a warning, on standard error.
+    pub fn warn(&self, words: &str) {
+        self.live.suspend(|| {
+            let style = crate::style::WARN;
+            let line = format!("{}warning{}: {words}", style.render(), style.render_reset());
+            // See the first lines of this file.
+            let _ = writeln!(anstream::stderr(), "{line}");
+        });
+    }
+
+    /// Shows what the agent does.
+    pub fn heard(&self, event: &Event) {
+        if self.form == Form::Json {
+            let (name, words) = match event {
+                Event::Said(words) => ("said", words.clone()),
+                Event::Called { tool, what } => ("called", format!("{tool}: {what}")),
+                Event::Trouble(words) => ("trouble", words.clone()),
+                Event::Finished => return,
+            };
+            if self.shown != Shown::Quiet {
+                self.print(&json!({"event": name, "words": words}).to_string());
+            }
+            return;
+        }
+        let style = crate::style::DIM;
+        match (event, self.shown) {
+            (Event::Finished, _) | (_, Shown::Quiet) => {}
+            (Event::Said(words), _) => {
+                for line in words.lines().filter(|line| !line.trim().is_empty()) {
+                    self.print(&format!("  {}", shortened(line)));
+                }
+            }
+            (Event::Called { tool, what }, _) => {
+                let (on, off) = (style.render(), style.render_reset());
+                self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
+            }
+            (Event::Trouble(words), _) => self.print(&format!("  ! {}", shortened(words))),
+        }
+    }
+
+    /// Shows a line of the agent program's output as it is, where everything is to be seen.
+    pub fn raw(&self, line: &[u8]) {
+        if self.shown == Shown::Verbose && self.form == Form::Words {
+            let style = crate::style::DIM;
+            let line = shortened(&String::from_utf8_lossy(line));
+            self.print(&format!("  {}| {line}{}", style.render(), style.render_reset()));
+        }
+    }
+
+    /// Renews the live line.
+    pub fn live(&self, words: &str) {
+        if !self.live.is_hidden() {
+            self.live.set_message(plain(words));
+            self.live.tick();
+        }
+    }
+
+    /// Takes the live line away.
+    pub fn still(&self) {
+        self.live.finish_and_clear();
+        self.live.reset();
+    }
+
+    /// Sets the terminal's title to `Ralph: {change} [{of}]` (spec 001).
+    pub fn title(&self, of: &impl Display) {
+        self.title_bytes(&format!(
+            "\u{1b}]2;Ralph: {} [{}]\u{7}",
+            self.change,
+            plain(&of.to_string())
+        ));
+    }
+
+    /// Puts the terminal back as it was.
+    pub fn close(&self) {
+        self.still();
+        self.title_bytes(PUT_TITLE_BACK);
+    }
+
+    fn title_bytes(&self, bytes: &str) {
+        if self.has_title {
+            let mut errors = io::stderr();
+            // See the first lines of this file.
+            let _ = errors.write_all(bytes.as_bytes()).and_then(|()| errors.flush());
+        }
+    }
+
+    fn print(&self, line: &str) {
+        self.live.suspend(|| {
+            let mut output = anstream::stdout().lock();
+            // See the first lines of this file.
+            let _ = writeln!(output, "{line}").and_then(|()| output.flush());
+        });
+    }
+}
+
+/// Returns a text without characters that would steer a terminal.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// Returns a length of time in words, such as `1h05m`, `2m03s` or `4.2s`.
+pub fn lasted(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, _) => format!("{:.1}s", time.as_secs_f64()),
+        (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// Returns a number with a thin mark at every thousand, such as `12,345`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns a number with its thing, such as `1 file` or `2 files`.
+pub fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
+}
+
+fn shortened(line: &str) -> String {
+    let line = line.replace('\t', "    ");
+    let mut letters = line.chars().filter(|letter| !letter.is_control());
+    let mut short: String = letters.by_ref().take(WIDEST).collect();
+    if letters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_steers_a_terminal() {
+        assert_eq!(plain("a\u{1b}]2;x\u{7}b\nc\u{9b}d"), "a]2;xbcd");
+        assert_eq!(shortened("a\tb\u{1b}[31m"), "a    b[31m");
+        assert_eq!(shortened(&"é".repeat(WIDEST + 1)).chars().count(), WIDEST + 1);
+    }
+
+    #[test]
+    fn times_and_numbers_are_written_for_people() {
+        let lasted = |millis| lasted(Duration::from_millis(millis));
+        assert_eq!(
+            [lasted(4_250), lasted(61_000), lasted(3_660_000), lasted(360_000_000)],
+            ["4.2s", "1m01s", "1h01m", "100h00m"]
+        );
+        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([counted(1, "file"), counted(0, "file")], ["1 file", "0 files"]);
+    }
+}

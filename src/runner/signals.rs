@@ -1,0 +1,92 @@
+//! Signals that ask the runner to end: the first one politely, a second Ctrl-C at once.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::world::Deadline;
+
+/// The signals that were sent since [`Signals::listen`].
+#[derive(Debug)]
+pub struct Signals {
+    came: Vec<(i32, Arc<AtomicBool>)>,
+    wake: UnixStream,
+    first: Cell<Option<i32>>,
+    again: Cell<bool>,
+}
+
+impl Signals {
+    /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, and
+    /// SIGHUP unless it was ignored at the start, as under `nohup`.
+    pub fn listen() -> io::Result<Self> {
+        let (wake, waker) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        let mut came = Vec::new();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && is_ignored(signal) {
+                continue;
+            }
+            let flag = Arc::new(AtomicBool::new(false));
+            // The flag first: whoever is woken must find it.
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+            signal_hook::low_level::pipe::register(signal, waker.try_clone()?)?;
+            came.push((signal, flag));
+        }
+        Ok(Self { came, wake, first: Cell::new(None), again: Cell::new(false) })
+    }
+
+    /// Returns the signal that asked first, `None` as long as none has.
+    pub fn asked(&self) -> Option<i32> {
+        for (signal, flag) in &self.came {
+            if !flag.swap(false, Ordering::Relaxed) {
+                continue;
+            }
+            match self.first.get() {
+                None => self.first.set(Some(*signal)),
+                // A closing terminal may send its signal twice; Ctrl-C twice is a person in a hurry.
+                Some(_) if *signal == SIGINT => self.again.set(true),
+                Some(_) => {}
+            }
+        }
+        self.first.get()
+    }
+
+    /// Returns whether Ctrl-C came after something had asked already: end at once.
+    pub fn hurry(&self) -> bool {
+        self.asked();
+        self.again.get()
+    }
+
+    /// Waits for this long, or until something asks; returns what asked.
+    pub fn wait(&self, length: Duration) -> Option<i32> {
+        let deadline = Deadline::after(length);
+        loop {
+            let asked = self.asked();
+            if asked.is_some() || deadline.is_over() {
+                return asked;
+            }
+            let patience = Timespec::try_from(deadline.left()).ok();
+            let mut wanted = [PollFd::new(&self.wake, PollFlags::IN)];
+            // Being interrupted is what is waited for.
+            let _ = poll(&mut wanted, patience.as_ref());
+            let mut bytes = [0; 64];
+            let _ = (&self.wake).read(&mut bytes);
+        }
+    }
+}
+
+/// Whether this process ignores a signal, as far as the system tells.
+fn is_ignored(signal: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        return false;
+    };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}

@@ -1,0 +1,223 @@
+//! Finding the change that a loop works on: spool's own, OpenSpec's, or a spec-kit feature.
+
+mod names;
+mod place;
+mod shelf;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::engine::tasks::TaskList;
+use crate::speckit::TASKS;
+use crate::speckit::project::{is_feature_name, printable};
+use crate::store::read::{self, Problem};
+use place::Place;
+use shelf::Listing;
+
+pub use names::distance;
+pub use place::worktree_around;
+
+/// The most that is read of a task list, in bytes.
+const MOST_TASKS: u64 = 4 << 20;
+/// The most names in one message.
+const NAMES: usize = 20;
+
+/// What kind of project a change stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `.spool/changes/<id>/`.
+    Spool,
+    /// `openspec/changes/<id>/`.
+    OpenSpec,
+    /// A spec-kit feature.
+    SpecKit,
+}
+
+/// A change that a loop can work on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its id, the name of its folder; checked: no `/`, no `..`, no control characters, no leading `-`.
+    pub id: String,
+    /// Where it stands.
+    pub kind: Kind,
+    /// Its folder, a real path inside the project.
+    pub folder: PathBuf,
+    /// The project's folder, a real path.
+    pub root: PathBuf,
+    /// The work tree, a real path: the root of the git work tree around the project, or the project.
+    pub worktree: PathBuf,
+    /// Its module, `002` of `002-01_add-ralph-loop`.
+    pub module: Option<String>,
+}
+
+impl Change {
+    /// Returns the name of the document that says what is wanted: `proposal.md`, or `spec.md` of a feature.
+    pub fn primary(&self) -> &'static str {
+        match self.kind {
+            Kind::Spool | Kind::OpenSpec => "proposal.md",
+            Kind::SpecKit => "spec.md",
+        }
+    }
+
+    /// Returns the task list: the change's own, or the one at the root of the work tree (spec 001);
+    /// `None` where there is neither. A link out of its folder is no list.
+    pub fn tasks(&self) -> Option<PathBuf> {
+        let is_there = |folder: &&PathBuf| {
+            let content = read::read_in(folder, TASKS, MOST_TASKS);
+            !matches!(content, Err(Problem::Missing | Problem::Outside | Problem::NotAFile(_)))
+        };
+        [&self.folder, &self.worktree].into_iter().find(is_there).map(|it| it.join(TASKS))
+    }
+
+    /// Returns a line for a person who has to choose: the id, and how many tasks are done.
+    pub fn label(&self) -> String {
+        let Ok(content) = read::read_in(&self.folder, TASKS, MOST_TASKS) else {
+            return self.id.clone();
+        };
+        let list = TaskList::parse(&content.bytes);
+        format!("{} ({} of {} tasks done)", self.id, list.done(), list.tasks.len())
+    }
+
+    /// Returns the document that describes the change's module, `None` where there is none.
+    ///
+    /// `.spool/modules/002_runner/module.md`, `.spool/modules/002/module.md` or
+    /// `.spool/modules/002_runner.md`; the first in the order of the alphabet.
+    pub fn module_file(&self) -> Option<PathBuf> {
+        let modules = self.root.join(".spool").join("modules");
+        let modules = read::folder_inside(&self.root, &modules).ok()?;
+        let module = self.module.as_deref()?;
+        let mut names = shelf::names_in(&modules);
+        names.retain(|name| names::belongs_to_module(name, module));
+        names.iter().find_map(|name| {
+            let path = modules.join(name);
+            let Ok(folder) = read::folder_inside(&self.root, &path) else {
+                return path.extension().is_some_and(|end| end == "md").then_some(path);
+            };
+            let files = ["module.md", "README.md"].into_iter();
+            files.map(|file| folder.join(file)).find(|file| file.is_file())
+        })
+    }
+}
+
+/// What the person asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted<'a> {
+    /// `--change`, or a short form of it.
+    pub change: Option<&'a str>,
+    /// `--module`.
+    pub module: Option<&'a str>,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// One change, by the name or the module that was given.
+    One(Change),
+    /// No name was given: a person has to choose, also when there is only one; archived ones are not
+    /// among them.
+    Several(Vec<Change>),
+}
+
+/// Returns the change or changes that are meant; an error says what was looked for, where, and which
+/// candidates there are.
+///
+/// The project is the nearest folder at or above `start` that has changes. A name is the id, or a short
+/// form that only one change answers to: `2-1` for `002-01_add-ralph-loop`, the start of the id, or a
+/// word of it.
+pub fn find(start: &Path, wanted: &Wanted<'_>) -> Result<Found> {
+    let place = Place::around(start)?;
+    let listing = shelf::list(&place);
+    if let Some(module) = wanted.module
+        && !is_feature_name(module)
+    {
+        bail!("`{}` cannot be a module: a module is a number such as `002`", printable(module));
+    }
+    match wanted.change {
+        Some(name) => named(&place, &listing, name, wanted.module).map(Found::One),
+        None => unnamed(&place, &listing, wanted.module),
+    }
+}
+
+/// Returns the root of the project at or above a folder, a real path; an error says what was looked for.
+pub fn root_around(start: &Path) -> Result<PathBuf> {
+    Place::around(start).map(|place| place.root)
+}
+
+fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> Result<Change> {
+    if !is_feature_name(name) {
+        bail!(
+            "`{}` cannot be a change: a name has no `/`, no `..`, no control characters and no leading `-`",
+            printable(name)
+        );
+    }
+    let in_module = |change: &&Change| module.is_none_or(|module| is_of_module(change, module));
+    let all: Vec<&Change> = listing.all().collect();
+    let ids = |changes: &[&Change]| changes.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+    if let Some((_, why)) = listing.refused.iter().find(|(id, _)| id == name)
+        && !all.iter().any(|change| change.id == name)
+    {
+        bail!("the change `{name}` cannot be used: {why}");
+    }
+    let narrowed: Vec<&Change> = all.iter().copied().filter(in_module).collect();
+    let meant = names::meant(name, &ids(&narrowed));
+    match meant.as_slice() {
+        [id] => narrowed
+            .iter()
+            .find(|change| change.id == *id)
+            .map(|change| (*change).clone())
+            .with_context(|| format!("the change `{id}` is gone")),
+        [] => {
+            let elsewhere = names::meant(name, &ids(&all));
+            if let (Some(module), [id]) = (module, elsewhere.as_slice()) {
+                bail!("the change `{id}` does not belong to module `{module}`");
+            }
+            if all.is_empty() {
+                bail!(
+                    "there is no change `{name}`, and no other: {}",
+                    place.nothing(&listing.refused)
+                );
+            }
+            bail!(
+                "there is no change `{name}` in `{}`\n{}",
+                place.root.display(),
+                names::one_of(&names::nearest_first(name, &ids(&narrowed_or(&narrowed, &all))))
+            )
+        }
+        several => {
+            bail!("`{name}` may be {} changes\n{}", several.len(), names::one_of(several))
+        }
+    }
+}
+
+fn narrowed_or<'a>(narrowed: &[&'a Change], all: &[&'a Change]) -> Vec<&'a Change> {
+    if narrowed.is_empty() { all.to_vec() } else { narrowed.to_vec() }
+}
+
+fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<Found> {
+    let offered = listing.offered(place)?;
+    let Some(module) = module else {
+        if offered.is_empty() {
+            bail!("there is no active change: {}", place.nothing(&listing.refused));
+        }
+        return Ok(Found::Several(offered));
+    };
+    let all: Vec<Change> = listing.all().cloned().collect();
+    let mut of_module: Vec<Change> =
+        all.iter().filter(|change| is_of_module(change, module)).cloned().collect();
+    if of_module.is_empty() {
+        let mut modules: Vec<String> = all.into_iter().filter_map(|it| it.module).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        bail!("there is no active change of module `{module}`\n{}", names::one_of(&modules));
+    }
+    // A module with one change names it.
+    if of_module.len() == 1 {
+        return Ok(Found::One(of_module.remove(0)));
+    }
+    Ok(Found::Several(of_module))
+}
+
+fn is_of_module(change: &Change, module: &str) -> bool {
+    change.module.as_deref().is_some_and(|own| names::is_same_module(own, module))
+}

@@ -1,0 +1,65 @@
+//! The project around a folder, and the git work tree around the project.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::store::read;
+
+/// How far up is looked.
+const LEVELS: usize = 64;
+/// What makes a folder a project, and where its changes are.
+const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
+
+/// A project, and the work tree that it stands in; both are real paths.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub root: PathBuf,
+    pub worktree: PathBuf,
+}
+
+impl Place {
+    /// Returns the nearest project at or above a folder.
+    pub fn around(start: &Path) -> Result<Self> {
+        let start = start
+            .canonicalize()
+            .with_context(|| format!("cannot open the folder `{}`", start.display()))?;
+        let is_project = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).is_dir());
+        let root = start.ancestors().take(LEVELS).find(is_project).with_context(|| {
+            format!(
+                "no project at `{}`: no `.spool/changes`, no `openspec/changes` and no `.specify` here or above\ngo to the project, or name it with --project DIR",
+                start.display()
+            )
+        })?;
+        Ok(Self { worktree: worktree_around(root), root: root.to_owned() })
+    }
+
+    /// Returns where changes were looked for, in a sentence for somebody who has none.
+    pub fn nothing(&self, refused: &[(String, String)]) -> String {
+        let root = self.root.display();
+        let mut words = format!(
+            "`{root}` has none in `.spool/changes` or `openspec/changes`, and no spec-kit feature\nwrite a proposal first: `.spool/changes/001-01_name/proposal.md`"
+        );
+        for (id, why) in refused.iter().take(super::NAMES) {
+            let _ = write!(words, "\nleft out: `{id}`: {why}");
+        }
+        words
+    }
+}
+
+/// Returns the root of the git work tree around a folder, or the folder itself where there is none;
+/// no program is started.
+pub fn worktree_around(folder: &Path) -> PathBuf {
+    let mut above = folder.ancestors().take(LEVELS);
+    above.find(|folder| is_worktree(folder)).unwrap_or(folder).to_owned()
+}
+
+/// Whether a folder has a repository in `.git`, or in another place that the file `.git` names.
+fn is_worktree(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return git.join("HEAD").exists();
+    }
+    read::read(&git, 4096).is_ok_and(|content| content.bytes.starts_with(b"gitdir:"))
+}

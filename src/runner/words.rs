@@ -1,0 +1,92 @@
+//! What the runner says of an iteration and of an end, in one line each.
+
+use crate::engine::{Shortfall, TerminalReason, Verdict, Waiting};
+
+use super::books::Iteration;
+use super::screen::{counted, grouped, lasted};
+
+use std::time::Duration;
+
+/// Returns why the loop goes on, waits or is over, in a few words.
+pub fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Continue(missing) => {
+            let words: Vec<String> = missing.iter().map(shortfall).collect();
+            words.join("; ")
+        }
+        Verdict::Wait(waiting) => {
+            let words: Vec<String> = waiting.iter().map(wait).collect();
+            words.join("; ")
+        }
+        Verdict::End(reason) => reason.to_string(),
+    }
+}
+
+/// Returns the name of a verdict, as history and journal have it.
+pub fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Continue(_) => "continue",
+        Verdict::Wait(_) => "wait",
+        Verdict::End(_) => "end",
+    }
+}
+
+/// Returns the status of an end in the words of spec 002, empty where it has none.
+pub fn spec_002(reason: &TerminalReason, promised: bool) -> &'static str {
+    match reason {
+        TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
+        TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
+        _ => "",
+    }
+}
+
+fn shortfall(missing: &Shortfall) -> String {
+    match missing {
+        Shortfall::OpenTasks => "tasks are open".to_owned(),
+        Shortfall::ClaimedWithOpenTasks => "the promise came with tasks open".to_owned(),
+        Shortfall::Tampered(_) => "open tasks were taken out of the list or reworded".to_owned(),
+        Shortfall::EmptyList => "the task list holds no task".to_owned(),
+        Shortfall::NoToken => "no promise yet".to_owned(),
+        Shortfall::NoWork { calls, needed } => {
+            format!("the promise came with {calls} of {}", counted(*needed, "tool call"))
+        }
+        Shortfall::UnseenWork => "the promise came, and no work can be seen".to_owned(),
+        Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
+        Shortfall::CheckFailed(result) => format!("`{}` failed: {}", result.run, result.outcome),
+        Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
+        Shortfall::ChecksNotRun => "the checks were not run".to_owned(),
+        Shortfall::Unreadable => "the task list cannot be read".to_owned(),
+    }
+}
+
+fn wait(waiting: &Waiting) -> String {
+    match waiting {
+        Waiting::UsageLimit(words) => format!("usage limit: {words}"),
+        Waiting::Background(what) => format!("background work: {what}"),
+        Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Paused(why) => format!("the end of a pause: {why}"),
+        Waiting::Typed(command) => format!("`{command}`"),
+        Waiting::NoTasks => "there are no tasks".to_owned(),
+        Waiting::Unproven => "another hook's turn".to_owned(),
+    }
+}
+
+/// Returns what an iteration came to: time, tokens, commits, files, tasks.
+pub fn figures(iteration: &Iteration) -> String {
+    let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
+    if iteration.tokens_used > 0 {
+        let about = if iteration.tokens_estimated { "about " } else { "" };
+        parts.push(format!("{about}{} tokens", grouped(iteration.tokens_used)));
+    }
+    if let Some(calls) = iteration.tool_calls {
+        parts.push(counted(calls, "tool call"));
+    }
+    if !iteration.commits.is_empty() {
+        parts.push(counted(iteration.commits.len() as u64, "commit"));
+    }
+    parts.push(counted(iteration.files_changed, "file"));
+    if !iteration.tasks_ticked.is_empty() {
+        parts.push(format!("done: {}", iteration.tasks_ticked.join(" ")));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,61 @@
+//! The keeper as a program: when it is one, and that it can be started when its file is gone.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use super::support::keeper;
+
+#[test]
+fn a_person_with_the_variable_in_the_terminal_gets_the_command_that_was_typed() {
+    let output = Command::new(keeper())
+        .arg("--version")
+        .env("RALPH_RUNNER_KEEPER", "1")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.stdout.starts_with(b"spool "), "{output:?}");
+}
+
+#[test]
+fn a_keeper_without_a_runner_leaves() {
+    let (own, its) = UnixStream::pair().unwrap();
+    drop(own);
+    let status = Command::new(keeper())
+        .env("RALPH_RUNNER_KEEPER", "1")
+        .stdin(OwnedFd::from(its))
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_was_replaced_while_it_runs_is_still_its_own_keeper() {
+    use std::path::{Path, PathBuf};
+
+    use super::support::{Scribe, no_limits, script};
+    use ralph_speckit::runner::process;
+
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("spool");
+    std::fs::copy(keeper(), &copy).unwrap();
+    let (own, its) = UnixStream::pair().unwrap();
+    let mut running = Command::new(&copy)
+        .env("RALPH_RUNNER_KEEPER", "1")
+        .stdin(OwnedFd::from(its))
+        .spawn()
+        .unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    std::fs::write(&copy, "not a program").unwrap();
+
+    assert_eq!(process::own_program().unwrap(), Path::new("/proc/self/exe"));
+    let program = PathBuf::from(format!("/proc/{}/exe", running.id()));
+    let mut scribe = Scribe::new();
+    let mut log = tempfile::tempfile().unwrap();
+    let agent = script("echo kept");
+    let ended = process::run(&program, &agent, Path::new("/"), &no_limits(), &mut log, &mut scribe);
+    drop(own);
+    running.wait().unwrap();
+    assert_eq!((ended.unwrap().left.code, scribe.output()), (Some(0), vec!["kept".to_owned()]));
+}

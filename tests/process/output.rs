@@ -1,0 +1,55 @@
+//! What an agent prints: lines as they are, a log, and flat memory.
+
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::time::Duration;
+
+use ralph_speckit::runner::harness::Stream;
+use ralph_speckit::runner::process;
+
+use super::driver::Driver;
+use super::support::{Scribe, keeper, no_limits, run, script};
+
+#[test]
+fn lines_come_from_both_streams_whatever_their_bytes() {
+    let mut scribe = Scribe::new();
+    let agent = script(r"printf 'caf\303\251 \377\376\r\n\nno end'; printf 'trouble\n' >&2");
+    run(&agent, &no_limits(), &mut scribe).unwrap();
+    let output: Vec<_> = scribe.lines.iter().filter(|it| it.0 == Stream::Output).collect();
+    assert_eq!(output[0].1, b"caf\xc3\xa9 \xff\xfe");
+    assert_eq!(output[1].1, b"");
+    assert_eq!(output[2].1, b"no end");
+    assert_eq!((output.len(), scribe.errors()), (3, vec!["trouble".to_owned()]));
+}
+
+#[test]
+fn the_log_has_every_byte_of_both_streams() {
+    let mut log = tempfile::tempfile().unwrap();
+    let agent = script(r"printf 'one\n\377'; sleep 0.2; printf 'two\n' >&2");
+    let folder = Path::new("/");
+    process::run(keeper(), &agent, folder, &no_limits(), &mut log, &mut Scribe::new()).unwrap();
+    let mut written = Vec::new();
+    log.rewind().unwrap();
+    log.read_to_end(&mut written).unwrap();
+    assert_eq!(written, b"one\n\xfftwo\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_flat_under_200_mb_of_output_with_and_without_line_breaks() {
+    let lines = "yes 'a line of output that goes on and on' | head -c 100000000";
+    let text = format!("{lines}; echo; head -c 100000000 /dev/zero");
+    let driver = Driver::start(&text, Duration::from_secs(1));
+    let memory = driver.told("memory:");
+    let kibibytes: u64 = memory.trim_end_matches(" kB").parse().unwrap();
+    assert!(kibibytes < 64 << 10, "{memory}");
+}
+
+#[test]
+fn output_that_is_still_in_the_pipe_when_the_agent_leaves_is_read() {
+    let mut scribe = Scribe::new();
+    let agent = script("yes 0123456789 | head -n 5000; echo last");
+    run(&agent, &no_limits(), &mut scribe).unwrap();
+    let output = scribe.output();
+    assert_eq!((output.len(), output.last().unwrap().as_str()), (5001, "last"));
+}

@@ -1,0 +1,119 @@
+//! How an agent program is started: arguments, environment, folder, standard input.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use ralph_speckit::runner::harness::{Input, Launch};
+use ralph_speckit::runner::process;
+
+use super::support::{Scribe, keeper, no_limits, run, script};
+
+fn fail(program: &Path, folder: &Path) -> io::Error {
+    let launch = Launch { program: program.into(), ..Launch::default() };
+    let mut log = tempfile::tempfile().unwrap();
+    process::run(keeper(), &launch, folder, &no_limits(), &mut log, &mut Scribe::new())
+        .expect_err("it was started")
+}
+
+#[test]
+fn a_missing_program_is_told_in_plain_words() {
+    let error = fail(Path::new("no-such-agent"), Path::new("/"));
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    let words = "cannot start `no-such-agent`: there is no such program\n\
+                 install it, or give its whole path";
+    assert_eq!(error.to_string(), words);
+}
+
+#[test]
+fn a_missing_folder_is_not_taken_for_a_missing_program() {
+    let error = fail(Path::new("sh"), Path::new("/no/such/folder"));
+    assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
+    assert_eq!(error.to_string(), "the folder `/no/such/folder` is not there");
+}
+
+#[test]
+fn a_program_that_may_not_be_run_and_one_without_its_interpreter_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("agent");
+    fs::write(&program, "#!/no/such/interpreter\n").unwrap();
+    let error = fail(&program, folder.path());
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = fail(&program, folder.path());
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    assert!(error.to_string().ends_with("its first line names is not there"), "{error}");
+}
+
+#[test]
+fn a_missing_keeper_is_not_taken_for_a_missing_agent() {
+    let mut log = tempfile::tempfile().unwrap();
+    let keeper = Path::new("/no/such/keeper");
+    let error = process::run(
+        keeper,
+        &script("true"),
+        Path::new("/"),
+        &no_limits(),
+        &mut log,
+        &mut Scribe::new(),
+    )
+    .expect_err("it was started");
+    assert_eq!(error.kind(), io::ErrorKind::Other, "{error}");
+}
+
+#[test]
+fn arguments_environment_and_folder_arrive_and_no_shell_sees_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().canonicalize().unwrap();
+    let mut launch = script("pwd; printf '%s|' \"$0\" \"$@\"; echo; env");
+    launch.arguments.extend([
+        "name".into(),
+        "$(touch x) `y` 'z' \"*\"".into(),
+        String::new().into(),
+    ]);
+    launch.set = vec![("RALPH_TEST_SET".into(), "a\nb".into())];
+    launch.unset = vec!["HOME".into()];
+    let mut scribe = Scribe::new();
+    let mut log = tempfile::tempfile().unwrap();
+    process::run(keeper(), &launch, &place, &no_limits(), &mut log, &mut scribe).unwrap();
+    let lines = scribe.output();
+    assert_eq!(lines[0], place.display().to_string());
+    assert_eq!(lines[1], "name|$(touch x) `y` 'z' \"*\"||");
+    let place = lines.iter().position(|line| line == "RALPH_TEST_SET=a").unwrap();
+    assert_eq!(lines[place + 1], "b");
+    assert!(!lines.iter().any(|line| line.starts_with("HOME=")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("RALPH_RUNNER_KEEPER")), "{lines:?}");
+    assert!(!folder.path().join("x").exists());
+}
+
+#[test]
+fn standard_input_is_never_left_open() {
+    let mut scribe = Scribe::new();
+    run(&script("cat; echo over"), &no_limits(), &mut scribe).unwrap();
+    assert_eq!(scribe.output(), ["over"]);
+}
+
+#[test]
+fn a_long_text_reaches_standard_input_whole() {
+    let mut launch = script("echo first; cksum; echo over");
+    let text: Vec<u8> = (0..1_u32 << 20).map(|place| (place % 251) as u8).collect();
+    launch.input = Input::Text(text);
+    let mut scribe = Scribe::new();
+    run(&launch, &no_limits(), &mut scribe).unwrap();
+    let lines = scribe.output();
+    assert_eq!(lines[0], "first");
+    assert!(lines[1].ends_with(" 1048576"), "{lines:?}");
+    assert_eq!(lines[2], "over");
+}
+
+#[test]
+fn a_long_text_does_not_hold_up_a_program_that_never_reads_it() {
+    for text in ["echo started; sleep 1; exit 4", "exec 0<&-; echo started; sleep 1; exit 4"] {
+        let mut launch = script(text);
+        launch.input = Input::Text(vec![b'a'; 1 << 20]);
+        let mut scribe = Scribe::new();
+        let ended = run(&launch, &no_limits(), &mut scribe).unwrap();
+        assert_eq!((ended.left.code, scribe.output()), (Some(4), vec!["started".to_owned()]));
+    }
+}
