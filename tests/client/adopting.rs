@@ -56,7 +56,10 @@ fn verdicts(project: &Project) -> Vec<String> {
         };
         format!("{session} {}", what.trim())
     };
-    entries.into_iter().map(words).filter(|words| !words.ends_with("failure")).collect()
+    // Headless, 2.1.143 ends without waiting for the hook that notes a turn that broke off.
+    let of_failure =
+        |words: &String| ["failure", "paused", "resumed"].iter().any(|it| words.ends_with(it));
+    entries.into_iter().map(words).filter(|words| !of_failure(words)).collect()
 }
 
 /// The client in whose home the service has ended a session in the second iteration of its loop.
