@@ -89,6 +89,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
+        written_tokens: before.written_tokens.saturating_add(seen.written_tokens),
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),
