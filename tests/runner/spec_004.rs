@@ -1,0 +1,1 @@
+//! Spec 004 (`spool ralph`): its scenarios by their names.
