@@ -1,6 +1,6 @@
 //! A program in the place of Claude Code: it prints the stream that the real one was seen to print.
 
-use crate::support::Bench;
+use crate::support::{Bench, PROMISE};
 
 /// What it answers when it is asked about itself.
 const ANSWERS: &str = r#"--version) echo "2.1.330 (Claude Code)"; exit ;;
@@ -45,6 +45,18 @@ impl Bench {
     /// Puts a `claude` on the search path that does what the script says.
     pub fn claude(&self, script: &str) -> &Self {
         self.named_agent("claude", ANSWERS, &format!("{WORDS}{script}"))
+    }
+
+    /// Puts a program on the search path that prints what the real one of this name was seen to print,
+    /// with the promise as its last words.
+    pub fn recorded(&self, name: &str, version: &str) -> &Self {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/streams");
+        let answers = format!(
+            "--version) echo '{version}'; exit ;;\nauth) echo '{{\"loggedIn\": true}}'; exit ;;"
+        );
+        let script =
+            format!("sed 's|All done: wrote proof.txt.|{PROMISE}|g' '{folder}/{name}.jsonl'");
+        self.named_agent(name, &answers, &script)
     }
 
     /// The arguments of a run of a named agent, from 1.

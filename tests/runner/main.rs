@@ -2,6 +2,7 @@
 
 mod claude;
 mod ends;
+mod people;
 #[path = "../process/support.rs"]
 #[allow(dead_code, reason = "the tests of the process tree use the rest")]
 mod process;
@@ -11,3 +12,4 @@ mod spec_001;
 mod spec_004;
 mod support;
 mod traps;
+mod usage_limits;

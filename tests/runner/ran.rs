@@ -3,9 +3,10 @@
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
@@ -99,23 +100,33 @@ impl Running {
         while let Ok(piece) = self.lines.recv_timeout(deadline.left()) {
             self.seen.extend(piece);
         }
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            if deadline.is_over() {
-                let _ = self.child.kill();
-                let seen = String::from_utf8_lossy(&self.seen);
-                panic!("it does not end; so far it printed:\n{seen}");
-            }
-            world::pause(std::time::Duration::from_millis(2));
-        };
+        if deadline.is_over() {
+            let _ = self.child.kill();
+            let seen = String::from_utf8_lossy(&self.seen);
+            panic!("it does not end; so far it printed:\n{seen}");
+        }
+        let status = end_of(&mut self.child);
         Ran {
             code: status.code(),
             signal: status.signal(),
             output: String::from_utf8(self.seen).unwrap(),
             errors: String::from_utf8(self.errors.join().unwrap()).unwrap(),
         }
+    }
+}
+
+/// Waits for the end of a program, not for ever.
+pub fn end_of(child: &mut Child) -> ExitStatus {
+    let deadline = Deadline::after(PATIENCE);
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if deadline.is_over() {
+            let _ = child.kill();
+            panic!("it does not end");
+        }
+        world::pause(Duration::from_millis(2));
     }
 }
 

@@ -21,7 +21,8 @@ fn scenario_final_action_is_intercepted_when_completion_checks_fail() {
 fn scenario_completion_succeeds_only_after_all_required_checks_pass() {
     let bench = Bench::new();
     bench.agent(&format!("echo 1 > good-$n\n{}", says(PROMISE)));
-    let call = bench.ralph("").arg("--check").arg("test -f good-1").arg("--check").arg("test -f good-3");
+    let call =
+        bench.ralph("").arg("--check").arg("test -f good-1").arg("--check").arg("test -f good-3");
     call.run().with_code(0).says("ralph: done");
     let passed: Vec<Vec<bool>> = bench
         .iterations()
@@ -39,7 +40,10 @@ fn scenario_completion_succeeds_only_after_all_required_checks_pass() {
 fn scenario_token_present_but_objective_checks_fail() {
     let bench = Bench::new();
     bench.agent(&says(PROMISE));
-    let call = bench.ralph("--max-iterations 2").arg("--check").arg("echo 'two tests are RED' >&2; exit 7");
+    let call = bench
+        .ralph("--max-iterations 2")
+        .arg("--check")
+        .arg("echo 'two tests are RED' >&2; exit 7");
     let ran = call.run().with_code(3);
     ran.says("`echo 'two tests are RED' >&2; exit 7` failed: exit code 7");
     let next = bench.prompt(2);

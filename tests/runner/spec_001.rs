@@ -55,7 +55,10 @@ fn scenario_state_file_location() {
 fn scenario_state_file_schema() {
     let bench = Bench::new();
     two_iterations(&bench);
-    bench.ralph("--max-iterations 7 --stall-threshold 4 --iteration-timeout 90s").run().with_code(0);
+    bench
+        .ralph("--max-iterations 7 --stall-threshold 4 --iteration-timeout 90s")
+        .run()
+        .with_code(0);
     let running: Value = serde_json::from_str(&bench.desk("state-2")).unwrap();
     assert_eq!(running["status"], "running");
     assert_eq!(running["current_iteration"], 2);
@@ -243,7 +246,9 @@ fn scenario_token_counting_via_wt_usage() {
 
 #[test]
 fn scenario_token_tracking_failure_fallback() {
-    for script in ["echo broken >&2; exit 1", "echo 0", "echo '{\"total_tokens\": 0}'", "echo nothing"] {
+    for script in
+        ["echo broken >&2; exit 1", "echo 0", "echo '{\"total_tokens\": 0}'", "echo nothing"]
+    {
         let bench = Bench::new();
         usage(&bench, script);
         // It reports nothing itself, but the file of its session grows by 4,000 bytes.

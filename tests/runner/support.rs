@@ -176,21 +176,30 @@ impl Bench {
     }
 
     /// A path in the folder in which the loop keeps its state.
-    pub fn state_path(name: &str) -> String {
+    pub fn state_path(&self, name: &str) -> String {
         format!(".spool/.state/ralph/{CHANGE}/{name}")
     }
 
     /// A file of lines in the folder in which the loop keeps its state.
     pub fn state_lines(&self, name: &str) -> Vec<Value> {
-        let text = self.read(&Self::state_path(name));
+        let text = self.read(&self.state_path(name));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Waits until no runner holds the lock on the change.
+    pub fn wait_until_nobody_runs(&self) {
+        let lock = File::open(self.root.join(self.state_path("lock"))).unwrap();
+        lock.lock_shared().unwrap();
     }
 
     /// `spool ralph "Build it"` on the change with these further arguments, in the project.
     ///
     /// The agent program is [`Self::agent`]'s where there is one, and nothing is waited for long.
     pub fn ralph(&self, arguments: &str) -> Call<'_> {
-        let mut call = self.spool(&format!("ralph --retry-pause 10ms --change {CHANGE} {arguments}"));
+        let mut call = self.spool(&format!("ralph --change {CHANGE} {arguments}"));
+        if !arguments.contains("--retry-pause") {
+            call = call.arg("--retry-pause=10ms");
+        }
         if self.beside("bin/agent").exists() {
             call = call.arg("--harness-command").arg("agent");
         }
@@ -200,7 +209,8 @@ impl Bench {
     /// `spool` with these arguments, in the project.
     pub fn spool(&self, arguments: &str) -> Call<'_> {
         let arguments = arguments.split_whitespace().map(str::to_owned).collect();
-        Call { bench: self, arguments, folder: self.root.clone(), set: Vec::new() }
+        let program = vec![env!("CARGO_BIN_EXE_spool").to_owned()];
+        Call { bench: self, program, arguments, folder: self.root.clone(), set: Vec::new() }
     }
 
     /// Gives a program nothing but this bench's own surroundings.
@@ -219,6 +229,7 @@ impl Bench {
 /// A call of `spool`.
 pub struct Call<'a> {
     bench: &'a Bench,
+    program: Vec<String>,
     arguments: Vec<String>,
     folder: PathBuf,
     set: Vec<(String, String)>,
@@ -240,9 +251,16 @@ impl Call<'_> {
         self
     }
 
+    /// Starts it so that it does not hear when its terminal is closed.
+    pub fn under_nohup(mut self) -> Self {
+        let shell = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"].map(str::to_owned);
+        self.program = shell.into_iter().chain(self.program).collect();
+        self
+    }
+
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
-        command.args(&self.arguments);
+        let mut command = Command::new(&self.program[0]);
+        command.args(&self.program[1..]).args(&self.arguments);
         self.surround(&mut command);
         command
     }
@@ -269,8 +287,7 @@ impl Call<'_> {
             println!("left out: a terminal is needed, and `script` is not installed");
             return None;
         }
-        let words = [env!("CARGO_BIN_EXE_spool").to_owned()].into_iter().chain(self.arguments.clone());
-        let words: Vec<String> = words.collect();
+        let words = [self.program.clone(), self.arguments.clone()].concat();
         let mut command = Command::new("/usr/bin/script");
         if cfg!(target_os = "macos") {
             command.args(["-q", "/dev/null"]).args(words);
