@@ -30,11 +30,23 @@ const HOOK: &str = "ralph-hook";
 /// `limit` bounds all of them together; what does not get its turn has failed. In the hook program
 /// each has a keeper: a client ends a hook without asking, and nothing of the check may stay behind.
 pub fn run_all(checks: &[Check], folder: &Path, limit: Duration) -> Vec<CheckResult> {
+    run_each(checks, folder, limit, &mut |_, _| {})
+}
+
+/// Does the same, and tells of each check and its number, from 1, before it runs.
+pub fn run_each(
+    checks: &[Check],
+    folder: &Path,
+    limit: Duration,
+    before: &mut dyn FnMut(&Check, usize),
+) -> Vec<CheckResult> {
     let deadline = Deadline::after(limit);
     let keeper = world::program().filter(|it| it.file_name() == Some(OsStr::new(HOOK)));
     checks
         .iter()
-        .map(|check| {
+        .zip(1..)
+        .map(|(check, number)| {
+            before(check, number);
             let own = Duration::from_secs(check.limit_seconds);
             run_by(keeper.as_deref(), &check.run, folder, own.min(deadline.left()))
         })

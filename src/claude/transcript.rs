@@ -1,4 +1,4 @@
-//! The end of a transcript: tool calls and the agent's own words, from a bounded tail.
+//! The end of a transcript: tool calls, the agent's own words and what a person typed meanwhile, from a bounded tail.
 //!
 //! A transcript lags behind its session, has lines of any length and some that are no JSON.
 //! Only the main thread's own lines are taken; a line that is no JSON is plain text.
@@ -11,6 +11,7 @@ use std::path::Path;
 use memchr::{memchr, memmem, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::json::read_json;
 use super::scan::Scan;
@@ -27,11 +28,13 @@ const FEW_LINES: usize = 20;
 
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
+/// How the client begins a line on its queue.
+const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
 /// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
 const MOST_CALLS: u64 = 50;
 
 /// The tool calls of the main thread's agent in a part of a transcript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// How many there are, a little over 50 at most; `None` when none is to be seen but something
     /// before was left out, such as a large tool result and the call that it answers.
@@ -40,6 +43,8 @@ pub struct Calls {
     pub more: bool,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
+    /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
+    pub typed_ahead: Vec<String>,
 }
 
 impl Calls {
@@ -55,7 +60,7 @@ impl Calls {
         let start = from.max(end.saturating_sub(TAIL));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut source = file.take(end - start);
-        let mut seen = Seen { calls: 0, end: start };
+        let mut seen = Seen { end: start, ..Seen::default() };
         let mut window = vec![0; WINDOW];
         let mut held = 0;
         loop {
@@ -67,10 +72,6 @@ impl Calls {
             }
             let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
             seen.take_lines(&window[..whole]);
-            if seen.calls >= MOST_CALLS {
-                seen.end = end;
-                break;
-            }
             window.copy_within(whole..held, 0);
             held -= whole;
             if held == window.len() {
@@ -81,25 +82,36 @@ impl Calls {
         Some(Self {
             count: known.then_some(seen.calls),
             more: start > from || seen.calls >= MOST_CALLS,
-            read_up_to: seen.end,
+            read_up_to: if seen.calls >= MOST_CALLS { end } else { seen.end },
+            typed_ahead: seen.queue.left(),
         })
     }
 }
 
 /// What was counted so far, and where.
+#[derive(Default)]
 struct Seen {
     calls: u64,
     end: u64,
+    queue: Queue,
 }
 
 impl Seen {
     /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
     fn take_lines(&mut self, lines: &[u8]) {
-        for line in lines_with(lines, br#""tool_use""#) {
-            self.calls += tool_calls_in(line).unwrap_or(0);
-            if self.calls >= MOST_CALLS {
-                break;
+        if self.calls < MOST_CALLS {
+            for line in lines_with(lines, br#""tool_use""#) {
+                self.calls += tool_calls_in(line).unwrap_or(0);
+                if self.calls >= MOST_CALLS {
+                    break;
+                }
             }
+        }
+        // Looking at the beginning of each line is cheaper than looking for a word in all of them.
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', lines) {
+            self.queue.take(&lines[start..end]);
+            start = end + 1;
         }
         self.end += lines.len() as u64;
     }
@@ -109,8 +121,55 @@ impl Seen {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
             self.end += line.len() as u64;
+            self.queue.take(line);
         }
     }
+}
+
+/// The client's queue of what a person typed while the agent worked, as its lines tell of it.
+///
+/// What is taken out of it is not named, unless the person takes it back to edit it. Plain words go to
+/// the agent at its next tool call, a slash command waits for the end of the turn: as long as anything
+/// is left, the commands are.
+#[derive(Default)]
+struct Queue {
+    length: u64,
+    typed: Vec<String>,
+}
+
+impl Queue {
+    fn take(&mut self, line: &[u8]) {
+        if !line.starts_with(QUEUE_LINE) {
+            return;
+        }
+        let Some(line) = read_json::<QueueLine>(line) else {
+            return;
+        };
+        match line.operation.as_str() {
+            "enqueue" => {
+                self.length += 1;
+                self.typed.extend(line.content.as_str().map(str::to_owned));
+            }
+            "dequeue" | "remove" => self.length = self.length.saturating_sub(1),
+            "popAll" => {
+                self.length = self.length.saturating_sub(1);
+                self.typed.retain(|typed| line.content.as_str() != Some(typed));
+            }
+            _ => {}
+        }
+    }
+
+    fn left(self) -> Vec<String> {
+        if self.length > 0 { self.typed } else { Vec::new() }
+    }
+}
+
+/// A line on the client's queue; the content is a text, or something else with a picture in it.
+#[derive(Deserialize)]
+struct QueueLine {
+    operation: String,
+    #[serde(default)]
+    content: Value,
 }
 
 /// The last part of a transcript.
@@ -381,11 +440,59 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let all = Calls { count: Some(1), more: true, read_up_to: text.len() as u64 };
-        assert_eq!(Calls::since(&path, 0), Some(all));
-        assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all));
+        let read_up_to = text.len() as u64;
+        let all = Calls { count: Some(1), more: true, read_up_to, ..Calls::default() };
+        assert_eq!(Calls::since(&path, 0), Some(all.clone()));
+        assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all.clone()));
         let none = Calls { count: Some(0), more: false, ..all };
         assert_eq!(Calls::since(&path, text.len() as u64), Some(none));
         assert_eq!(Calls::since(folder.path(), 0), None);
+    }
+
+    /// What is left in the client's queue after these operations; a text behind each enqueue and popAll.
+    fn left(operations: &[&str]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let lines = operations.iter().map(|operation| {
+            let (name, content) = operation.split_once(' ').unwrap_or((operation, ""));
+            let content = if content.is_empty() {
+                String::new()
+            } else {
+                format!(r#","content":"{content}""#)
+            };
+            format!("{{\"type\":\"queue-operation\",\"operation\":\"{name}\"{content}}}\n")
+        });
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        Calls::since(&path, 0).unwrap().typed_ahead
+    }
+
+    #[test]
+    fn what_was_typed_ahead_is_known_until_it_is_taken_up_or_taken_back() {
+        assert_eq!(left(&[]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "dequeue"]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel", "popAll /cancel"]), [""; 0]);
+        assert_eq!(left(&["enqueue /cancel", "remove"]), [""; 0]);
+        // Plain words go to the agent in the middle of its turn, before and behind the command.
+        assert_eq!(left(&["enqueue hello", "enqueue /cancel", "remove"]), ["hello", "/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "enqueue hello", "dequeue"]), ["/cancel", "hello"]);
+        assert_eq!(left(&["dequeue", "remove", "enqueue /cancel"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "popAll /cancel", "enqueue no"]), ["no"]);
+        // Something without a text has a place in the queue, too.
+        assert_eq!(left(&["enqueue", "enqueue /cancel", "dequeue"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue /cancel", "something new"]), ["/cancel"]);
+    }
+
+    #[test]
+    fn what_was_typed_behind_more_calls_than_are_counted_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let many = format!("{CALL}\n").repeat(3 * MOST_CALLS as usize);
+        let typed = r#"{"type":"queue-operation","operation":"enqueue","content":"/cancel"}"#;
+        let quoted = CALL.replace("now", r#"{\"type\":\"queue-operation\"}"#);
+        std::fs::write(&path, format!("{many}{quoted}\n{many}{typed}\n{many}")).unwrap();
+        let calls = Calls::since(&path, 0).unwrap();
+        assert_eq!(calls.typed_ahead, ["/cancel"]);
+        assert_eq!(calls.read_up_to, std::fs::metadata(&path).unwrap().len());
     }
 }

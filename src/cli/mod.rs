@@ -5,8 +5,10 @@ mod cancel;
 mod demo;
 mod doctor;
 mod log;
+mod pause;
 mod plugin;
 mod ralph;
+mod resume;
 mod setup;
 mod start;
 mod status;
@@ -22,7 +24,9 @@ use clap::{Parser, Subcommand};
 
 use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
-use crate::{style, world};
+use crate::store::loops::{BY_SESSION, BY_TERMINAL};
+use crate::style;
+use crate::world;
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -40,6 +44,7 @@ Examples:
   spool setup                install the plugin into Claude Code
   spool status               what the loops of this project are doing
   spool log                  every decision, and why
+  spool pause                let the agent stop; spool resume goes on
   spool cancel               end the loop, keep the notes
   spool doctor               find out why a loop does not loop";
 
@@ -52,6 +57,8 @@ enum Command {
     Start(start::StartArgs),
     Status(status::StatusArgs),
     Task(task::TaskArgs),
+    Pause(pause::PauseArgs),
+    Resume(resume::ResumeArgs),
     Cancel(cancel::CancelArgs),
     Stop(stop::StopArgs),
     /// End the loop because a person is needed
@@ -75,6 +82,8 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
         Command::Block(args) => block::run(&args),
+        Command::Pause(args) => pause::run(&args),
+        Command::Resume(args) => resume::run(&args),
         Command::Cancel(args) => cancel::run(&args),
         Command::Stop(args) => stop::run(&args),
         Command::Log(args) => log::run(&args),
@@ -127,4 +136,9 @@ impl Where {
 fn own_session() -> Option<String> {
     world::variable("CLAUDE_CODE_SESSION_ID")
         .filter(|session| crate::store::loops::is_session_id(session))
+}
+
+/// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
+fn asked_from(session: &str) -> &'static str {
+    if own_session().as_deref() == Some(session) { BY_SESSION } else { BY_TERMINAL }
 }

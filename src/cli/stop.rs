@@ -7,12 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::Where;
+use crate::ralph::end::live as in_sessions;
 use crate::runner::books::{
     Status, find_state_folder, holder, is_change_id, read_state, states_folder,
 };
 use crate::runner::report::live;
 use crate::runner::requests::{Request, Requests};
 use crate::speckit::project::printable;
+use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
 
 /// How often to look whether the runner has left.
@@ -112,6 +114,20 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
         bail!("no runner works on the change `{}`\n{others}", printable(&change));
     };
     Ok(Running { change, folder, pid: holder.pid })
+}
+
+/// Returns the runner that is meant where either a loop in a session or one of a runner can be: the
+/// one on the named change, or, when no session has a loop, the only one at work.
+pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Running>> {
+    let start = place.start()?;
+    if change.is_some() {
+        return running(&start, change).map(Some);
+    }
+    let sessions = place.with_loops().map(|project| in_sessions(&Loops::of(&project.root)));
+    if sessions.is_ok_and(|sessions| !sessions.is_empty()) {
+        return Ok(None);
+    }
+    Ok(running(&start, None).ok())
 }
 
 /// What the runner has left behind.

@@ -24,13 +24,18 @@ pub struct Judgement {
 /// Returns whether the contract's checks have to be run before `decide` can judge this observation.
 ///
 /// They are dear, so they run only when everything else says "done" (spec 000), and not while
-/// something is waited for, unless the agent claims to be done.
+/// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
+/// but not in a pause: whoever paused the loop talks with the agent, and each of its answers is a stop.
+/// Nobody who typed a command to end the loop waits for them.
 pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
-        && (seen.claimed || seen.work != Work::Untold || waits(ledger, seen).is_none())
+        && !seen.waiting.iter().any(|one| matches!(one, Waiting::Typed(_)))
+        && (seen.claimed
+            || (seen.work != Work::Untold && !is_paused(seen))
+            || waits(ledger, seen).is_none())
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
 }
 
@@ -208,6 +213,10 @@ fn waits(before: &Ledger, seen: &Observation) -> Option<Vec<Waiting>> {
         return Some(vec![Waiting::NoTasks]);
     }
     (!seen.waiting.is_empty()).then(|| seen.waiting.clone())
+}
+
+fn is_paused(seen: &Observation) -> bool {
+    seen.waiting.iter().any(|one| matches!(one, Waiting::Paused(_)))
 }
 
 /// Whether a held turn reached a loop that never held it: somebody else did, and blocking again

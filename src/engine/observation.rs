@@ -107,6 +107,10 @@ pub enum Waiting {
     Approval,
     /// Work that runs in the background, as its host describes it.
     Background(String),
+    /// The end of a pause; why the loop is paused, in words.
+    Paused(String),
+    /// A command that ends the loop: a person typed it, and the host runs it when the turn is over.
+    Typed(String),
     /// A usage limit that will be lifted, as the agent program tells it.
     UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.

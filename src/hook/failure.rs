@@ -1,37 +1,70 @@
-//! `StopFailure`: a turn broke off on an error of the service. Noted; nothing is counted.
+//! `StopFailure`: a turn broke off on an error of the service. The loop pauses; nothing is counted.
+
+use std::io;
 
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
+use crate::ralph::pause;
+use crate::ralph::words::title;
 use crate::speckit::project::{Project, printable};
+use crate::speckit::settings::Settings;
 use crate::store::journal::Entry;
-use crate::store::loops::{Loops, is_session_id};
+use crate::store::loops::{BY_FAILURE, Loops, Pause, is_session_id};
+use crate::store::pausing::pause_record;
 use crate::world;
 
-/// Returns silence, after the failure has gone into the journal of the session's live loop.
+/// Returns the line that tells the person of the pause; silence where this session has no live loop.
+///
+/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal tell of the pause.
+/// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
+/// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
 pub fn answer(event: &Event) -> Answer {
     let session = event.session();
     if !is_session_id(session) {
         return Answer::silent();
     }
     let project = event.cwd().and_then(|cwd| Project::around_session(&cwd, session));
-    let Some(project) = project else {
+    let Some(project) = project.filter(|project| Settings::read(&project.root).enabled) else {
         return Answer::silent();
     };
     let loops = Loops::of(&project.root);
-    let live = |session: &str| loops.peek(session).filter(|record| record.ledger.is_live());
-    let Some(record) = live(session) else {
+    if !loops.peek(session).is_some_and(|record| record.ledger.is_live()) {
         return Answer::silent();
-    };
-    let entry = Entry {
-        at: world::now(),
-        event: "failure".to_owned(),
-        about: record.about,
-        iteration: record.ledger.iterations,
-        words: format!("the turn broke off: {}; the loop stays armed", printable(event.error())),
-        ..Entry::default()
-    };
-    match loops.session(session).and_then(|folder| folder.note(&entry)) {
-        Ok(()) => Answer::silent(),
-        Err(error) => Answer::silent().log(&format!("The journal cannot be written: {error}")),
     }
+    match pause_after(&loops, session, &what_broke(event)) {
+        Ok(answer) => answer,
+        Err(error) => Answer::silent().log(&format!("The pause cannot be noted: {error}")),
+    }
+}
+
+/// The class of the error, or the client's own line on it where the class says nothing.
+fn what_broke(event: &Event) -> String {
+    match event.error() {
+        "" | "unknown" => title(event.last_message()),
+        class => printable(class),
+    }
+}
+
+fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<Answer> {
+    let folder = loops.session(session)?;
+    let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
+        return Ok(Answer::silent());
+    };
+    let (at, error) = (world::now(), error.to_owned());
+    let pause = Pause { at, by: BY_FAILURE.to_owned(), error, told: true, ..Pause::default() };
+    if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
+        // Whoever paused it goes on with it: the failure is noted, and changes nothing.
+        folder.note(&Entry {
+            at,
+            event: "failure".to_owned(),
+            about: record.about.clone(),
+            iteration: record.ledger.iterations,
+            words: format!("{}; the loop is paused anyway", pause.words()),
+            ..Entry::default()
+        })?;
+        return Ok(Answer::silent());
+    }
+    pause_record(&folder, &mut record, pause)?;
+    let message = pause::told(&record).unwrap_or_default();
+    Ok(Answer::tell(&message).log(&message))
 }

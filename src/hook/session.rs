@@ -27,6 +27,10 @@ fn paragraph(event: &Event) -> Option<String> {
     let project = Project::around_session(&cwd, session)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session)?;
+    if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
+        // Whoever paused the loop does not want the agent to go on by itself.
+        return None;
+    }
     if record.kind == RALPH {
         let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
         let folder = loops.folder().join(session);

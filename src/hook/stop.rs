@@ -5,12 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{stop_feature, stop_task};
+use crate::checks::run_each;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::engine::{CheckResult, Fingerprint, Verdict, Waiting};
+use crate::engine::{Check, CheckResult, Fingerprint, Verdict, Waiting};
+use crate::ralph::pause;
+use crate::ralph::words::title;
 use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings};
-use crate::store::loops::{Loops, RALPH, is_session_id};
+use crate::store::journal::Entry;
+use crate::store::loops::{Loops, RALPH, Record, is_session_id};
 use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
@@ -127,6 +131,42 @@ pub fn own_loop(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Option<Answer
     stop_feature::own_turn(scene, &record, ran.map(|ran| ran.results))
 }
 
+/// Runs the checks of this session's loop. The journal names the one that runs, and a lock tells as
+/// long as it does: `spool status` shows it, because the client's own line cannot change.
+pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record) -> Vec<CheckResult> {
+    let session = scene.event.session();
+    let _running = scene.loops.checking(session);
+    run_each(checks, &scene.project.root, CHECKS_LIMIT, &mut |check, number| {
+        // A journal that cannot be written is told of when the verdict is to be written.
+        let _ = scene.loops.note(
+            session,
+            &Entry {
+                at: world::now(),
+                event: "checks".to_owned(),
+                about: record.about.clone(),
+                iteration: record.ledger.iterations.saturating_add(1),
+                words: format!("running `{}` ({number} of {})", title(&check.run), checks.len()),
+                ..Entry::default()
+            },
+        );
+    })
+}
+
+/// Marks a pause that this verdict waits for as told and returns what the person reads of it; `None`
+/// when it was told before.
+pub fn pause_to_tell(record: &mut Record, verdict: &Verdict) -> Option<String> {
+    let Verdict::Wait(waiting) = verdict else {
+        return None;
+    };
+    waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
+    let message = pause::told(record)?;
+    if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.told) {
+        pause.told = true;
+        return Some(message);
+    }
+    None
+}
+
 /// Returns the name of a verdict in the journal, and the name of the reason of an end.
 pub fn names_of(verdict: &Verdict) -> (&'static str, &'static str) {
     match verdict {
@@ -146,11 +186,22 @@ pub fn waiting_answer(waiting: &[Waiting]) -> Answer {
     }
 }
 
+/// Returns the same, with a line for the person where there is one to tell.
+pub fn waiting_and_telling(waiting: &[Waiting], message: Option<&str>) -> Answer {
+    let answer = waiting_answer(waiting);
+    match message {
+        Some(message) => Answer { stdout: Answer::tell(message).stdout, ..answer },
+        None => answer,
+    }
+}
+
 /// Returns in words what is waited for.
 pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),
         Waiting::Background(what) => format!("background {what}"),
+        Waiting::Paused(why) => format!("the end of a pause ({why})"),
+        Waiting::Typed(command) => format!("`{command}`, which was typed and runs now"),
         Waiting::UsageLimit(words) => words.clone(),
         Waiting::NoTasks => "tasks; there are none".to_owned(),
         Waiting::Unproven => "a turn of its own".to_owned(),

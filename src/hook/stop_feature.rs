@@ -3,8 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use super::stop::{CHECKS_LIMIT, Ran, Scene, names_of, own_loop, waited_for, waiting_answer};
-use crate::checks::run_all;
+use super::stop::{
+    Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
+    waiting_answer,
+};
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
@@ -12,13 +14,14 @@ use crate::engine::{
     Verdict, decide, wants_checks,
 };
 use crate::speckit::arm::new_record;
-use crate::speckit::observe::{Desk, observe, tool_calls};
+use crate::speckit::observe::{Desk, add_calls, observe};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, RALPH, Record, Session};
+use crate::store::pausing::resume_after_failure;
 use crate::world;
 
 /// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
@@ -52,8 +55,9 @@ fn turn(
         Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
         Judged::RunChecks(checks, before) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
-            drop(seat);
-            let results = run_all(&checks, &scene.project.root, CHECKS_LIMIT);
+            let Seat { folder, record, .. } = seat;
+            drop(folder);
+            let results = run_checks(scene, &checks, &record);
             own_loop(scene, Some(Ran { results, before }))
         }
     }
@@ -226,9 +230,10 @@ impl Seat<'_> {
 
     fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
+        resume_after_failure(&self.folder, &mut self.record)?;
         let read_before = self.record.transcript_read;
         let mut seen = observe(project, desk, event, &mut self.record, checks);
-        seen.tool_calls = tool_calls(event, &mut self.record);
+        add_calls(&mut seen, event, &mut self.record);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
@@ -248,10 +253,11 @@ impl Seat<'_> {
             self.record.tasks_hash = desk.tasks_hash();
         }
         self.record.words = spoken(desk, &judgement.verdict);
+        let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
         self.folder.save(&self.record)?;
         self.note(desk, &judgement.verdict)?;
         let answer = match judgement.verdict {
-            Verdict::Wait(waiting) => waiting_answer(&waiting),
+            Verdict::Wait(waiting) => waiting_and_telling(&waiting, of_a_pause.as_deref()),
             Verdict::Continue(missing) => self.continue_answer(desk, &missing),
             Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
         };

@@ -2,13 +2,15 @@
 
 use std::io;
 
-use super::stop::{CHECKS_LIMIT, Ran, Scene, names_of, own_loop, waited_for, waiting_answer};
-use crate::checks::run_all;
+use super::stop::{
+    Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
+};
 use crate::claude::answer::Answer;
 use crate::engine::{Contract, Observation, TerminalReason, Verdict, decide, wants_checks};
 use crate::ralph::{end, observe, words};
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Record, Session};
+use crate::store::pausing::resume_after_failure;
 use crate::world;
 
 /// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
@@ -30,12 +32,13 @@ pub fn own_turn(
     if !seat.record.ledger.is_live() {
         return seat.tell_end();
     }
+    resume_after_failure(&seat.folder, &mut seat.record)?;
     let (contract, seen) = seat.observe(ran);
     if wants_checks(&contract, &seat.record.ledger, &seen) {
-        seat.note_checks(&contract)?;
         // Nobody waits for the checks: a cancel in the meantime counts.
-        drop(seat);
-        let results = run_all(&contract.checks, &scene.project.root, CHECKS_LIMIT);
+        let Seat { folder, record, .. } = seat;
+        drop(folder);
+        let results = run_checks(scene, &contract.checks, &record);
         return own_loop(scene, Some(Ran { results, before: seen.fingerprint }));
     }
     seat.judge(&contract, &seen).map(Some)
@@ -87,10 +90,11 @@ impl Seat<'_> {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.transcript_read = read_before;
         }
+        let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         self.folder.save(&self.record)?;
         self.note(contract, seen, &verdict)?;
         Ok(match &verdict {
-            Verdict::Wait(waiting) => waiting_answer(waiting),
+            Verdict::Wait(waiting) => waiting_and_telling(waiting, of_a_pause.as_deref()),
             Verdict::Continue(missing) => {
                 let reason = words::go_on(&self.record, &self.folder, missing);
                 let line = words::progress(&self.record, missing);
@@ -115,18 +119,6 @@ impl Seat<'_> {
         self.record.untold = false;
         self.folder.save(&self.record)?;
         Ok(Some(Answer::tell(&message).log(&message)))
-    }
-
-    fn note_checks(&self, contract: &Contract) -> io::Result<()> {
-        let runs: Vec<_> = contract.checks.iter().map(|check| format!("`{}`", check.run)).collect();
-        self.folder.note(&Entry {
-            at: world::now(),
-            event: "checks".to_owned(),
-            about: self.record.about.clone(),
-            iteration: self.record.ledger.iterations.saturating_add(1),
-            words: format!("running {}", runs.join(", ")),
-            ..Entry::default()
-        })
     }
 
     fn note(&self, contract: &Contract, seen: &Observation, verdict: &Verdict) -> io::Result<()> {

@@ -1,12 +1,16 @@
 //! Ending a ralph loop from outside of a stop: a person cancels, or the agent needs one.
 
 use std::io;
+use std::time::Duration;
 
 use super::words;
 use crate::engine::{Contract, Demand, Observation, decide};
 use crate::speckit::arm::Refusal;
 use crate::store::closing::{Telling, close_record};
 use crate::store::loops::{Loops, Record};
+
+/// How long a stop under way is waited for: no stop holds the session's folder longer.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
 
 /// Returns the live ralph loop that is meant: this session's, or without a session the only one.
 pub fn meant(loops: &Loops, session: Option<&str>) -> Result<Record, Refusal> {
@@ -49,7 +53,8 @@ pub fn end(
     if !loops.knows(session) {
         return Ok(None);
     }
-    let folder = loops.session(session)?;
+    // A stop that is being judged comes to its end first; a cancel is not to fail for that.
+    let folder = loops.session_within(session, CANCEL_PATIENCE)?;
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
         return Ok(None);
     };

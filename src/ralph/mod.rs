@@ -3,6 +3,7 @@
 pub mod arm;
 pub mod end;
 pub mod observe;
+pub mod pause;
 pub mod report;
 pub mod request;
 pub mod words;

@@ -8,6 +8,7 @@ use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail};
 use crate::engine::{Change, Fingerprint, Observation, Tree, Waiting, Work};
 use crate::evidence::{commits, tree};
+use crate::speckit::observe::typed_cancel;
 use crate::store::loops::{Assignment, Checked, PromiseMatch, Record};
 use crate::world::{self, Deadline};
 
@@ -56,9 +57,11 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
     let calls = path.and_then(|path| Calls::since(&path, record.transcript_read));
-    let tool_calls = calls.and_then(|calls| calls.count);
-    let more_calls = calls.is_some_and(|calls| calls.more);
-    record.transcript_read = calls.map_or(record.transcript_read, |calls| calls.read_up_to);
+    let tool_calls = calls.as_ref().and_then(|calls| calls.count);
+    let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
+    let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
+    record.transcript_read = read_up_to.unwrap_or(record.transcript_read);
+    let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
     let claimed = keeps(&assignment, &said);
     let earlier = record.ledger.fingerprint;
     let mut fingerprint = work_now(root);
@@ -75,11 +78,17 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         more_calls,
         since_arming,
         fingerprint,
-        waiting: event.background().into_iter().map(Waiting::Background).collect(),
+        waiting: waiting(event, record, &typed),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
         ..Observation::default()
     }
+}
+
+fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
+    let background = event.background().into_iter().map(Waiting::Background);
+    paused.into_iter().chain(background).chain(typed_cancel(typed, record)).collect()
 }
 
 /// Returns the results of the last run of the checks when nothing has happened since.

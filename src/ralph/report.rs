@@ -31,10 +31,12 @@ pub struct TaskReport {
     pub session: String,
     /// The first words of its task.
     pub about: String,
-    /// `live`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
+    /// `live`, `paused`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
     pub loop_status: &'static str,
     /// Why it ended, empty while it lives.
     pub reason: String,
+    /// The check that runs just now with its number, empty while none runs.
+    pub checking: String,
     /// The session's notes.
     pub record: Record,
 }
@@ -65,10 +67,10 @@ impl TaskReport {
             .sort_by_key(|record| (!record.ledger.is_live(), std::cmp::Reverse(last_seen(record))));
         let live = records.iter().filter(|record| record.ledger.is_live()).count();
         records.truncate(live + PAST);
-        records.into_iter().map(Self::of).collect()
+        records.into_iter().map(|record| Self::of(loops, record)).collect()
     }
 
-    fn of(record: Record) -> Self {
+    fn of(loops: &Loops, record: Record) -> Self {
         let ended = record.ledger.ended.as_ref();
         let silent = world::now().saturating_sub(last_seen(&record));
         Self {
@@ -76,10 +78,12 @@ impl TaskReport {
             about: record.about.clone(),
             loop_status: match ended {
                 Some(_) => "ended",
+                None if record.pause().is_some() => "paused",
                 None if silent > SILENT => "orphaned",
                 None => "live",
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
+            checking: status::checking(loops, Some(&record)),
             record,
         }
     }
@@ -102,8 +106,12 @@ impl TaskReport {
                 age(world::now().saturating_sub(last_seen(&self.record))),
                 self.session
             ),
+            ("paused", _) => writeln!(text, "  Loop: {}", status::paused(Some(&self.record))),
             _ => writeln!(text, "  Loop: live"),
         };
+        if !self.checking.is_empty() {
+            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
+        }
         let limit = self.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);

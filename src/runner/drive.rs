@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
 use super::git::{Git, Moment};
 use super::harness::{self, Harness, Launch, Order, Outcome, Report};
-use super::options::{Commits, DoneCriteria, HarnessChoice, Options, Sessions};
+use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
 use super::prompt::{self, Material};
 use super::proofs;
@@ -28,9 +29,8 @@ use super::tokens::{self, Counted, Counter, Usage};
 use super::words;
 use super::work::{Looked, Tasks};
 use crate::engine::{
-    self, Change as Changed, Contract, Demand, Fingerprint, Guardrails, Hasher, Ledger,
-    Observation, Shortfall, TerminalReason, Tree, Verdict, Waiting, WithoutWork, Work, hash_of,
-    wants_checks,
+    self, Change as Changed, Contract, Demand, Fingerprint, Hasher, Ledger, Observation, Shortfall,
+    TerminalReason, Tree, Verdict, Waiting, Work, hash_of, wants_checks,
 };
 use crate::ralph::observe::keeps_promise;
 use crate::store::journal::Entry;
@@ -57,16 +57,18 @@ const LONGEST_NEED: usize = 500;
 ///
 /// An error means that the loop did not begin, or that its state could not be written any more.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
+    let signals = Signals::listen().context("signals cannot be listened to")?;
     let harness = harness::harness(&options.harness)?;
     let version = match harness.check() {
         Ok(version) => version.unwrap_or_default(),
         Err(why) => {
             let style = crate::style::BAD;
-            anstream::eprintln!("{}error{}: {why:#}", style.render(), style.render_reset());
+            let words = format!("{}error{}: {why:#}", style.render(), style.render_reset());
+            // A terminal that is gone is no reason to fail in another way.
+            let _ = writeln!(anstream::stderr(), "{words}");
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
-    let signals = Signals::listen().context("signals cannot be listened to")?;
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
@@ -133,7 +135,7 @@ impl<'a> Drive<'a> {
     ) -> Result<Self> {
         let tasks = Tasks::of(change);
         let done = done_criteria(options, tasks.is_some());
-        let contract = contract(options, done);
+        let contract = options.contract(done);
         let git = Git::of(&change.worktree);
         let state = LoopState {
             change_id: change.id.clone(),
@@ -161,7 +163,7 @@ impl<'a> Drive<'a> {
             requests: books.requests(),
             moment: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
             usage: on_the_path(tokens::USAGE),
-            keeper: world::program().context("the running program cannot be found")?,
+            keeper: process::own_program().context("the running program cannot be found")?,
             tasks: tasks.filter(|_| done == DoneCriteria::Tasks),
             clock: Stopwatch::start(),
             visible: files.hash(),
@@ -213,6 +215,9 @@ impl<'a> Drive<'a> {
                 ),
                 json!({"pid": recovered.pid}),
             );
+        }
+        if let Some(words) = self.harness.caution(version) {
+            self.screen.warn(&words);
         }
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
@@ -350,7 +355,11 @@ impl<'a> Drive<'a> {
         });
         let words = format!("-- iteration {of}{next}");
         self.screen.tell("iteration", &words, json!({"n": number, "task": task.map(|it| &it.0)}));
-        format!("iteration {of}{next}")
+        let used = match self.books.state.total_tokens {
+            0 => String::new(),
+            used => format!(" · {} tokens so far", grouped(used)),
+        };
+        format!("iteration {of}{next}{used}")
     }
 
     fn resumes(&self) -> Option<&str> {
@@ -522,12 +531,12 @@ impl<'a> Drive<'a> {
         let judgement = engine::decide(&self.contract, &self.books.state.ledger, &seen);
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.contract.token.is_some() {
-            entry.promise = match (seen.claimed, entry.done_check) {
+            let became = match (seen.claimed, entry.done_check) {
                 (false, _) => "missing",
                 (true, true) => "accepted",
                 (true, false) => "refused",
-            }
-            .to_owned();
+            };
+            became.clone_into(&mut entry.promise);
         }
         self.books.state.ledger = judgement.ledger;
         judgement.verdict
@@ -568,11 +577,10 @@ impl<'a> Drive<'a> {
             Outcome::Finished => {
                 seen.demand = blocked(said).filter(|_| !claimed).map(Demand::Blocked);
             }
-            Outcome::Failed(why) => seen.failed = Some(why.clone()),
             Outcome::Lasting(why) if !is_complete(&seen.work) => {
                 seen.demand = Some(Demand::HarnessFailed(why.clone()));
             }
-            Outcome::Lasting(why) => seen.failed = Some(why.clone()),
+            Outcome::Failed(why) | Outcome::Lasting(why) => seen.failed = Some(why.clone()),
             Outcome::UsageLimit { words, .. } => {
                 seen.waiting = vec![Waiting::UsageLimit(words.clone())];
             }
@@ -628,7 +636,7 @@ impl<'a> Drive<'a> {
 
     /// Writes the iteration down, says what it came to, and keeps what the next one must know.
     fn record(&mut self, entry: &mut Iteration, ran: &Ran, verdict: &Verdict) -> Result<()> {
-        entry.verdict = words::verdict_name(verdict).to_owned();
+        words::verdict_name(verdict).clone_into(&mut entry.verdict);
         entry.words = words::verdict(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
@@ -744,7 +752,7 @@ impl<'a> Drive<'a> {
                     self.change.id
                 );
                 self.screen.tell("paused", &words, json!({}));
-                self.books.state.doing = "paused".to_owned();
+                "paused".clone_into(&mut self.books.state.doing);
                 self.books.save()?;
             }
             self.screen.live("paused");
@@ -808,7 +816,7 @@ impl<'a> Drive<'a> {
         let status = ends::status(reason);
         let state = &mut self.books.state;
         state.status = status;
-        state.reason = reason.name().to_owned();
+        reason.name().clone_into(&mut state.reason);
         state.words = reason.to_string();
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
@@ -892,29 +900,6 @@ fn done_criteria(options: &Options, has_list: bool) -> DoneCriteria {
         Some(done) => done,
         None if has_list => DoneCriteria::Tasks,
         None => DoneCriteria::Manual,
-    }
-}
-
-/// The contract that these options make.
-fn contract(options: &Options, done: DoneCriteria) -> Contract {
-    let never = |limit: u32| if limit == 0 { u32::MAX } else { limit };
-    // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
-    let min_tool_calls = u64::from(!matches!(options.harness, HarnessChoice::Command(_)));
-    Contract {
-        token: (done != DoneCriteria::Check).then(|| options.promise.clone()),
-        min_tool_calls,
-        without_work: WithoutWork::Reject,
-        min_iterations: options.min_iterations,
-        checks: options.checks.clone(),
-        guardrails: Guardrails {
-            max_iterations: options.max_iterations,
-            max_idle_stops: never(options.no_progress),
-            max_unchanged: never(options.no_progress),
-            max_seconds: options.max_runtime.map(|limit| limit.as_secs()),
-            max_tokens: options.token_budget,
-            max_commitless: (options.stall_threshold > 0).then_some(options.stall_threshold),
-            max_failures: (options.max_failures > 0).then_some(options.max_failures),
-        },
     }
 }
 

@@ -140,26 +140,31 @@ mod tests {
         Report { tokens: Some(tokens), session: Some(session.to_owned()), ..Report::default() }
     }
 
-    fn usage(before: Option<u64>, after: Option<u64>) -> Option<Usage> {
-        Some(Usage { before, after })
+    fn usage(before: Option<u64>, after: Option<u64>) -> Usage {
+        Usage { before, after }
     }
 
     #[test]
     fn the_growth_of_wt_usage_comes_first() {
         let counted =
-            Counter::default().count(usage(Some(100), Some(160)), &reported("s", 1), &[], 0);
+            Counter::default().count(Some(usage(Some(100), Some(160))), &reported("s", 1), &[], 0);
         assert_eq!(counted, Counted { tokens: 60, estimated: false, warning: None });
     }
 
     #[test]
     fn a_growth_of_zero_or_less_warns_and_the_agents_report_counts() {
         for after in [100, 90] {
-            let counted =
-                Counter::default().count(usage(Some(100), Some(after)), &reported("s", 1), &[], 0);
+            let counted = Counter::default().count(
+                Some(usage(Some(100), Some(after))),
+                &reported("s", 1),
+                &[],
+                0,
+            );
             assert_eq!((counted.tokens, counted.estimated), (17, false));
             assert!(counted.warning.unwrap().contains("wt-usage"));
         }
-        let counted = Counter::default().count(usage(None, Some(1)), &reported("s", 1), &[], 0);
+        let counted =
+            Counter::default().count(Some(usage(None, Some(1))), &reported("s", 1), &[], 0);
         assert_eq!(counted.tokens, 17);
         assert!(counted.warning.unwrap().contains("`wt-usage` failed"));
     }

@@ -64,6 +64,8 @@ fn wait(waiting: &Waiting) -> String {
         Waiting::UsageLimit(words) => format!("usage limit: {words}"),
         Waiting::Background(what) => format!("background work: {what}"),
         Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Paused(why) => format!("the end of a pause: {why}"),
+        Waiting::Typed(command) => format!("`{command}`"),
         Waiting::NoTasks => "there are no tasks".to_owned(),
         Waiting::Unproven => "another hook's turn".to_owned(),
     }

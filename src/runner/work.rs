@@ -44,8 +44,7 @@ impl Tasks {
     /// Returns the list of a change: in its folder, or at the root of the work tree (spec 001);
     /// `None` where there is none.
     pub fn of(change: &Change) -> Option<Self> {
-        let found = [&change.folder, &change.worktree];
-        let path = found.iter().map(|folder| folder.join(TASKS)).find(|path| path.is_file())?;
+        let path = change.tasks()?;
         Some(Self { path, open: BTreeMap::new(), hash: 0 })
     }
 

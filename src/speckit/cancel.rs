@@ -9,7 +9,7 @@ use super::project::{Feature, Project};
 use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
 use crate::store::closing::Telling;
-use crate::store::loops::{Loops, PATIENCE};
+use crate::store::loops::{Loops, PATIENCE, RALPH, Record};
 use crate::store::read::Problem;
 
 /// A cancelled loop, as it stood before it was cleaned up.
@@ -61,6 +61,22 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         text.push_str(&super::project::printable(&unreadable.why));
     }
     Some(text)
+}
+
+/// Returns whether a line that a person typed is the command that ends the loop of this record.
+pub fn ends(typed: &str, record: &Record) -> bool {
+    let Some(line) = typed.trim().strip_prefix('/') else {
+        return false;
+    };
+    let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (argument, ralph) = (argument.trim(), record.kind == RALPH);
+    match name {
+        "speckit:cancel-ralph" | "cancel-ralph" => {
+            ralph && (argument.is_empty() || argument == record.session)
+        }
+        "speckit:cancel" => argument.is_empty() || (!ralph && argument == record.about),
+        _ => false,
+    }
 }
 
 /// Ends a feature's loop and removes its state file in one step; returns what it was.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::cancel::ends;
 use super::project::{Feature, Project};
 use super::settings::Settings;
 use super::state::{NoState, State};
@@ -219,7 +220,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop; its tool calls are not counted yet (see [`tool_calls`]).
+/// Returns the observation of one stop; its tool calls are not counted yet (see [`add_calls`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -246,7 +247,7 @@ pub fn observe(
         tool_calls: None,
         fingerprint,
         checks,
-        waiting: waiting(desk, event),
+        waiting: waiting(desk, event, record),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
@@ -255,19 +256,32 @@ pub fn observe(
     }
 }
 
-/// Returns the tool calls since the last stop, and moves the record's place in the transcript on.
+/// Adds the tool calls since the last stop, and a cancel that was typed meanwhile, and moves the
+/// record's place in the transcript on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn tool_calls(event: &Event, record: &mut Record) -> Option<u64> {
-    let calls = Calls::since(&event.transcript()?, record.transcript_read)?;
+pub fn add_calls(seen: &mut Observation, event: &Event, record: &mut Record) {
+    let path = event.transcript();
+    let Some(calls) = path.and_then(|path| Calls::since(&path, record.transcript_read)) else {
+        return;
+    };
     record.transcript_read = calls.read_up_to;
-    calls.count
+    seen.tool_calls = calls.count;
+    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
 }
 
-fn waiting(desk: &Desk, event: &Event) -> Vec<Waiting> {
+/// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
+/// the client keeps it until the turn is over. A loop that held the turn would keep it waiting for ever.
+pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
+    let cancel = typed.iter().find(|typed| ends(typed, record))?;
+    Some(Waiting::Typed(cancel.trim().to_owned()))
+}
+
+fn waiting(desk: &Desk, event: &Event, record: &Record) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
-    approval.into_iter().chain(background).collect()
+    paused.into_iter().chain(approval).chain(background).collect()
 }
 
 fn all_done(list: &TaskList) -> bool {

@@ -48,12 +48,14 @@ pub struct FeatureReport {
     pub max_attempts: u32,
     /// The iteration limit.
     pub max_iterations: u32,
-    /// Its loop: `none`, `unbound`, `live` or `ended`.
+    /// Its loop: `none`, `unbound`, `live`, `paused` or `ended`.
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
     /// The same in plain words.
     pub words: String,
+    /// The check that runs just now with its number, empty while none runs.
+    pub checking: String,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
 }
@@ -114,6 +116,7 @@ impl FeatureReport {
             (None, _) => "none",
             _ if !reason.is_empty() => "ended",
             (Some(_), None) => "unbound",
+            (Some(_), Some(record)) if record.pause().is_some() => "paused",
             (Some(_), Some(_)) => "live",
         };
         let desk = Desk::read_even_without_state(feature);
@@ -141,6 +144,7 @@ impl FeatureReport {
             loop_status: loop_status.to_owned(),
             reason,
             words: words.unwrap_or_default(),
+            checking: checking(loops, record.as_ref()),
             record,
         }
     }
@@ -153,11 +157,17 @@ impl FeatureReport {
             "none" => text.push_str("  Loop: none\n"),
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
             "live" => text.push_str("  Loop: live\n"),
+            "paused" => {
+                let _ = writeln!(text, "  Loop: {}", paused(self.record.as_ref()));
+            }
             _ => {
                 let why = if self.words.is_empty() { "" } else { ": " };
                 let words = printable(&self.words);
                 let _ = writeln!(text, "  Loop: ended ({}){why}{words}", self.reason);
             }
+        }
+        if !self.checking.is_empty() {
+            let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
         let _ = writeln!(text, "  Phase: {}", self.phase);
         let _ = writeln!(text, "  Tasks: {} of {} done", self.done, self.total);
@@ -187,6 +197,26 @@ impl FeatureReport {
             }
         }
     }
+}
+
+/// Returns since when a loop is paused, why, and what ends the pause; empty when it is not paused.
+pub fn paused(record: Option<&Record>) -> String {
+    let Some((record, pause)) = record.and_then(|record| Some((record, record.pause()?))) else {
+        return String::new();
+    };
+    let next = if pause.ends_by_itself() {
+        "the next prompt in its session goes on".to_owned()
+    } else {
+        format!("to go on: spool resume --session {}", record.session)
+    };
+    let since = age(world::now().saturating_sub(pause.at));
+    format!("paused for {since} ({}); {next}", printable(&pause.words()))
+}
+
+/// Returns the check that runs for a live loop just now, empty while none does.
+pub fn checking(loops: &Loops, record: Option<&Record>) -> String {
+    let live = record.filter(|record| record.ledger.is_live());
+    live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
 }
 
 /// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.

@@ -14,8 +14,8 @@ use super::write::append_line;
 pub struct Entry {
     /// When, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// What happened: `armed`, `claimed`, `stop`, `failure`, `done`, `failed`, `added`, `ended`,
-    /// `cancelled`.
+    /// What happened: `armed`, `claimed`, `stop`, `checks`, `paused`, `resumed`, `failure`,
+    /// `done`, `failed`, `added`, `ended`, `cancelled`.
     pub event: String,
     /// The feature or task the loop is about.
     pub about: String,

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::read;
 use super::write::open_or_create;
 use crate::world::{self, Deadline};
 
@@ -15,6 +16,12 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Returns whether a living process holds the lock on this file; `false` where there is none.
+    pub fn is_held(path: &Path) -> bool {
+        let file = read::open(path).map(|(file, _)| file);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Returns the lock, waiting at most `limit` for whoever holds it; `TimedOut` after that.
     pub fn take(path: &Path, limit: Duration) -> io::Result<Self> {
         let file = open_or_create(path, File::options().truncate(false).read(true).write(true))?;

@@ -26,6 +26,12 @@ pub const TERMINAL: &str = "terminal";
 pub const SPECKIT: &str = "speckit";
 /// The kind of a loop that drives one task in one session (spec 002).
 pub const RALPH: &str = "ralph";
+/// A pause that a person asked for in a terminal.
+pub const BY_TERMINAL: &str = "terminal";
+/// A pause that was asked for inside of the loop's session, by the person or by the agent.
+pub const BY_SESSION: &str = "session";
+/// A pause because an error of the service ended the turn.
+pub const BY_FAILURE: &str = "failure";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
 /// The most that is read of a record or a claim, in bytes.
@@ -67,9 +73,28 @@ pub struct Record {
     pub untold: bool,
     /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
+    /// Why the loop is paused, `None` while it is not.
+    pub paused: Option<Pause>,
     /// What a ralph loop was asked for, `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Box<Assignment>>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A pause: the agent may stop, nothing is counted, the loop stays armed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pause {
+    /// Since when, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// Where it comes from: [`BY_TERMINAL`], [`BY_SESSION`] or [`BY_FAILURE`].
+    pub by: String,
+    /// The error that ended the turn, such as `rate_limit`; empty for a pause that was asked for.
+    pub error: String,
+    /// Whether the person has been told of it in the session.
+    pub told: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -185,9 +210,31 @@ impl Record {
         self.assignment.as_deref().filter(|_| self.kind == RALPH)
     }
 
+    /// Returns the pause of a loop that lives, `None` when it is over or not paused.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.paused.as_ref().filter(|_| self.ledger.is_live())
+    }
+
     /// Returns whether this is a ralph loop that has not ended.
     pub fn is_live_ralph(&self) -> bool {
         self.kind == RALPH && self.ledger.is_live()
+    }
+}
+
+impl Pause {
+    /// Returns whether it ends with the next prompt; any other one ends when somebody says so.
+    pub fn ends_by_itself(&self) -> bool {
+        self.by == BY_FAILURE
+    }
+
+    /// Returns why the loop is paused, in a few words.
+    pub fn words(&self) -> String {
+        match self.by.as_str() {
+            BY_FAILURE if self.error.is_empty() => "the turn broke off".to_owned(),
+            BY_FAILURE => format!("the turn broke off: {}", self.error),
+            BY_SESSION => "asked for inside of its session".to_owned(),
+            _ => "asked for in a terminal".to_owned(),
+        }
     }
 }
 
@@ -256,7 +303,7 @@ impl Loops {
     /// Returns the lock under which claims are taken and given up.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
-        take_lock(&self.folder)
+        take_lock(&self.folder, PATIENCE)
     }
 
     /// Returns the lock under which a feature's task list and state file are changed.
@@ -277,6 +324,11 @@ impl Loops {
 
     /// Returns the session's folder, made where it is missing, and locked.
     pub fn session(&self, session: &str) -> io::Result<Session> {
+        self.session_within(session, PATIENCE)
+    }
+
+    /// Returns the same; waits this long for whoever has it locked.
+    pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
         }
@@ -285,8 +337,28 @@ impl Loops {
             self.create()?;
         }
         make_inside(&self.root()?, &folder)?;
-        let lock = take_lock(&folder)?;
+        let lock = take_lock(&folder, patience)?;
         Ok(Session { folder, _lock: lock })
+    }
+
+    /// Returns the lock that is held while the checks of a session's loop run, `None` when it
+    /// cannot be had: it only tells that they run.
+    pub fn checking(&self, session: &str) -> Option<Lock> {
+        Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
+    }
+
+    /// Returns the check that runs for a session just now, such as `` `cargo test` (3 of 5) ``.
+    pub fn running_check(&self, session: &str) -> Option<String> {
+        if !is_session_id(session) || !Lock::is_held(&self.checks_path(session)) {
+            return None;
+        }
+        let (entries, _) = journal::entries(&self.journal(session));
+        let last = entries.into_iter().rfind(|entry| entry.event == "checks")?;
+        Some(last.words.trim_start_matches("running ").to_owned())
+    }
+
+    fn checks_path(&self, session: &str) -> PathBuf {
+        self.folder.join(session).join("checks.lock")
     }
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
@@ -375,9 +447,9 @@ pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-fn take_lock(folder: &Path) -> io::Result<Lock> {
+fn take_lock(folder: &Path, patience: Duration) -> io::Result<Lock> {
     let path = folder.join("lock");
-    Lock::take(&path, PATIENCE).map_err(|error| in_file(&path, &error))
+    Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
 }
 
 /// Makes a folder where it is missing, and looks where it is before anything is made in it.

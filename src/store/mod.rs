@@ -4,6 +4,7 @@ pub mod closing;
 pub mod journal;
 pub mod lock;
 pub mod loops;
+pub mod pausing;
 pub mod read;
 pub mod settled;
 pub mod write;

@@ -11,6 +11,7 @@ mod evidence;
 mod long_sessions;
 mod neighbours;
 mod packaging;
+mod pausing;
 mod ralph;
 mod rehearsal;
 mod screen;

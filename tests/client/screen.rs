@@ -2,17 +2,23 @@
 
 use crate::support::{on_every_client, wait_until_gone};
 use crate::workshop::Workshop;
-use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
+use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
 use ralph_speckit::world::{Deadline, pause};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 on_every_client! {
     a_person_types_the_command_and_sees_the_loop
     escape_during_a_check_leaves_no_process_behind
+    a_cancel_typed_while_the_agent_works_ends_the_loop
+    a_turn_that_is_broken_off_spends_no_iteration
+    a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
 }
 
 /// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
@@ -168,4 +174,136 @@ fn escape_during_a_check_leaves_no_process_behind(version: &str) {
     terminal.press(&["Escape"]);
     pids.lines().for_each(wait_until_gone);
     assert_eq!(workshop.status()["loop_status"], "none", "the feature is left alone");
+}
+
+/// The agent calls a tool and then wants to stop.
+fn works_then_stops(asked: &Asked) -> Reply {
+    if asked.tool_results().is_empty() {
+        let input = json!({"command": "date +%N >> work", "description": "work"});
+        return Reply::text("I work.").and_tool("Bash", input);
+    }
+    Reply::text("I stop here.")
+}
+
+/// Types `/speckit:ralph-loop "Make it"`.
+fn type_the_loop(terminal: &Terminal) {
+    terminal.press(&["-l", "/speckit:ralph-loop \"Make it\""]);
+    terminal.wait_for("\"Make it\"");
+    terminal.press(&["Enter"]);
+}
+
+/// Types a line, waits until the client has read it, and sends it.
+fn type_line(terminal: &Terminal, line: &str) {
+    terminal.press(&["-l", line]);
+    terminal.wait_for(line);
+    terminal.press(&["Enter"]);
+}
+
+/// The client keeps what is typed meanwhile until the turn is over, and the loop holds the turn.
+fn a_cancel_typed_while_the_agent_works_ends_the_loop(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let (go, wait_to_go) = channel();
+    let model = ScriptedModel::start(move |asked| {
+        if asked.number == 4 {
+            wait_to_go.recv().expect("the person");
+        }
+        works_then_stops(asked)
+    });
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
+    type_the_loop(&terminal);
+    model.wait_for_main_request(4);
+    type_line(&terminal, "/speckit:cancel-ralph");
+    terminal.wait_for("edit queued messages");
+    // The transcript lags; what is not there yet is found at the next stop.
+    wait_until("the transcript", || transcript_has(&client, r#""operation":"enqueue""#));
+    go.send(()).expect("the agent");
+    terminal.wait_for("Ralph loop cancelled after 1 iterations");
+    assert_eq!(workshop.verdicts(), ["continue", "wait", "end cancelled"]);
+    assert_eq!(model.main_requests().len(), 4, "no turn more:\n{}", terminal.screen());
+    // What the person types next is held by nobody.
+    type_line(&terminal, "Hello again");
+    model.wait_for_main_request(6);
+    assert_eq!(workshop.verdicts(), ["continue", "wait", "end cancelled"]);
+}
+
+fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let model = ScriptedModel::start(|asked| match asked.number {
+        4 => Reply::silence(),
+        7 => Reply::text("<promise>DONE</promise>"),
+        _ => works_then_stops(asked),
+    });
+    let model = model.expect("a model");
+    let terminal = start(&workshop, &workshop.client(version, &model));
+    type_the_loop(&terminal);
+    model.wait_for_main_request(4);
+    terminal.press(&["Escape"]);
+    terminal.wait_for("Interrupted");
+    assert_eq!(workshop.verdicts(), ["continue"], "the client tells no hook");
+    type_line(&terminal, "Go on.");
+    terminal.wait_for("PROMISE_ACCEPTED after 3 iterations");
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
+    let report = workshop.spool(&["status", "--json"]);
+    let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
+    let calls = &report["tasks"][0]["record"]["ledger"]["tool_calls"];
+    assert_eq!(calls, 3, "those of the half turn are counted, and once");
+}
+
+fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let broken = Arc::new(AtomicBool::new(false));
+    let breaks = Arc::clone(&broken);
+    let model = ScriptedModel::start(move |asked| {
+        if asked.number == 3 {
+            breaks.store(true, Ordering::SeqCst);
+        }
+        if breaks.load(Ordering::SeqCst) {
+            return Reply::error(400, "invalid_request_error", "the service is out of order");
+        }
+        if asked.is_hook_feedback() {
+            return Reply::text("<promise>DONE</promise>");
+        }
+        works_then_stops(asked)
+    });
+    let model = model.expect("a model");
+    let terminal = start(&workshop, &workshop.client(version, &model));
+    type_the_loop(&terminal);
+    terminal.wait_for("the service is out of order");
+    let status = || String::from_utf8(workshop.spool(&["status"]).stdout).expect("a report");
+    wait_until("the loop pauses", || status().contains("Loop: paused for"));
+    let why = "(the turn broke off: API Error: 400 the service is out of order)";
+    assert!(status().contains(why), "{}", status());
+    broken.store(false, Ordering::SeqCst);
+    type_line(&terminal, "Go on.");
+    terminal.wait_for("PROMISE_ACCEPTED after 2 iterations");
+    let events: Vec<_> = workshop.journal().into_iter().map(|it| it["event"].clone()).collect();
+    assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
+}
+
+/// Waits until something has come about that no screen shows.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Deadline::after(Duration::from_mins(1));
+    while !is_so() {
+        assert!(!patience.is_over(), "it never came about: {what}");
+        pause(Duration::from_millis(50));
+    }
+}
+
+/// Returns whether the client's transcripts have these words.
+fn transcript_has(client: &Client, words: &str) -> bool {
+    let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    let projects = entries(client.config_folder().join("projects"));
+    let mut files = projects.flat_map(|project| entries(project.path()));
+    files.any(|file| fs::read_to_string(file.path()).is_ok_and(|text| text.contains(words)))
 }

@@ -158,11 +158,6 @@ fn nfr_4_every_silent_path() {
             on(bench, |bench| bench.stop("s1").with("background_tasks", agent).run())
         }),
         ("no tasks at all", || stop(Bench::ready().tasks("").state(&executing(0, 0)))),
-        ("a failed turn", || {
-            let bench = Bench::in_execution();
-            bench.stop("s1").run().reason();
-            on(bench, |bench| bench.event("StopFailure", "s1").with("error", "overloaded").run())
-        }),
         ("a failed turn without a loop", || {
             let bench = Bench::ready();
             on(bench, |bench| bench.event("StopFailure", "s1").with("error", "overloaded").run())
@@ -188,7 +183,6 @@ fn nfr_4_every_silent_path() {
     a person must approve: silent | Waiting: a person's approval
     an agent in the background: silent | Waiting: background subagent build
     no tasks at all: silent | Waiting: tasks; there are none
-    a failed turn: silent
     a failed turn without a loop: silent
     ");
 }

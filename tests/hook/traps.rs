@@ -378,16 +378,18 @@ fn a_person_who_must_approve_is_waited_for() {
 }
 
 #[test]
-fn a_rate_limit_is_noted_and_costs_no_iteration() {
+fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     for _ in 0..4 {
         let failure = bench.event("StopFailure", "s1").with("error", "rate_limit");
-        assert!(failure.run().silent().log.is_empty());
+        let words = "Ralph-speckit: the loop of feature 001-login paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel ends it.";
+        assert_eq!(failure.run().told(), words);
     }
     let words: Vec<_> =
         bench.journal("s1").into_iter().map(|entry| entry["words"].clone()).collect();
-    assert_eq!(words.last().unwrap(), "the turn broke off: rate_limit; the loop stays armed");
+    let paused = "the turn broke off: rate_limit; the next prompt in this session goes on";
+    assert_eq!(words.last().unwrap(), paused);
     assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
 }
 

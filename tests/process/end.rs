@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ralph_speckit::runner::process::{Cut, Limits, Watch};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::driver::Driver;
 use super::support::{PATIENCE, Scribe, Witness, has_setsid, no_limits, run, script};
@@ -157,4 +157,55 @@ fn a_runner_that_is_killed_while_it_ends_a_tree_leaves_no_process() {
     driver.signal(Signal::KILL);
     driver.wait();
     witness.wait_for_the_end(Duration::from_secs(5));
+}
+
+#[test]
+fn a_keeper_that_is_killed_does_not_save_the_agent() {
+    let witness = Witness::new();
+    let text = format!("{}\n", witness.stubborn()).replace("echo ready", "echo $PPID");
+    let driver = Driver::start(&text, Duration::from_hours(1));
+    let keeper: i32 = witness.next_number();
+    kill_process(Pid::from_raw(keeper).unwrap(), Signal::KILL).unwrap();
+    let told = driver.told("ended:");
+    witness.wait_for_the_end(PATIENCE);
+    assert!(told.contains("code: None, signal: Some(9)"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_at_whatever_moment_a_signal_comes_also_in_the_first_milliseconds() {
+    use ralph_speckit::world::{Deadline, pause};
+    let witness = Witness::new();
+    for round in 0..40_u64 {
+        let mark = format!("moment-{}-{round}", std::process::id());
+        let text = format!(": {mark}\n{}", witness.stubborn().replace("exec 9>", "exec 9<>"));
+        let driver = Driver::start(&text, Duration::ZERO);
+        pause(Duration::from_millis(round));
+        match round % 4 {
+            0 => driver.signal(Signal::KILL),
+            1 => driver.signal_as_terminal(Signal::INT),
+            2 => driver.signal(Signal::TERM),
+            _ => driver.signal_as_terminal(Signal::HUP),
+        }
+        driver.wait();
+        let deadline = Deadline::after(Duration::from_secs(5));
+        while marked(&mark) > 0 {
+            assert!(!deadline.is_over(), "round {round}: {} processes are left", marked(&mark));
+            pause(Duration::from_millis(20));
+        }
+    }
+}
+
+/// How many living processes have these words in their environment or their arguments.
+#[cfg(target_os = "linux")]
+fn marked(words: &str) -> usize {
+    let has = |id: &str, file: &str| {
+        let bytes = std::fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+        bytes.windows(words.len()).any(|piece| piece == words.as_bytes())
+    };
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|it| {
+        let name = it.ok()?.file_name().into_string().ok()?;
+        name.parse::<i32>().is_ok().then_some(name)
+    });
+    ids.filter(|id| has(id, "environ") || has(id, "cmdline")).count()
 }

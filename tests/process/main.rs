@@ -1,6 +1,7 @@
 //! One run of an agent program, with real processes: its limits, its output, its end, and that nothing
 //! of its tree is left.
 
+mod cost;
 mod driver;
 mod end;
 mod keeper;

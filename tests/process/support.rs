@@ -133,6 +133,16 @@ impl Witness {
         }
     }
 
+    /// Waits until a process of the tree says a number, and returns it.
+    pub fn next_number(&self) -> i32 {
+        loop {
+            let line = self.heard.recv_timeout(PATIENCE).expect("nobody says a number");
+            if let Ok(number) = line.parse() {
+                return number;
+            }
+        }
+    }
+
     /// Waits until the last process that holds the pipe is gone.
     pub fn wait_for_the_end(&self, patience: Duration) {
         use std::sync::mpsc::RecvTimeoutError;

@@ -1,6 +1,10 @@
 //! Checks that a person asked for: when they run, what they say, and that they end.
 
-use crate::{PROMISE, armed, works_and_says};
+use crate::cli::{printed, spool};
+use crate::support::{ALL_DONE, Bench};
+use crate::{PROMISE, armed, await_file, works_and_says};
+use serde_json::Value;
+use std::fs;
 
 /// How often the counting check has run.
 fn runs(bench: &crate::support::Bench) -> usize {
@@ -79,8 +83,56 @@ fn they_run_in_the_folder_of_the_session() {
 fn the_journal_says_which_are_running() {
     let bench = armed("\"Make it\" --check true --check 'test -d src'");
     works_and_says(&bench, "done").told();
-    let entry = bench.journal("s1").into_iter().find(|it| it["event"] == "checks").unwrap();
-    assert_eq!(entry["words"], "running `true`, `test -d src`");
+    let entries: Vec<_> =
+        bench.journal("s1").into_iter().filter(|it| it["event"] == "checks").collect();
+    let words: Vec<_> = entries.iter().map(|entry| entry["words"].as_str().unwrap()).collect();
+    assert_eq!(words, ["running `true` (1 of 2)", "running `test -d src` (2 of 2)"]);
+}
+
+#[test]
+fn status_names_the_check_that_runs_and_none_when_the_hook_is_gone() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+    let bench = armed(&format!("\"Make it\" --check true --check '{check}' --check false"));
+    let checking = |bench: &Bench| {
+        let status = printed(&spool(bench, None, &["status"]));
+        status.lines().find(|line| line.contains("Checking")).map(|line| line.trim().to_owned())
+    };
+    assert_eq!(checking(&bench), None);
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start().with_checks();
+    await_file(&bench.path("../begun"));
+    let line = "Checking: `echo > ../begun; until test -f ../go; do sleep 0.02; done` (2 of 3)";
+    assert_eq!(checking(&bench).as_deref(), Some(line));
+    bench.write("../go", "");
+    running.finish().reason();
+    assert_eq!(checking(&bench), None);
+
+    // A client that ends the hook leaves no word that a check still runs.
+    fs::remove_file(bench.path("../go")).unwrap();
+    fs::remove_file(bench.path("../begun")).unwrap();
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start();
+    await_file(&bench.path("../begun"));
+    assert_eq!(checking(&bench).as_deref(), Some(line));
+    running.kill();
+    assert_eq!(checking(&bench), None);
+}
+
+#[test]
+fn the_checks_of_a_feature_are_named_while_they_run() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+    let settings = format!("---\nchecks:\n  - \"{check}\"\n---\n");
+    let bench = Bench::ready().settings(&settings);
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    let running = bench.stop("s1").start().with_checks();
+    await_file(&bench.path("../begun"));
+    let status = printed(&spool(&bench, None, &["status", "--json"]));
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["features"][0]["checking"], format!("`{check}` (1 of 1)"));
+    bench.write("../go", "");
+    running.finish().silent();
+    assert_eq!(bench.verdicts("s1"), ["end completed"]);
 }
 
 #[test]

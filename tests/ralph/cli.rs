@@ -6,19 +6,21 @@ use serde_json::Value;
 use std::process::{Command, Output};
 
 /// Runs `spool` in the project, inside of a session or from a terminal.
-fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output {
+pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
     command.args(arguments).env_clear().current_dir(bench.path("src"));
     command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
     command.output().unwrap()
 }
 
-fn printed(output: &Output) -> String {
+/// What it printed; the test fails when it failed.
+pub fn printed(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn refused(output: &Output) -> String {
+/// Why it refused; the test fails when it did not.
+pub fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stderr.clone()).unwrap()
 }

@@ -1,7 +1,10 @@
 //! Waiting, ending, cancelling, and one loop after the other in a session.
 
+use crate::cli::{printed, spool};
 use crate::support::Bench;
-use crate::{PROMISE, armed, ralph, works_and_says};
+use crate::{PROMISE, armed, await_file, ralph, works_and_says};
+use ralph_speckit::store::loops::PATIENCE;
+use ralph_speckit::world;
 use serde_json::json;
 
 #[test]
@@ -15,6 +18,131 @@ fn cancel_ends_at_once_and_no_late_stop_revives_it() {
     assert_eq!(bench.record("s1").ledger.iterations, 1);
     let last = bench.journal("s1").pop().unwrap();
     assert_eq!((&last["event"], &last["reason"]), (&json!("cancelled"), &json!("cancelled")));
+}
+
+#[test]
+fn a_cancel_while_a_stop_is_being_judged_holds() {
+    // Each round the cancel meets the stop in another moment of it.
+    for _ in 0..40 {
+        let bench = armed("\"Make it\"");
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").start();
+        let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
+        assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
+        stop.finish();
+        works_and_says(&bench, "again").silent();
+        works_and_says(&bench, PROMISE).silent();
+        assert_eq!(bench.verdicts("s1").last().unwrap(), "end cancelled");
+    }
+}
+
+#[test]
+fn a_cancel_while_its_checks_run_ends_the_loop_at_once() {
+    for cancelled_by_spool in [false, true] {
+        let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+        let bench = armed(&format!("\"Make it\" --check '{check}'"));
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").start().with_checks();
+        await_file(&bench.path("../begun"));
+        if cancelled_by_spool {
+            printed(&spool(&bench, None, &["cancel"]));
+        } else {
+            bench.command("s1", "speckit:cancel-ralph", "").run().reason();
+        }
+        assert!(!bench.record("s1").ledger.is_live(), "it is over while the check still runs");
+        bench.write("../go", "");
+        // The checks pass, and that makes it neither completed nor live.
+        stop.finish().silent();
+        works_and_says(&bench, "again").silent();
+        assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
+    }
+}
+
+/// A person types this while the agent works: the client keeps it until the turn is over.
+fn types_ahead(bench: &Bench, line: &str) {
+    let line = json!({"type": "queue-operation", "operation": "enqueue",
+        "timestamp": "2026-11-22T03:51:25.829Z", "sessionId": "s1", "content": line});
+    bench.transcript("s1").raw(line.to_string());
+}
+
+#[test]
+fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
+    for typed in
+        ["/speckit:cancel-ralph", "/speckit:cancel", "/cancel-ralph", " /speckit:cancel-ralph s1\n"]
+    {
+        let bench = armed("\"Make it\"");
+        works_and_says(&bench, "no").reason();
+        types_ahead(&bench, "hello");
+        types_ahead(&bench, typed);
+        let stop = works_and_says(&bench, "no");
+        stop.silent().logged(&format!("Waiting: `{}`, which was typed", typed.trim()));
+        // Now the client runs it.
+        let name = typed.trim().trim_start_matches('/').split(' ').next().unwrap();
+        let cancelled = bench.command("s1", name, "").run();
+        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iterations"));
+        assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
+    }
+    for other in [
+        "/speckit:status",
+        "/speckit:cancel 001-login",
+        "/speckit:cancel-ralph s2",
+        "cancel-ralph",
+        "say /speckit:cancel-ralph",
+        "/speckit:cancel-ralphs",
+        "/compact",
+    ] {
+        let bench = armed("\"Make it\"");
+        types_ahead(&bench, other);
+        works_and_says(&bench, "no").reason();
+    }
+}
+
+#[test]
+fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
+    for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, typed);
+        bench.stop("s1").run().silent().logged("which was typed");
+        assert!(bench.cancel("s1", "").reason().starts_with("Loop cancelled."));
+        assert_eq!(bench.verdicts("s1"), ["wait", "end cancelled"]);
+    }
+    for other in ["/speckit:cancel 002-logout", "/speckit:cancel-ralph"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, other);
+        bench.stop("s1").run().reason();
+    }
+}
+
+#[test]
+fn nobody_who_typed_a_cancel_waits_for_checks_and_a_promise_without_them_counts() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'touch ../checked'");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    works_and_says(&bench, PROMISE).silent();
+    assert!(!bench.path("../checked").exists());
+    let bench = armed("\"Make it\"");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
+}
+
+#[test]
+fn a_cancel_that_somebody_else_quotes_is_none() {
+    let typed = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"/speckit:cancel-ralph\"}";
+    let bench = armed("\"Make it\"");
+    bench.transcript("s1").tool_result(typed).user(typed).assistant(typed).tool("Edit");
+    bench.stop("s1").saying(typed).run().reason();
+}
+
+#[test]
+fn a_cancel_waits_for_whoever_has_the_session_locked() {
+    let bench = armed("\"Make it\"");
+    let held = bench.loops().session("s1").unwrap();
+    let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
+    // Longer than anybody else waits for this lock.
+    world::pause(PATIENCE * 2);
+    drop(held);
+    assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
 }
 
 #[test]
@@ -86,16 +214,6 @@ fn a_shell_in_the_background_is_not_waited_for() {
     let shell =
         json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"}]);
     bench.stop("s1").with("background_tasks", shell).run().reason();
-}
-
-#[test]
-fn a_failed_turn_is_noted_and_costs_no_iteration() {
-    let bench = armed("\"Make it\"");
-    works_and_says(&bench, "no").reason();
-    bench.event("StopFailure", "s1").with("error", "rate_limit").run().silent();
-    let last = bench.journal("s1").pop().unwrap();
-    assert_eq!(last["words"], "the turn broke off: rate_limit; the loop stays armed");
-    assert!(works_and_says(&bench, "no").reason().contains("iteration 2 of 50"));
 }
 
 #[test]

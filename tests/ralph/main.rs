@@ -7,6 +7,7 @@ mod ends;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod outcome;
+mod pause;
 mod spec_000;
 mod spec_002;
 #[path = "../hook/support.rs"]
@@ -18,6 +19,7 @@ mod transcript;
 mod traps;
 
 use outcome::Outcome;
+use std::path::Path;
 use support::Bench;
 
 /// The marker that keeps the usual promise.
@@ -39,4 +41,11 @@ pub fn armed(arguments: &str) -> Bench {
 pub fn works_and_says(bench: &Bench, words: &str) -> Outcome {
     bench.transcript("s1").tool("Edit");
     bench.stop("s1").saying(words).run()
+}
+
+/// Waits until another process has written a file.
+pub fn await_file(path: &Path) {
+    while !path.exists() {
+        std::thread::yield_now();
+    }
 }

@@ -4,12 +4,13 @@ use crate::cli::Where;
 use crate::runner::options::keys;
 use crate::runner::options::{Origin, Setting};
 
-/// Start an agent program over and over, each time anew, until the work of a change is done
+/// Run an agent program again and again until a change is done
 ///
 /// Each iteration is a fresh run of the agent program. Between two of them `spool` looks at the task list,
 /// the checks, the commits and the agent's last words, and decides whether the loop goes on. It always ends
 /// with a reason, a line that says it, and an exit code of its own.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 pub struct RalphArgs {
     /// What is to be done, in quotes; behind `--` when it begins with a dash
@@ -173,20 +174,22 @@ Times:
   90s, 30m and 1h30m; a plain number is minutes where it does not say seconds.
 
 Changes:
-  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. Of a project
-  with features alone, the current one is offered. A short form counts when only one change answers to
-  it; archived changes are never meant. On a terminal and without --change you choose from a list.
+  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a
+  project with features alone, the current one is offered. A short form counts when only one
+  change answers to it. Archived changes are never meant. On a terminal you may leave --change
+  out and choose from a list.
 
 Files with settings:
   ~/.config/ralph-speckit/ralph.toml (or below $XDG_CONFIG_HOME), for all your projects
-  .spool/ralph.toml in a project of any kind, stronger than yours; what you type is stronger than both
-  Each long flag of the first five groups is a key:
+  .spool/ralph.toml in a project of any kind
+  What you type is stronger than the project's file, and that is stronger than yours. Each long
+  flag above, from --change to --json, is a key, but for --trust-project:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all and harness-command are refused there, and
-  harness and check count only with --trust-project, or when your own file names the project's folder
-  in trusted-projects = [\"/path/to/it\"].
+  A project's file comes with the repository: allow-all and harness-command are refused there,
+  and harness and check count only with --trust-project, or when your own file names the project:
+    trusted-projects = [\"/path/to/the/project\"]
 
 Exit codes:
   0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes
@@ -243,7 +246,7 @@ impl SettingArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::options::keys::{Form, KEYS};
+    use crate::runner::options::keys::KEYS;
 
     #[test]
     fn every_setting_is_a_flag_and_every_flag_a_setting() {
@@ -263,9 +266,8 @@ mod tests {
         let command = <SettingArgs as clap::Args>::augment_args(clap::Command::new("ralph"))
             .arg(clap::Arg::new("prompt"));
         for key in KEYS.iter().filter(|key| key.name != "trusted-projects") {
-            let flag = match (key.name, key.form) {
-                ("verbose" | "quiet", _) => format!("--{}", key.name),
-                (_, Form::Switch) => format!("--{}=true", key.name),
+            let flag = match key.name {
+                "verbose" | "quiet" => format!("--{}", key.name),
                 _ => format!("--{}=true", key.name),
             };
             let matches = command.clone().get_matches_from(["ralph", &flag]);

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::engine::{Contract, Guardrails};
 use crate::runner::books::state_folder;
 use crate::runner::harness::{Approval, Input, Launch, Order, harness};
 use crate::runner::options::{
@@ -19,16 +18,11 @@ use crate::runner::target::Change;
 /// Prints what would happen; nothing is started and nothing is written.
 pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) -> Result<ExitCode> {
     let mut text = String::from("Nothing is started (--dry-run).\n");
-    let first = match change {
-        Some(change) => {
-            about(&mut text, change);
-            Some(first_prompt(change, options)?)
-        }
-        None => {
-            text.push_str("\nChange: the demo's own, on a throw-away project\n");
-            None
-        }
-    };
+    let first = change.map(|change| first_prompt(change, options)).transpose()?;
+    match change {
+        Some(change) => about(&mut text, change),
+        None => text.push_str("\nChange: the demo's own, on a throw-away project\n"),
+    }
     agent(&mut text, change, options, first.as_deref())?;
     criteria(&mut text, change, options);
     limits(&mut text, options);
@@ -36,8 +30,14 @@ pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) ->
     if let Some(prompt) = first {
         let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
     }
-    anstream::print!("{text}");
+    anstream::print!("{}", visible(&text));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text without what would draw on a terminal: documents and settings come from anywhere.
+fn visible(text: &str) -> String {
+    let plain = |letter: char| letter == '\n' || letter == '\t' || !letter.is_control();
+    text.chars().map(|letter| if plain(letter) { letter } else { '\u{fffd}' }).collect()
 }
 
 fn about(text: &mut String, change: &Change) {
@@ -54,13 +54,7 @@ fn about(text: &mut String, change: &Change) {
 /// The prompt that the first iteration would get.
 fn first_prompt(change: &Change, options: &Options) -> Result<String> {
     let done = options.done.unwrap_or_default();
-    let contract = Contract {
-        token: (done != DoneCriteria::Check).then(|| options.promise.clone()),
-        min_iterations: options.min_iterations,
-        checks: options.checks.clone(),
-        guardrails: Guardrails { max_iterations: options.max_iterations, ..Guardrails::default() },
-        ..Contract::default()
-    };
+    let contract = options.contract(done);
     prompt(&Material {
         change,
         task: &options.task,
@@ -171,6 +165,7 @@ fn limits(text: &mut String, options: &Options) {
         ("the whole loop", time(options.max_runtime)),
         ("tokens", number(options.token_budget.unwrap_or(0))),
         ("between asking and killing", time_in_words(options.grace)),
+        ("the pause after a failed run", time_in_words(options.retry_pause)),
     ];
     text.push_str("\nLimits:\n");
     for (what, limit) in rows {

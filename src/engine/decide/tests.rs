@@ -426,3 +426,78 @@ fn counters_at_their_end_do_not_wrap() {
     assert_eq!((after.iterations, after.tool_calls), (u32::MAX, u64::MAX));
     assert_eq!((after.continued, after.refused_claims), (u32::MAX, u32::MAX));
 }
+
+#[test]
+fn a_pause_is_a_wait_like_the_others() {
+    let paused = || vec![Waiting::Paused("asked for".to_owned())];
+    let pause = |seen: Observation| Observation { waiting: paused(), ..seen };
+    let idle = |work: u64| Observation { tool_calls: Some(0), ..busy(work) };
+    let limits = Guardrails { max_iterations: Some(3), ..Guardrails::default() };
+    let contract = Contract { guardrails: limits, ..contract() };
+    let story = [
+        ("starts", busy(1)),
+        ("paused", pause(busy(2))),
+        ("idle", pause(idle(2))),
+        ("idle", pause(idle(2))),
+        ("idle", pause(idle(2))),
+        ("claims with open tasks", pause(Observation { claimed: true, ..idle(2) })),
+        ("held by a hook", pause(Observation { reentered: true, ..idle(2) })),
+        (
+            "and an agent at work",
+            Observation {
+                waiting: [paused(), vec![Waiting::Background("subagent".to_owned())]].concat(),
+                ..idle(2)
+            },
+        ),
+        ("goes on", busy(3)),
+        ("all ticked in a pause", pause(Observation { work: open(&[]), ..idle(3) })),
+    ];
+    insta::assert_snapshot!(played(&contract, &story), @r#"
+    starts: continue [OpenTasks] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    paused: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    idle: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    idle: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    idle: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    claims with open tasks: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    held by a hook: wait [Paused("asked for")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    and an agent at work: wait [Paused("asked for"), Background("subagent")] | iteration 1, idle 0, unchanged 0, calls 2, refused 0
+    goes on: continue [OpenTasks] | iteration 2, idle 0, unchanged 0, calls 4, refused 0
+    all ticked in a pause: end completed: all the work is done | iteration 3, idle 1, unchanged 0, calls 4, refused 0
+    "#);
+}
+
+#[test]
+fn a_pause_hides_neither_an_end_nor_a_promise() {
+    let waiting = vec![Waiting::Paused("asked for".to_owned())];
+    let seen = Observation { waiting, tool_calls: Some(1), ..Observation::default() };
+    let demanded = |demand| Observation { demand: Some(demand), ..seen.clone() };
+    let table = [
+        ("no promise", seen.clone()),
+        ("the promise", Observation { claimed: true, ..seen.clone() }),
+        ("a cancel", demanded(Demand::Cancelled)),
+        ("a need", demanded(Demand::Blocked("a key".to_owned()))),
+    ];
+    insta::assert_snapshot!(first(&contract(), &table), @r#"
+    no promise: wait [Paused("asked for")]
+    the promise: end completed: all the work is done
+    a cancel: end cancelled: it was cancelled
+    a need: end blocked: the agent needs a person: a key
+    "#);
+}
+
+#[test]
+fn in_a_pause_checks_are_run_only_for_a_claim() {
+    let check = Check { run: "true".to_owned(), limit_seconds: 1 };
+    let contract = Contract { checks: vec![check], ..contract() };
+    let wanted = |claimed: bool, waiting: Vec<Waiting>| {
+        let seen = Observation { work: open(&[]), claimed, waiting, ..Observation::default() };
+        wants_checks(&contract, &Ledger::default(), &seen)
+    };
+    let paused = vec![Waiting::Paused("asked for".to_owned())];
+    assert!(wanted(true, paused.clone()));
+    assert!(!wanted(false, paused.clone()));
+    assert!(wanted(false, vec![Waiting::Approval]), "a ticked list is a claim");
+    let seen = Observation { work: open(&[]), waiting: paused, ..Observation::default() };
+    let judged = decide(&contract, &Ledger::default(), &seen);
+    assert!(matches!(judged.verdict, Verdict::Wait(_)), "{judged:?}");
+}

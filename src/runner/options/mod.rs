@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Check;
+use crate::engine::{Check, Contract, Guardrails};
 use crate::store::loops::PromiseMatch;
 
 pub use resolve::{Defaults, Trusted, resolve, trust};
@@ -106,6 +106,34 @@ pub struct Options {
     pub form: Form,
     /// The folder in which it was started.
     pub start: PathBuf,
+}
+
+impl Options {
+    /// Returns the contract that every iteration is held against; checks alone ask for no promise.
+    ///
+    /// Where nothing limits iterations that change nothing, nothing limits those without a tool call.
+    pub fn contract(&self, done: DoneCriteria) -> Contract {
+        let limited = |limit: u32| (limit > 0).then_some(limit);
+        let unchanged = limited(self.no_progress);
+        // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
+        let min_tool_calls = u64::from(!matches!(self.harness, HarnessChoice::Command(_)));
+        Contract {
+            min_tool_calls,
+            token: (done != DoneCriteria::Check).then(|| self.promise.clone()),
+            min_iterations: self.min_iterations,
+            checks: self.checks.clone(),
+            guardrails: Guardrails {
+                max_iterations: self.max_iterations,
+                max_idle_stops: unchanged.unwrap_or(u32::MAX),
+                max_unchanged: unchanged.unwrap_or(u32::MAX),
+                max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
+                max_tokens: self.token_budget,
+                max_commitless: limited(self.stall_threshold),
+                max_failures: limited(self.max_failures),
+            },
+            ..Contract::default()
+        }
+    }
 }
 
 /// Whether tools may run without consent.

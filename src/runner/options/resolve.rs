@@ -27,7 +27,7 @@ impl Defaults {
     /// Failed runs of the agent program in a row.
     pub const MAX_FAILURES: u64 = 12;
     /// The longest that an iteration may take.
-    pub const ITERATION_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+    pub const ITERATION_TIMEOUT: Duration = Duration::from_hours(1);
     /// Time between asking and killing.
     pub const GRACE: Duration = Duration::from_secs(10);
     /// The pause after a failed run.
@@ -40,9 +40,9 @@ impl Defaults {
 }
 
 /// The longest that a check may take.
-const LONGEST_CHECK: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_CHECK: Duration = Duration::from_hours(24);
 /// The longest that an agent program may have for its end.
-const LONGEST_GRACE: Duration = Duration::from_secs(10 * 60);
+const LONGEST_GRACE: Duration = Duration::from_mins(10);
 /// Seconds of a plain number in most times.
 const MINUTES: u64 = 60;
 /// Seconds of a plain number in short times.
@@ -126,8 +126,10 @@ pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
     let Some(setting) = bold else {
         return Ok(());
     };
+    // Whole, for somebody who has to judge it, but without what would draw on the terminal.
+    let visible = |value: &String| value.chars().filter(|it| !it.is_control()).collect::<String>();
     let values: Vec<String> =
-        setting.values.iter().map(|it| format!("  {}", printable(it))).collect();
+        setting.values.iter().map(|value| format!("  {}", visible(value))).collect();
     bail!(
         "{} says which programs run, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
         setting.named(),

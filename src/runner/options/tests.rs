@@ -1,1 +1,408 @@
+//! Values, files, and which place is the strongest.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::keys::{self, KEYS};
+use super::*;
+
+/// Settings as they are typed.
+fn typed(settings: &[(&str, &str)]) -> Vec<Setting> {
+    let mut all: Vec<Setting> = Vec::new();
+    for (name, value) in settings {
+        let key = keys::find(name).unwrap();
+        match all.iter_mut().find(|setting| setting.key == key) {
+            Some(setting) => setting.values.push((*value).to_owned()),
+            None => all.push(Setting {
+                key,
+                values: vec![(*value).to_owned()],
+                origin: Origin::CommandLine,
+            }),
+        }
+    }
+    all
+}
+
+fn resolved(settings: &Settings) -> Result<Options, String> {
+    resolve(settings, "go".to_owned(), Path::new("/")).map_err(|error| error.to_string())
+}
+
+fn options(settings: &[(&str, &str)]) -> Options {
+    resolved(&Settings::of(vec![typed(settings)])).unwrap()
+}
+
+fn refused(settings: &[(&str, &str)]) -> String {
+    resolved(&Settings::of(vec![typed(settings)])).unwrap_err()
+}
+
+/// A project with a file, and a person with another.
+struct Bench {
+    scratch: TempDir,
+}
+
+impl Bench {
+    fn new(project: &str, user: &str) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::create_dir_all(scratch.path().join("project/.spool")).unwrap();
+        fs::write(scratch.path().join("project/.spool/ralph.toml"), project).unwrap();
+        fs::write(scratch.path().join("user.toml"), user).unwrap();
+        Self { scratch }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.scratch.path().join("project").canonicalize().unwrap()
+    }
+
+    fn settings(&self, on_the_command_line: &[(&str, &str)]) -> anyhow::Result<Settings> {
+        Ok(Settings::of(vec![
+            typed(on_the_command_line),
+            file::of_project(&self.root())?,
+            file::of_user(&self.scratch.path().join("user.toml"))?,
+        ]))
+    }
+
+    fn refused(&self) -> String {
+        self.settings(&[])
+            .unwrap_err()
+            .to_string()
+            .replace(self.scratch.path().to_str().unwrap(), "…")
+    }
+}
+
+#[test]
+fn numbers_are_digits_only_and_eight_may_begin_with_a_nought() {
+    assert_eq!(options(&[("max-iterations", "08")]).max_iterations, Some(8));
+    assert_eq!(options(&[("max-iterations", "0")]).max_iterations, None);
+    assert_eq!(options(&[]).max_iterations, Some(50));
+    for wrong in
+        ["", "-1", "+1", "0x8", "1e3", " 3", "3 ", "1_000", "1000001", "99999999999999999999"]
+    {
+        let said = refused(&[("max-iterations", wrong)]);
+        assert!(
+            said.contains("`--max-iterations` needs a whole number from 0 to 1000000"),
+            "{wrong}: {said}"
+        );
+    }
+    assert!(refused(&[("max-failures", "0")]).contains("from 1 to"));
+    assert_eq!(options(&[("token-budget", "5000000000")]).token_budget, Some(5_000_000_000));
+    assert_eq!(options(&[("token-budget", "0")]).token_budget, None);
+}
+
+#[test]
+fn more_least_iterations_than_most_are_refused_but_not_without_a_limit() {
+    let both = refused(&[("min-iterations", "4"), ("max-iterations", "3")]);
+    assert!(both.contains("`min-iterations` (4) is more than `max-iterations` (3)"), "{both}");
+    assert_eq!(options(&[("min-iterations", "4"), ("max-iterations", "0")]).min_iterations, 4);
+}
+
+#[test]
+fn times_are_minutes_unless_they_say_otherwise() {
+    let table = [
+        ("30", Some(1_800_000)),
+        ("08", Some(480_000)),
+        ("90s", Some(90_000)),
+        ("1h30m", Some(5_400_000)),
+        ("1d2h3m4s5ms", Some(93_784_005)),
+        ("2min", Some(120_000)),
+        ("0", None),
+        ("0s", None),
+    ];
+    for (text, millis) in table {
+        let limit = options(&[("iteration-timeout", text)]).iteration_timeout;
+        assert_eq!(limit, millis.map(Duration::from_millis), "{text}");
+    }
+    for wrong in [
+        "",
+        "h",
+        "1x",
+        "30m1h",
+        "1m2m",
+        "1h30",
+        "-1",
+        "1.5h",
+        "1 h",
+        "366d",
+        "99999999999999999999s",
+        "18446744073709551615h",
+    ] {
+        let said = refused(&[("iteration-timeout", wrong)]);
+        assert!(said.starts_with("`--iteration-timeout` "), "{wrong}: {said}");
+    }
+    assert_eq!(options(&[("grace", "3")]).grace, Duration::from_secs(3));
+    assert_eq!(options(&[("grace", "0")]).grace, Duration::ZERO);
+    assert_eq!(options(&[("check", "a"), ("check-timeout", "10")]).checks[0].limit_seconds, 10);
+    assert!(refused(&[("check-timeout", "0")]).contains("from 1 second"));
+    assert!(refused(&[("grace", "11m")]).contains("ten minutes at most"));
+}
+
+#[test]
+fn a_time_in_words_reads_back() {
+    for millis in [1, 999, 1_000, 61_000, 5_400_000, 86_400_000, 93_784_005] {
+        let time = Duration::from_millis(millis);
+        assert_eq!(value::time(&time_in_words(time), 60), Ok(time));
+    }
+    assert_eq!(time_in_words(Duration::ZERO), "0s");
+}
+
+#[test]
+fn a_promise_that_every_answer_keeps_or_none_can_is_refused() {
+    for wrong in ["", " ", "\t", " DONE", "DONE ", "<promise>DONE</promise>", "a\nb", "a\u{1b}b"] {
+        let said = refused(&[("completion-promise", wrong)]);
+        assert!(said.starts_with("`--completion-promise` "), "{wrong:?}: {said}");
+    }
+    assert_eq!(options(&[("completion-promise", "all done")]).promise, "all done");
+}
+
+#[test]
+fn a_model_that_would_be_taken_for_a_flag_is_refused() {
+    for wrong in ["--dangerously-skip-permissions", "-c", "", "a\nb"] {
+        assert!(refused(&[("model", wrong)]).starts_with("`--model` is"), "{wrong}");
+    }
+    assert_eq!(
+        options(&[("model", "anthropic/claude-sonnet")]).model.unwrap(),
+        "anthropic/claude-sonnet"
+    );
+}
+
+#[test]
+fn a_command_line_makes_the_harness_a_command() {
+    let line = "agent 'with a blank' {prompt_file}";
+    let any = HarnessChoice::Command(line.to_owned());
+    assert_eq!(options(&[]).harness, HarnessChoice::Claude);
+    assert_eq!(options(&[("harness", "codex")]).harness, HarnessChoice::Codex);
+    assert_eq!(options(&[("harness-command", line)]).harness, any);
+    assert_eq!(options(&[("harness", "command"), ("harness-command", line)]).harness, any);
+    let both = refused(&[("harness", "claude"), ("harness-command", line)]);
+    assert!(both.contains("`--harness-command` means `harness` `command`, not `claude`"), "{both}");
+    assert!(refused(&[("harness", "command")]).contains("no command is given"));
+    assert!(refused(&[("harness-command", "a 'b")]).contains("never closed"));
+    assert!(refused(&[("harness-command", " ")]).contains("names no program"));
+    let unknown = refused(&[("harness", "cursor")]);
+    assert!(
+        unknown.contains(
+            "`claude`, `opencode`, `codex`, `gemini`, `copilot`, `command` or `demo`, not `cursor`"
+        ),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_typed_harness_beats_the_command_line_in_a_file() {
+    let bench = Bench::new("", "harness-command = \"mine\"\n");
+    let chosen =
+        |typed: &[(&str, &str)]| resolved(&bench.settings(typed).unwrap()).unwrap().harness;
+    assert_eq!(chosen(&[]), HarnessChoice::Command("mine".to_owned()));
+    assert_eq!(chosen(&[("harness", "gemini")]), HarnessChoice::Gemini);
+    assert_eq!(chosen(&[("harness", "command")]), HarnessChoice::Command("mine".to_owned()));
+    assert_eq!(chosen(&[("harness-command", "other")]), HarnessChoice::Command("other".to_owned()));
+}
+
+#[test]
+fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
+    let bench = Bench::new(
+        "max-iterations = 20\nno_progress = 4\nverbose = true\n",
+        "max_iterations = 30\nno-progress = 5\niteration-timeout = \"90s\"\nallow-all = true\nquiet = true\n",
+    );
+    let options = resolved(&bench.settings(&[("max-iterations", "10")]).unwrap()).unwrap();
+    assert_eq!(options.max_iterations, Some(10));
+    assert_eq!(options.no_progress, 4);
+    assert_eq!(options.iteration_timeout, Some(Duration::from_secs(90)));
+    assert_eq!(options.allow_all, Approve::All);
+    assert_eq!(options.shown, Shown::Verbose);
+    let off =
+        resolved(&bench.settings(&[("allow-all", "false"), ("quiet", "true")]).unwrap()).unwrap();
+    assert_eq!((off.allow_all, off.shown), (Approve::Own, Shown::Quiet));
+}
+
+#[test]
+fn no_file_is_no_setting() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    assert_eq!(file::of_project(&root).unwrap(), []);
+    assert_eq!(file::of_user(&root.join("none/ralph.toml")).unwrap(), []);
+}
+
+#[test]
+fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
+    let table = [
+        (
+            "# a\n\nmax-iteration = 3\n",
+            "line 3: there is no setting `max-iteration`\ndid you mean `max-iterations`?",
+        ),
+        ("quite = true\n", "did you mean `quiet`?"),
+        ("colour = 1\n", "there is no setting `colour`\nthe settings are the long flags"),
+        ("\nmax-iterations = \"3\"\n", "line 2: `max-iterations` needs a whole number"),
+        ("max-iterations = 0x3\n", "`max-iterations` needs a whole number"),
+        ("max-iterations = 1.5\n", "`max-iterations` needs a whole number"),
+        ("commit = 1\n", "`commit` is `true` or `false`"),
+        ("check = [1]\n", "`check` needs a text in quotes, or a list of them"),
+        ("model = 1\n", "`model` needs a text in quotes"),
+        ("grace = true\n", "`grace` needs a number, or a text"),
+        ("[limits]\nmax-iterations = 3\n", "line 1: there is no setting `limits`"),
+        ("max-iterations = 1\nmax_iterations = 2\n", "line 2: `max-iterations` is set twice"),
+        ("status = true\n", "`status` is given on the command line only"),
+        ("a = \n", "line 1: "),
+        ("commit = true\ncommit = false\n", "line 2: "),
+        ("\"\\u001b[31mred\" = 1\n", "there is no setting `[31mred`"),
+    ];
+    for (text, words) in table {
+        let said = Bench::new(text, "").refused();
+        assert!(said.starts_with("`…/project/.spool/ralph.toml`, line "), "{text}: {said}");
+        assert!(said.contains(words), "{text}: {said}");
+    }
+    let said = Bench::new("", "max-iterations = -1\n").settings(&[]).unwrap();
+    let said = resolved(&said).unwrap_err();
+    assert!(
+        said.contains("`max-iterations` in `")
+            && said.contains("user.toml`, line 1, needs a whole number"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_project_never_says_what_an_agent_may_do_or_which_command_it_is() {
+    for hostile in [
+        "allow-all = true",
+        "allow_all = false",
+        "harness-command = \"sh -c pwned\"",
+        "trusted-projects = [\"/\"]",
+    ] {
+        let said = Bench::new(hostile, "").refused();
+        assert!(said.contains("cannot be set by a project"), "{hostile}: {said}");
+        assert!(said.contains("line 1"), "{hostile}: {said}");
+    }
+}
+
+#[test]
+fn a_project_names_checks_and_the_agent_only_where_it_is_trusted() {
+    for (hostile, shown) in
+        [("check = [\"touch pwned\"]", "touch pwned"), ("harness = \"opencode\"", "opencode")]
+    {
+        let bench = Bench::new(hostile, "");
+        let settings = bench.settings(&[]).unwrap();
+        let said = trust(&settings, &bench.root(), Trusted::Listed).unwrap_err().to_string();
+        assert!(said.contains(shown) && said.contains("--trust-project"), "{said}");
+        trust(&settings, &bench.root(), Trusted::Now).unwrap();
+    }
+}
+
+#[test]
+fn what_the_person_types_instead_needs_no_trust() {
+    let bench = Bench::new("check = [\"touch pwned\"]\nharness = \"opencode\"\n", "");
+    let own = [("check", "true"), ("harness", "claude")];
+    trust(&bench.settings(&own).unwrap(), &bench.root(), Trusted::Listed).unwrap();
+    let own = [("check", "true"), ("harness-command", "mine")];
+    trust(&bench.settings(&own).unwrap(), &bench.root(), Trusted::Listed).unwrap();
+    let harness_alone = bench.settings(&[("harness", "claude")]).unwrap();
+    trust(&harness_alone, &bench.root(), Trusted::Listed).unwrap_err();
+}
+
+#[test]
+fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them() {
+    let bench = Bench::new("check = [\"cargo test\"]\n", "");
+    let user = bench.scratch.path().join("user.toml");
+    let listed = |folder: &Path| {
+        fs::write(&user, format!("trusted-projects = ['{}']\n", folder.display())).unwrap();
+        trust(&bench.settings(&[]).unwrap(), &bench.root(), Trusted::Listed)
+    };
+    listed(&bench.root()).unwrap();
+    listed(bench.root().parent().unwrap()).unwrap_err();
+    listed(Path::new(".")).unwrap_err();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
+    let bench = Bench::new("", "max-iterations = 1\n");
+    let path = bench.root().join(".spool/ralph.toml");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(bench.scratch.path().join("user.toml"), &path).unwrap();
+    assert!(bench.refused().contains("leads out of the project"), "{}", bench.refused());
+    fs::remove_file(&path).unwrap();
+    fs::remove_dir(bench.root().join(".spool")).unwrap();
+    std::os::unix::fs::symlink(bench.scratch.path(), bench.root().join(".spool")).unwrap();
+    assert!(bench.refused().contains("leads out of the project"), "{}", bench.refused());
+}
+
+#[test]
+fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project() {
+    let words = "it's $(touch pwned) `id`\n---\n\"$&\" --max-iterations 3 \\";
+    let bench = Bench::new("prompt-file = \"ask.md\"\n", "");
+    let root = bench.root();
+    let asked = |typed: Option<&str>| {
+        let settings = bench.settings(&[]).unwrap();
+        task(typed, &settings, Path::new("/"), Some(&root)).map_err(|error| error.to_string())
+    };
+    assert_eq!(asked(Some(words)).unwrap().unwrap(), words);
+    assert!(asked(None).unwrap_err().contains("it does not exist"));
+    fs::write(root.join("ask.md"), words).unwrap();
+    assert_eq!(asked(None).unwrap().unwrap(), words);
+    assert!(asked(Some(" \n")).unwrap_err().contains("the prompt is empty"));
+    for (content, why) in [(&b"\xff"[..], "not UTF-8"), (b"  ", "it is empty"), (b"a\0b", "NUL")] {
+        fs::write(root.join("ask.md"), content).unwrap();
+        assert!(asked(None).unwrap_err().contains(why), "{why}");
+    }
+    let outside = Bench::new("prompt-file = \"../user.toml\"\n", "");
+    let settings = outside.settings(&[]).unwrap();
+    let said =
+        task(None, &settings, Path::new("/"), Some(&outside.root())).unwrap_err().to_string();
+    assert!(said.contains("leads out of the project"), "{said}");
+}
+
+#[test]
+fn check_alone_needs_a_check_and_asks_for_no_promise() {
+    assert!(refused(&[("done", "check")]).contains("there is no check"));
+    let options =
+        options(&[("done", "check"), ("check", "cargo test"), ("check", "cargo fmt --check")]);
+    assert_eq!(options.contract(DoneCriteria::Check).token, None);
+    assert_eq!(options.contract(DoneCriteria::Tasks).token.unwrap(), "COMPLETE");
+    let runs: Vec<&str> = options.checks.iter().map(|check| check.run.as_str()).collect();
+    assert_eq!(runs, ["cargo test", "cargo fmt --check"]);
+    assert!(refused(&[("check", " ")]).contains("`--check` needs a command"));
+}
+
+#[test]
+fn nought_takes_a_guardrail_away() {
+    let names = [
+        "max-iterations",
+        "stall-threshold",
+        "no-progress",
+        "iteration-timeout",
+        "max-runtime",
+        "token-budget",
+    ];
+    let all: Vec<(&str, &str)> = names.into_iter().map(|name| (name, "0")).collect();
+    let rails = options(&all).contract(DoneCriteria::Tasks).guardrails;
+    assert_eq!(
+        (rails.max_iterations, rails.max_commitless, rails.max_seconds, rails.max_tokens),
+        (None, None, None, None)
+    );
+    assert_eq!((rails.max_unchanged, rails.max_idle_stops), (u32::MAX, u32::MAX));
+}
+
+#[test]
+fn the_sample_in_the_documents_has_every_key_and_its_default() {
+    let sample = include_str!("../../../docs/ralph.toml");
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("ralph.toml");
+    fs::write(&path, sample).unwrap();
+    let as_it_is = Settings::of(vec![file::of_user(&path).unwrap()]);
+    let (sampled, default) = (resolved(&as_it_is).unwrap(), options(&[]));
+    assert_eq!(format!("{sampled:?}"), format!("{default:?}"));
+    let is_key = |line: &str| {
+        let name = line.strip_prefix("# ").and_then(|it| it.split_once(" = "));
+        name.is_some_and(|(name, _)| keys::find(name).is_some())
+    };
+    let whole: Vec<&str> =
+        sample.lines().map(|line| if is_key(line) { &line[2..] } else { line }).collect();
+    fs::write(&path, whole.join("\n")).unwrap();
+    let all = file::of_user(&path).unwrap();
+    let mut names: Vec<&str> = all.iter().map(|setting| setting.key.name).collect();
+    let mut expected: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    names.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+}

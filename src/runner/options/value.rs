@@ -1,5 +1,6 @@
 //! Values as people write them: numbers, times, and words out of a few.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use crate::speckit::project::printable;
@@ -7,7 +8,7 @@ use crate::speckit::project::printable;
 /// The highest number of most settings.
 pub const MOST: u64 = 1_000_000;
 /// The longest time.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const LONGEST: Duration = Duration::from_hours(365 * 24);
 /// The most characters of a promise.
 const LONGEST_PROMISE: usize = 200;
 
@@ -72,7 +73,7 @@ pub fn time_in_words(time: Duration) -> String {
     let mut words = String::new();
     for (name, length) in units {
         if left >= length {
-            words.push_str(&format!("{}{name}", left / length));
+            let _ = write!(words, "{}{name}", left / length);
             left %= length;
         }
     }

@@ -35,7 +35,9 @@ pub const LEAVING: Duration = Duration::from_secs(1);
 /// How long the tree is killed for, round after round.
 pub const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds, unless somebody has died before.
-const ROUND: Duration = Duration::from_millis(20);
+const ROUND: Duration = Duration::from_millis(25);
+/// How often it is noted who is in the tree, where orphans cannot be adopted.
+const NOTING: Duration = Duration::from_secs(5);
 
 /// Makes this process a keeper until it exits, when the runner started it as one; else does nothing.
 pub fn keep_if_asked() {
@@ -63,8 +65,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     // Out of the terminal's reach: Ctrl-C and its closing are the runner's to judge, and no tool can
     // wait for a person there.
     let _ = setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let adopts = adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         // Caught and not ignored: what is ignored would be ignored by the agent program too.
@@ -94,6 +95,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         agent,
         feed,
         left: None,
+        adopts,
         alone: false,
         ended: BTreeSet::new(),
         seen: BTreeSet::new(),
@@ -101,6 +103,17 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     keeper.tell(News::Started(agent.as_raw_nonzero().get()));
     keeper.watch(&order);
     Ok(())
+}
+
+/// Makes this process the parent of every orphan among its descendants; returns whether it is now.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> bool {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() -> bool {
+    false
 }
 
 /// Starts the program in a process group of its own.
@@ -170,7 +183,9 @@ struct Keeper {
     agent: Pid,
     feed: Option<Feed>,
     left: Option<WaitStatus>,
-    /// Whether this process has no children, and so, where it adopts orphans, no descendants.
+    /// Whether this process is the parent of every orphan of the tree.
+    adopts: bool,
+    /// Whether nothing of the tree is left.
     alone: bool,
     /// Processes of the tree that had to be ended.
     ended: BTreeSet<i32>,
@@ -196,10 +211,11 @@ impl Keeper {
     /// until when the tree had time to leave.
     fn until_it_left(&mut self, order: &Order) -> Option<Deadline> {
         let mut until: Option<Deadline> = None;
-        loop {
-            let heard = self.look(until.map(|until| until.left()));
+        let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
+        while self.left.is_none() {
+            let heard = self.look(until.or(noting).map(|until| until.left()));
             if self.left.is_some() {
-                return until;
+                break;
             }
             match heard {
                 Heard::Nothing => {}
@@ -213,9 +229,14 @@ impl Keeper {
             }
             if until.is_some_and(|until| until.is_over()) {
                 self.kill();
-                return until;
+                break;
+            }
+            if noting.is_some_and(|noting| noting.is_over()) {
+                self.note_the_tree();
+                noting = Some(Deadline::after(NOTING));
             }
         }
+        until
     }
 
     /// Asks the program to end, as the terminal would.
@@ -245,7 +266,8 @@ impl Keeper {
     fn until_alone(&mut self, patience: Duration) {
         let deadline = Deadline::after(patience);
         while !self.alone && !deadline.is_over() {
-            let patience = if cfg!(target_os = "linux") { deadline.left() } else { ROUND };
+            // Only the death of an own child is heard of.
+            let patience = if self.adopts { deadline.left() } else { ROUND };
             if let Heard::Command(Command::Kill) = self.look(Some(patience)) {
                 return;
             }
@@ -259,6 +281,10 @@ impl Keeper {
         while !self.alone && !deadline.is_over() {
             let members = self.members();
             tree::signal(&members, Signal::KILL);
+            if self.left.is_none() {
+                // Where the list of processes cannot be read, this much is ended all the same.
+                let _ = kill_process_group(self.agent, Signal::KILL);
+            }
             self.ended.extend(&members);
             self.look(Some(ROUND));
         }
@@ -278,9 +304,10 @@ impl Keeper {
         let looked = poll(&mut wanted, patience.as_ref());
         let spoke = runner.is_some_and(|place| !wanted[place].revents().is_empty());
         drop(wanted);
-        let mut bytes = [0; 64];
-        while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
-        self.reap();
+        // Where orphans are adopted, no children means no descendants.
+        if self.bury() {
+            self.alone = self.adopts || self.members().is_empty();
+        }
         self.feed = self.feed.take().and_then(Feed::go_on);
         if looked.is_ok() && spoke { self.hear() } else { Heard::Nothing }
     }
@@ -298,29 +325,36 @@ impl Keeper {
         }
     }
 
-    /// Takes note of the dead, the program and adopted orphans alike.
-    fn reap(&mut self) {
+    /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
+    fn bury(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((id, status))) if id == self.agent => self.left = Some(status),
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => return,
-                Err(_) => break,
+                Ok(None) => return false,
+                Err(_) => return true,
             }
         }
-        // Where orphans are adopted, no children means no descendants; elsewhere they have to be looked for.
-        self.alone = cfg!(target_os = "linux") || self.members().is_empty();
     }
 
-    fn members(&self) -> BTreeSet<i32> {
+    /// The tree, without this process.
+    fn members(&mut self) -> BTreeSet<i32> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        let group = (!cfg!(target_os = "linux")).then(|| self.agent.as_raw_nonzero().get());
-        tree::members(&tree::all(), own, group, &self.seen)
+        let group = (!self.adopts).then(|| self.agent.as_raw_nonzero().get());
+        let members = tree::members(&tree::all(), own, group, &self.seen);
+        if !self.adopts {
+            // The list came from a program, whose end is no news.
+            self.bury();
+        }
+        members
     }
 
-    /// Notes who is in the tree while parents and children still hang together.
+    /// Notes who is in the tree while parents and children still hang together. Who has gone since the
+    /// last time is forgotten: another process may get the same number.
     fn note_the_tree(&mut self) {
-        if !cfg!(target_os = "linux") {
+        if !self.adopts {
             self.seen = self.members();
         }
     }

@@ -177,7 +177,7 @@ impl Run<'_> {
         let piece = &self.piece[..count];
         self.log.take(piece);
         let (stream, mut watch) = (tap.stream, Watch::GoOn);
-        tap.lines.take(piece, &mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        tap.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.silence = self.limits.silence.map(Deadline::after);
         self.heed(watch);
         Piece::More(count)
@@ -187,21 +187,23 @@ impl Run<'_> {
     fn close(&mut self, place: usize) {
         let mut tap = self.kept.taps.remove(place);
         let (stream, mut watch) = (tap.stream, Watch::GoOn);
-        tap.lines.finish(&mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        tap.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.heed(watch);
     }
 
     fn heed(&mut self, watch: Watch) {
         match watch {
             Watch::GoOn => {}
+            Watch::AtWork => self.lingering = None,
             Watch::Finished => {
                 self.lingering.get_or_insert_with(|| Deadline::after(self.limits.lingering));
             }
-            Watch::End => self.end(Cut::Asked),
-            Watch::Kill => {
-                self.end(Cut::Asked);
-                self.kept.ask(Asked::Kill);
+            Watch::End => self.end(Cut::Asked, Asked::End),
+            Watch::Kill if self.cut.is_none() && self.left.is_none() => {
+                self.end(Cut::Asked, Asked::Kill);
             }
+            // What is being ended already, and what the program left behind.
+            Watch::Kill => self.kept.ask(Asked::Kill),
         }
     }
 
@@ -210,21 +212,21 @@ impl Run<'_> {
         // With the result there, no limit makes a failure of it.
         if self.lingering.is_some() {
             if over(self.lingering) || over(self.wall) {
-                self.end(Cut::Lingering);
+                self.end(Cut::Lingering, Asked::End);
             }
         } else if over(self.wall) {
-            self.end(Cut::Wall);
+            self.end(Cut::Wall, Asked::End);
         } else if over(self.silence) {
-            self.end(Cut::Silence);
+            self.end(Cut::Silence, Asked::End);
         }
     }
 
-    fn end(&mut self, cut: Cut) {
+    fn end(&mut self, cut: Cut, how: Asked) {
         if self.cut.is_some() || self.left.is_some() {
             return;
         }
         self.cut = Some(cut);
-        self.kept.ask(Asked::End);
+        self.kept.ask(how);
         self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_KEEPER));
     }
 
@@ -242,6 +244,8 @@ impl Run<'_> {
     fn end_without_keeper(&mut self) {
         let _ = self.kept.child.kill();
         let status = self.kept.child.wait();
+        // One that has left may have lent its number to somebody else by now.
+        let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
         if self.left.is_none() {
             let signal = status.ok().and_then(|status| status.signal());
             self.leave(None, signal.or(Some(Signal::KILL.as_raw())));
@@ -252,8 +256,7 @@ impl Run<'_> {
         let deadline = Deadline::after(keeper::KILLING);
         let mut ended = BTreeSet::new();
         loop {
-            let members =
-                tree::members(&tree::all(), NOBODY, Some(agent), &BTreeSet::from([agent]));
+            let members = tree::members(&tree::all(), NOBODY, Some(agent), &seen);
             tree::signal(&members, Signal::KILL);
             if members.is_empty() || deadline.is_over() {
                 break;

@@ -108,12 +108,23 @@ fn rules(text: &mut String, material: &Material<'_>) {
         _ => text.push_str("- Take the next step that brings the work forward, and test it.\n"),
     }
     ending(text, material);
+    text.push_str("- Leave everything in a state in which the next iteration can go on.\n");
+    match material.contract.guardrails.max_commitless {
+        Some(limit) => {
+            let _ = writeln!(
+                text,
+                "- Commit what is finished, and only that: {limit} iterations in a row without a commit end the loop."
+            );
+        }
+        None => text.push_str(
+            "- Make a commit only where the words above or the project's own instructions ask for one.\n",
+        ),
+    }
     text.push_str(
-        "- Leave everything in a state in which the next iteration can go on.\n\
-         - Make a commit only where the words above or the project's own instructions ask for one.\n\
-         - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.\n\
+        "- Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.\n\
          - Nobody is there to answer. Do not ask: decide, and write down what you decided.\n\
-         - When only a person can go on, say so in your final message as `<blocked>what the person must do</blocked>`. That ends the loop.\n",
+         - When only a person can go on, the loop is ended by this line in your final message, alone on its line:\n\n\
+         <blocked>what the person must do</blocked>\n",
     );
 }
 

@@ -1,1 +1,384 @@
+//! Whole prompts, and what stands in them under which circumstances.
 
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::engine::{Check, CheckResult, Guardrails, Tampered};
+use crate::runner::target::Kind;
+
+/// A change on the disk, and what a prompt about it is made of.
+struct Bench {
+    _scratch: TempDir,
+    change: Change,
+    contract: Contract,
+    missing: Vec<Shortfall>,
+    remarks: Vec<String>,
+    context: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap();
+        let folder = root.join(".spool/changes/002-01_greet");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("proposal.md"), "# Greeting\n\nSay hello.\n").unwrap();
+        let change = Change {
+            id: "002-01_greet".to_owned(),
+            kind: Kind::Spool,
+            folder,
+            worktree: root.clone(),
+            root,
+            module: Some("002".to_owned()),
+        };
+        let contract = Contract {
+            token: Some("COMPLETE".to_owned()),
+            guardrails: Guardrails { max_iterations: Some(50), ..Guardrails::default() },
+            ..Contract::default()
+        };
+        Self {
+            _scratch: scratch,
+            change,
+            contract,
+            missing: Vec::new(),
+            remarks: Vec::new(),
+            context: String::new(),
+        }
+    }
+
+    fn with(self, name: &str, text: &str) -> Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.change.folder.join(name)
+    }
+
+    fn material<'a>(&'a self, task: &'a str, tasks: Option<&'a Path>) -> Material<'a> {
+        Material {
+            change: &self.change,
+            task,
+            context: &self.context,
+            contract: &self.contract,
+            done: if tasks.is_some() { DoneCriteria::Tasks } else { DoneCriteria::Manual },
+            promise_match: PromiseMatch::Anywhere,
+            iteration: 3,
+            missing: &self.missing,
+            remarks: &self.remarks,
+            tasks,
+            resumed: false,
+        }
+    }
+
+    fn prompt(&self, task: &str) -> String {
+        let tasks = self.change.tasks();
+        self.told(&self.material(task, tasks.as_deref()))
+    }
+
+    /// The prompt with the scratch folder's name taken out.
+    fn told(&self, material: &Material<'_>) -> String {
+        let text = prompt(material).unwrap();
+        text.replace(self.change.root.to_str().unwrap(), "/project")
+    }
+}
+
+#[test]
+fn the_whole_prompt_of_a_change_with_tasks() {
+    let bench = Bench::new()
+        .with("tasks.md", "- [x] T001 Write it\n- [ ] T002 Try it\n")
+        .with("design.md", "In Rust.\n");
+    let shelf = bench.change.root.join(".spool/modules/002_words");
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join("module.md"), "Words.\n").unwrap();
+    insta::assert_snapshot!(bench.prompt("Build it."), @r"
+    You work on the change `002-01_greet` (module 002), in iteration 3 of at most 50.
+    Each iteration is a new session: it knows only what stands in the files and in this text. Paths are relative to `/project`.
+
+    # The proposal: `.spool/changes/002-01_greet/proposal.md`
+
+    # Greeting
+
+    Say hello.
+
+    # The design: `.spool/changes/002-01_greet/design.md`
+
+    In Rust.
+
+    # The tasks: `.spool/changes/002-01_greet/tasks.md`
+
+    - [x] T001 Write it
+    - [ ] T002 Try it
+
+    # The module: `.spool/modules/002_words/module.md`
+
+    Words.
+
+    # What is asked of you
+
+    Build it.
+
+    # Rules
+
+    - Look first at what is there already: earlier iterations may have done a part.
+    - Work on the next open task in `.spool/changes/002-01_greet/tasks.md`, and on those behind it as far as you get.
+    - Tick a box (`- [x]`) when its task is done and tested, not before. Take no open task out of the list, and do not reword one.
+    - The work is done when every box is ticked. That is read from the file, whatever you say.
+    - Only when all of the work is done, write <promise>COMPLETE</promise> in your final message: exactly so, the same letters in the same case.
+    - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.
+    - Leave everything in a state in which the next iteration can go on.
+    - Make a commit only where the words above or the project's own instructions ask for one.
+    - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
+    - Nobody is there to answer. Do not ask: decide, and write down what you decided.
+    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+
+    <blocked>what the person must do</blocked>
+    ");
+}
+
+#[test]
+fn the_whole_prompt_of_a_change_without_tasks() {
+    let mut bench = Bench::new();
+    bench.contract.checks = vec![Check { run: "cargo test".to_owned(), limit_seconds: 300 }];
+    bench.contract.min_iterations = 5;
+    bench.contract.guardrails.max_commitless = Some(4);
+    bench.context = "Leave the database alone.".to_owned();
+    insta::assert_snapshot!(bench.prompt("Build it."), @r"
+    You work on the change `002-01_greet` (module 002), in iteration 3 of at most 50.
+    Each iteration is a new session: it knows only what stands in the files and in this text. Paths are relative to `/project`.
+
+    # The proposal: `.spool/changes/002-01_greet/proposal.md`
+
+    # Greeting
+
+    Say hello.
+
+    # What is asked of you
+
+    Build it.
+
+    # Added by the person while the loop runs
+
+    Leave the database alone.
+
+    # Rules
+
+    - Look first at what is there already: earlier iterations may have done a part.
+    - Take the next step that brings the work forward, and test it.
+    - Only when all of the work is done, write <promise>COMPLETE</promise> in your final message: exactly so, the same letters in the same case.
+    - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.
+    - These commands have to pass. They are run for you when the work seems to be done:
+      - `cargo test` (within 300 s)
+    - The loop goes on at least until iteration 5. When all seems done, look for what is missing or wrong.
+    - Leave everything in a state in which the next iteration can go on.
+    - Commit what is finished, and only that: 4 iterations in a row without a commit end the loop.
+    - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
+    - Nobody is there to answer. Do not ask: decide, and write down what you decided.
+    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+
+    <blocked>what the person must do</blocked>
+    ");
+}
+
+#[test]
+fn the_persons_words_arrive_letter_for_letter() {
+    let words = "it's $(touch pwned) `id` \"$&\" \\1 %s {} ---\n---\n\ttab\r\n  </promise> é 🦀 --max-iterations=3";
+    let mut bench = Bench::new();
+    bench.context = words.to_owned();
+    let text = bench.prompt(words);
+    assert_eq!(text.matches(words).count(), 2, "{text}");
+    assert_eq!(text, bench.prompt(words), "the same material, another text");
+}
+
+#[test]
+fn what_was_missing_is_told_with_the_failing_output() {
+    let mut bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let failed = CheckResult {
+        run: "cargo test".to_owned(),
+        passed: false,
+        outcome: "exit code 101".to_owned(),
+        tail: "test greets ... FAILED\n$(touch pwned)\n".to_owned(),
+    };
+    bench.missing = vec![
+        Shortfall::CheckFailed(failed),
+        Shortfall::SameFailure { times: 3 },
+        Shortfall::Tampered(Tampered {
+            removed: vec!["T002".to_owned()],
+            reworded: vec!["T003".to_owned()],
+        }),
+    ];
+    bench.remarks = vec!["The last iteration was cut short after 60m.".to_owned()];
+    let text = bench.prompt("Build it.");
+    let told = text.split("# What the last iteration left open").nth(1).unwrap();
+    insta::assert_snapshot!(told.split("# Rules").next().unwrap(), @r"
+    - The last iteration was cut short after 60m.
+    - The same check has failed in the same way 3 times in a row. Try another way.
+    - Open tasks were taken out of the list: T002. Open tasks were reworded: T003. Put them back unless that was asked for: a task is done by doing it.
+    - This check failed (exit code 101): `cargo test`
+      The end of its output:
+    | test greets ... FAILED
+    | $(touch pwned)
+    - Repair the work, never the check.
+    ");
+}
+
+#[test]
+fn every_shortfall_has_words_of_its_own() {
+    let all = [
+        Shortfall::ClaimedWithOpenTasks,
+        Shortfall::OpenTasks,
+        Shortfall::EmptyList,
+        Shortfall::NoToken,
+        Shortfall::NoWork { calls: 0, needed: 1 },
+        Shortfall::NoWork { calls: 2, needed: 3 },
+        Shortfall::UnseenWork,
+        Shortfall::TooEarly { first: 4 },
+        Shortfall::Unreadable,
+    ];
+    let mut bench = Bench::new();
+    let mut said = Vec::new();
+    for one in all {
+        bench.missing = vec![one];
+        let text = bench.prompt("Build it.");
+        let told = text.split("left open\n\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        said.push(told.to_owned());
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    - It said that all is done, but tasks are open. The list decides.
+    - Tasks are open.
+    - The task list holds no task, so nothing tells when the work is done. Write the tasks into it, one `- [ ]` line each.
+    - It ended without <promise>COMPLETE</promise>.
+    - It promised that all is done, but no tool had been called: the work itself has to be done.
+    - It promised that all is done after 2 tool calls, and at least 3 are expected: the work itself has to be done.
+    - It promised that all is done, but no file and no commit has changed. If the work really is done, write <promise>COMPLETE</promise> again.
+    - All seemed done, but the loop goes on until iteration 4: look for what is missing or wrong.
+    - The task list cannot be read. Repair the file.
+    ");
+}
+
+#[test]
+fn a_failing_output_is_cut_from_the_front() {
+    let mut bench = Bench::new();
+    let failed = |number: usize| {
+        Shortfall::CheckFailed(CheckResult {
+            run: format!("check {number}"),
+            passed: false,
+            outcome: "exit code 1".to_owned(),
+            tail: format!("{}the end of {number}", "é".repeat(9_000)),
+        })
+    };
+    bench.missing = (1..=6).map(failed).collect();
+    let text = bench.prompt("Build it.");
+    assert!(text.contains("the end of 4") && !text.contains("the end of 5"), "{text}");
+    assert!(text.contains("- 2 more checks failed."), "{text}");
+    assert!(text.chars().count() < 8_000, "{}", text.chars().count());
+}
+
+#[test]
+fn long_documents_are_told_by_their_beginning_and_their_path() {
+    let proposal = format!("# Begin\n{}the end", "a line of it\n".repeat(4_000));
+    let design = format!("# Design\n{}last word", "é\n".repeat(5_000));
+    let list: String = (1..=400).fold(String::new(), |list, number| {
+        list + &format!(
+            "- [{}] T{number:03} Do it, then try it\n",
+            if number < 100 { 'x' } else { ' ' }
+        )
+    });
+    let bench = Bench::new()
+        .with("proposal.md", &proposal)
+        .with("design.md", &design)
+        .with("tasks.md", &list);
+    let text = bench.prompt("Build it.");
+    for words in [
+        "[This is the beginning. Read the rest of `.spool/changes/002-01_greet/proposal.md`",
+        "[This is the beginning. Read the rest of `.spool/changes/002-01_greet/design.md`",
+        "301 of 400 tasks are open. Read `.spool/changes/002-01_greet/tasks.md`",
+        "- [ ] T100 Do it, then try it\n",
+        "- [ ] T119 Do it, then try it\n",
+    ] {
+        assert!(text.contains(words), "{words}");
+    }
+    for words in ["the end", "last word", "T120", "T099"] {
+        assert!(!text.contains(words), "{words}");
+    }
+    assert!(text.len() < 40_000, "{}", text.len());
+}
+
+#[test]
+fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
+    let bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let tasks = bench.change.tasks();
+    let material = Material { resumed: true, ..bench.material("Build it.", tasks.as_deref()) };
+    let text = bench.told(&material);
+    assert!(text.contains("You go on with your earlier session."), "{text}");
+    assert!(text.contains("- The proposal: `.spool/changes/002-01_greet/proposal.md`"), "{text}");
+    assert!(!text.contains("Say hello."), "{text}");
+    assert!(text.contains("Build it."), "{text}");
+}
+
+#[test]
+fn the_promise_is_asked_for_where_it_counts_and_only_where_it_counts() {
+    let mut bench = Bench::new();
+    let own_line =
+        Material { promise_match: PromiseMatch::OwnLine, ..bench.material("Build it.", None) };
+    let text = bench.told(&own_line);
+    assert!(text.contains("<promise>COMPLETE</promise> alone on the last line"), "{text}");
+    bench.contract.token = None;
+    let text = bench.prompt("Build it.");
+    assert!(!text.contains("<promise>"), "{text}");
+}
+
+#[test]
+fn a_list_that_does_not_count_is_not_said_to_count() {
+    let bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let tasks = bench.change.tasks();
+    let material =
+        Material { done: DoneCriteria::Manual, ..bench.material("Build it.", tasks.as_deref()) };
+    let text = bench.told(&material);
+    assert!(text.contains("- [ ] T001 Write it") && !text.contains("every box"), "{text}");
+}
+
+#[test]
+fn without_a_proposal_there_is_no_prompt_and_the_file_is_named() {
+    let bench = Bench::new();
+    fs::remove_file(bench.path("proposal.md")).unwrap();
+    let said = prompt(&bench.material("Build it.", None)).unwrap_err().to_string();
+    assert!(said.contains("proposal.md` cannot be read: it does not exist"), "{said}");
+    fs::write(bench.path("proposal.md"), "\n \n").unwrap();
+    let said = prompt(&bench.material("Build it.", None)).unwrap_err().to_string();
+    assert!(said.contains("proposal.md` is empty"), "{said}");
+}
+
+#[test]
+fn a_feature_may_live_from_its_list_alone() {
+    let mut bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    bench.change.kind = Kind::SpecKit;
+    assert!(bench.prompt("Build it.").contains("- [ ] T001 Write it"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_document_behind_a_link_out_of_the_change_is_never_quoted() {
+    let bench = Bench::new();
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    fs::write(secret.path(), "the secret").unwrap();
+    std::os::unix::fs::symlink(secret.path(), bench.path("design.md")).unwrap();
+    std::os::unix::fs::symlink(secret.path(), bench.path("tasks.md")).unwrap();
+    let text = bench.prompt("Build it.");
+    assert!(!text.contains("the secret"), "{text}");
+    assert!(text.contains("It cannot be quoted here: a symbolic link leads out"), "{text}");
+    fs::remove_file(bench.path("proposal.md")).unwrap();
+    std::os::unix::fs::symlink(secret.path(), bench.path("proposal.md")).unwrap();
+    assert!(prompt(&bench.material("Build it.", None)).is_err());
+}
+
+#[test]
+fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
+    let bench = Bench::new().with("design.md", "a\0b");
+    fs::write(bench.path("proposal.md"), b"# Say \xff hello\n").unwrap();
+    let text = bench.prompt("Build it.");
+    assert!(!text.contains('\0') && text.contains("a\u{fffd}b"), "{text}");
+}

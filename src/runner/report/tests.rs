@@ -1,1 +1,198 @@
 //! The report: what it says of loops that live, are dead, and have ended.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::runner::books::{Books, Status, iso, make_state_folder, state_folder};
+use crate::runner::requests::Request;
+use crate::runner::target::{Change, Kind};
+
+const ID: &str = "002-01_add-ralph-loop";
+
+fn project() -> (TempDir, PathBuf) {
+    let scratch = TempDir::with_prefix("report-").unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    (scratch, root)
+}
+
+fn books(root: &Path) -> Books {
+    let change = Change {
+        id: ID.to_owned(),
+        kind: Kind::Spool,
+        folder: root.to_owned(),
+        root: root.to_owned(),
+        worktree: root.to_owned(),
+        module: None,
+    };
+    let state = LoopState {
+        task: "Make it work\nand nice".to_owned(),
+        harness: "claude".to_owned(),
+        harness_version: "2.1.330".to_owned(),
+        max_iterations: 50,
+        ..LoopState::default()
+    };
+    Books::open(&change, state).unwrap()
+}
+
+fn iteration(n: u32) -> Iteration {
+    Iteration {
+        n,
+        started: iso(1_795_305_912_000 + u64::from(n) * 60_000),
+        ended: Some(iso(1_795_305_912_000)),
+        seconds: f64::from(n) * 50.0,
+        commits: vec!["c".to_owned(); 2],
+        tokens_used: 12_345,
+        tasks_ticked: vec!["T001".to_owned()],
+        verdict: "continue".to_owned(),
+        words: "3 tasks are open".to_owned(),
+        ..Iteration::default()
+    }
+}
+
+#[test]
+fn status_command_shows_the_current_iteration_and_recent_history() {
+    let (_scratch, root) = project();
+    let mut books = books(&root);
+    books.state.status = Status::Running;
+    books.state.total_tokens = 1_234_567;
+    for n in 1..=12 {
+        books.begin(&iteration(n)).unwrap();
+        books.end(&iteration(n)).unwrap();
+    }
+    books.state.doing = "iteration 13".to_owned();
+    books.begin(&Iteration { started: iso(world::now()), ..iteration(13) }).unwrap();
+    let report = Report::of(&root, ID).unwrap();
+    let text = report.text();
+    let pid = format!("Loop: running (process {})", std::process::id());
+    for words in [
+        "Change: 002-01_add-ralph-loop\n",
+        pid.as_str(),
+        "Doing: iteration 13\n",
+        "Iteration: 13 (of 50)\n",
+        "This one: runs 2",
+        "Task: Make it work…\n",
+        "Agent: claude 2.1.330\n",
+        "Tokens: 1,234,567\n",
+        "    12  ",
+        "10 min 00 s",
+        "12,345",
+        "go on",
+        "3 tasks are open",
+        "End it: spool stop --change 002-01_add-ralph-loop\n",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let rows = text.lines().filter(|line| line.ends_with("3 tasks are open")).count();
+    assert_eq!(rows, 10, "{text}");
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["runner"], "alive");
+    assert_eq!(json["state"]["current_iteration"], 13);
+    assert_eq!(json["running_iteration"]["n"], 13);
+    assert_eq!(json["iterations"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
+    let (_scratch, root) = project();
+    let folder = make_state_folder(&root, ID).unwrap();
+    let state = json!({"change_id": ID, "status": "running", "pid": 4711, "current_iteration": 3,
+        "updated_at": iso(world::now() - 120_000), "running_iteration": {"n": 3, "started": iso(5)}});
+    fs::write(folder.join("state.json"), state.to_string()).unwrap();
+    let report = Report::of(&root, ID).unwrap();
+    assert_eq!(report.runner, Runner::Dead);
+    let text = report.text();
+    for words in [
+        "Loop: dead. Its file says running, but process 4711 was killed",
+        "(2 min ago)",
+        "spool ralph",
+        "was cut off; began 1970-01-01",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("spool stop"), "{text}");
+    let after: Value =
+        serde_json::from_slice(&fs::read(folder.join("state.json")).unwrap()).unwrap();
+    assert_eq!(after, state, "who looks changes nothing");
+}
+
+#[test]
+fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
+    let (_scratch, root) = project();
+    for words in ["all the work is done", "the limit was reached"] {
+        let mut books = books(&root);
+        books.begin(&iteration(1)).unwrap();
+        let strange = "\u{1b}[31m".to_owned() + words;
+        let last =
+            Iteration { tokens_estimated: true, timed_out: true, failure: strange, ..iteration(1) };
+        books.end(&last).unwrap();
+        books.state.status = Status::Stuck;
+        books.state.reason = "max_iters".to_owned();
+        books.state.words = words.to_owned();
+        books.state.ended_at = iso(world::now());
+        books.save().unwrap();
+    }
+    let text = Report::of(&root, ID).unwrap().text();
+    assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
+    assert!(text.contains("  Ended: 2"), "{text}");
+    assert_eq!(text.matches("-- a new run --").count(), 1, "{text}");
+    assert!(text.contains("~12,345"), "{text}");
+    assert!(text.contains("over its time limit; "), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn a_pause_that_was_asked_for_is_shown_with_the_way_out() {
+    let (_scratch, root) = project();
+    let mut books = books(&root);
+    books.save().unwrap();
+    Requests::of(&state_folder(&root, ID)).ask(Request::Pause).unwrap();
+    let text = Report::of(&root, ID).unwrap().text();
+    assert!(text.contains("Pause: asked for 0 s ago; `spool resume --change"), "{text}");
+    drop(books);
+    let text = Report::of(&root, ID).unwrap().text();
+    assert!(!text.contains("Pause"), "{text}");
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
+    let (_scratch, root) = project();
+    let mut books = books(&root);
+    books.begin(&iteration(1)).unwrap();
+    books.end(&iteration(1)).unwrap();
+    drop(books);
+    fs::write(state_folder(&root, ID).join("state.json"), "{").unwrap();
+    let text = Report::of(&root, ID).unwrap().text();
+    assert!(text.contains("State: it cannot be read"), "{text}");
+    assert!(text.contains("3 tasks are open"), "{text}");
+}
+
+#[test]
+fn without_a_loop_the_report_says_where_loops_have_run() {
+    let (_scratch, root) = project();
+    assert_eq!(meant(&root).unwrap(), None);
+    let words = Report::of(&root, "x").unwrap_err().to_string();
+    assert!(words.contains("start one with `spool ralph"), "{words}");
+    let books = books(&root);
+    let words = Report::of(&root, "x").unwrap_err().to_string();
+    assert!(words.contains(&format!("loops have run on: {ID}")), "{words}");
+    assert_eq!(live(&root), [ID]);
+    drop(books);
+    assert_eq!(live(&root), Vec::<String>::new());
+    assert_eq!(meant(&root).unwrap().as_deref(), Some(ID));
+}
+
+#[test]
+fn lengths_and_numbers_are_written_for_people() {
+    for (seconds, words) in
+        [(0.04, "0.0 s"), (59.94, "59.9 s"), (185.0, "3 min 05 s"), (3725.0, "1 h 02 min")]
+    {
+        assert_eq!(length(seconds), words);
+    }
+    for (number, words) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+        assert_eq!(grouped(number), words);
+    }
+}

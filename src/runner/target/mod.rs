@@ -84,13 +84,13 @@ impl Change {
     /// `.spool/modules/002_runner/module.md`, `.spool/modules/002/module.md` or
     /// `.spool/modules/002_runner.md`; the first in the order of the alphabet.
     pub fn module_file(&self) -> Option<PathBuf> {
-        let shelf = self.root.join(".spool").join("modules");
-        let shelf = read::folder_inside(&self.root, &shelf).ok()?;
+        let modules = self.root.join(".spool").join("modules");
+        let modules = read::folder_inside(&self.root, &modules).ok()?;
         let module = self.module.as_deref()?;
-        let mut names = shelf::names_in(&shelf);
+        let mut names = shelf::names_in(&modules);
         names.retain(|name| names::belongs_to_module(name, module));
         names.iter().find_map(|name| {
-            let path = shelf.join(name);
+            let path = modules.join(name);
             let Ok(folder) = read::folder_inside(&self.root, &path) else {
                 return path.extension().is_some_and(|end| end == "md").then_some(path);
             };
@@ -135,7 +135,7 @@ pub fn find(start: &Path, wanted: &Wanted<'_>) -> Result<Found> {
     }
     match wanted.change {
         Some(name) => named(&place, &listing, name, wanted.module).map(Found::One),
-        None => unnamed(&place, listing, wanted.module),
+        None => unnamed(&place, &listing, wanted.module),
     }
 }
 
@@ -194,7 +194,7 @@ fn narrowed_or<'a>(narrowed: &[&'a Change], all: &[&'a Change]) -> Vec<&'a Chang
     if narrowed.is_empty() { all.to_vec() } else { narrowed.to_vec() }
 }
 
-fn unnamed(place: &Place, listing: Listing, module: Option<&str>) -> Result<Found> {
+fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<Found> {
     let offered = listing.offered(place)?;
     let Some(module) = module else {
         if offered.is_empty() {

@@ -1,0 +1,50 @@
+//! `spool pause`: the agent may stop, and the loop stays armed.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::stop::{ask, rather_a_runner};
+use super::{Where, asked_from, own_session};
+use crate::ralph::pause;
+use crate::runner::requests::Request;
+use crate::speckit::project::printable;
+use crate::store::loops::Loops;
+
+/// Pause a loop: the agent may stop, the loop stays armed.
+///
+/// The agent finishes its turn and is then let go; nothing is counted until the loop goes on. Evidence counts all the same: a loop whose work is done
+/// ends as completed. `spool resume` goes on with it, `spool cancel` ends it.
+#[derive(clap::Args)]
+pub struct PauseArgs {
+    /// The session whose loop is meant; without it, this session's, or the only one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The change on which a loop of `spool ralph` works
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    change: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Pauses the loop that is meant, and says how to go on.
+pub fn run(args: &PauseArgs) -> Result<ExitCode> {
+    if args.session.is_none()
+        && let Some(runner) = rather_a_runner(&args.place, args.change.as_deref())?
+    {
+        ask(&runner, Request::Pause)?;
+        let change = printable(&runner.change);
+        anstream::println!(
+            "The loop of `{change}` pauses when its iteration is over.\n`spool resume --change {change}` goes on with it, `spool stop --change {change}` ends it."
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let loops = Loops::of(&args.place.with_loops()?.root);
+    let meant = pause::meant(&loops, args.session.as_deref(), own_session().as_deref());
+    let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
+    let Some(record) = pause::pause(&loops, &session, asked_from(&session))? else {
+        bail!("the loop is over already\n`spool status` tells why");
+    };
+    anstream::println!("{}", pause::paused(&record));
+    Ok(ExitCode::SUCCESS)
+}

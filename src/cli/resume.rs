@@ -1,0 +1,47 @@
+//! `spool resume`: a paused loop goes on.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::stop::{ask, rather_a_runner};
+use super::{Where, asked_from, own_session};
+use crate::ralph::pause;
+use crate::runner::requests::Request;
+use crate::speckit::project::printable;
+use crate::store::loops::Loops;
+
+/// Go on with a paused loop.
+///
+/// The agent is held again from its next stop on. Nothing wakes an idle session: type anything there.
+#[derive(clap::Args)]
+pub struct ResumeArgs {
+    /// The session whose loop is meant; without it, this session's, or the only paused one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The change on which a loop of `spool ralph` works
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    change: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Ends the pause of the loop that is meant.
+pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
+    if args.session.is_none()
+        && let Some(runner) = rather_a_runner(&args.place, args.change.as_deref())?
+    {
+        ask(&runner, Request::Resume)?;
+        let change = printable(&runner.change);
+        anstream::println!("The loop of `{change}` goes on.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let loops = Loops::of(&args.place.with_loops()?.root);
+    let meant = pause::meant_to_go_on(&loops, args.session.as_deref(), own_session().as_deref());
+    let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
+    let Some(record) = pause::go_on(&loops, &session, asked_from(&session))? else {
+        bail!("the loop is not paused any more\n`spool status` tells how it stands");
+    };
+    anstream::println!("{}", pause::resumed(&record));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,137 @@
+//! Pausing a loop and going on with it, for loops of both kinds.
+
+use std::io;
+
+use crate::speckit::arm::Refusal;
+use crate::speckit::project::printable;
+use crate::store::loops::{Loops, Pause, RALPH, Record};
+use crate::store::pausing::{pause_record, resume_record};
+use crate::world;
+
+/// Returns the loop that is to be paused: the named session's, this session's, or the only live one.
+pub fn meant(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
+    choose(live(loops), "live", named, own)
+}
+
+/// Returns the loop that is to go on: the named session's, this session's, or the only paused one.
+pub fn meant_to_go_on(
+    loops: &Loops,
+    named: Option<&str>,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    let mut paused = live(loops);
+    paused.retain(|record| record.pause().is_some());
+    choose(paused, "paused", named, own)
+}
+
+/// Pauses a session's loop and returns its record; `None` when no loop of it lives.
+///
+/// A pause that was asked for stays as it is; one after a failure becomes one that somebody asked for.
+pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<Record>> {
+    let folder = loops.session(session)?;
+    let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
+        return Ok(None);
+    };
+    if record.pause().is_none_or(Pause::ends_by_itself) {
+        let pause = Pause { at: world::now(), by: by.to_owned(), ..Pause::default() };
+        pause_record(&folder, &mut record, pause)?;
+    }
+    Ok(Some(record))
+}
+
+/// Ends the pause of a session's loop and returns its record; `None` when no loop of it is paused.
+///
+/// `by` is where somebody asked for it, as in [`Pause`].
+pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<Record>> {
+    let folder = loops.session(session)?;
+    let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
+        return Ok(None);
+    };
+    let asked = Pause { by: by.to_owned(), ..Pause::default() };
+    resume_record(&folder, &mut record, &asked.words())?;
+    Ok(Some(record))
+}
+
+/// Returns what a person reads when a loop was paused.
+pub fn paused(record: &Record) -> String {
+    format!(
+        "{} paused at iteration {}. The agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` goes on with it, `spool cancel` ends it.",
+        name(record),
+        record.ledger.iterations
+    )
+}
+
+/// Returns what a person reads when a paused loop goes on.
+pub fn resumed(record: &Record) -> String {
+    format!(
+        "{} goes on at iteration {}.\nNothing wakes an idle session: type anything there, such as \"go on\".",
+        name(record),
+        record.ledger.iterations
+    )
+}
+
+/// Returns what a person reads in the session of a paused loop; `None` when it is not paused.
+pub fn told(record: &Record) -> Option<String> {
+    let pause = record.pause()?;
+    let cancel = if record.kind == RALPH { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
+    let next = if pause.ends_by_itself() {
+        "nothing is counted; type anything to go on"
+    } else {
+        "the agent may stop, nothing is counted; `spool resume` in a terminal goes on"
+    };
+    Some(format!(
+        "{} paused ({}): {next}, {cancel} ends it.",
+        name(record),
+        printable(&pause.words())
+    ))
+}
+
+/// The live loops of a project, by session. A feature's loop lives where its claim says so.
+fn live(loops: &Loops) -> Vec<Record> {
+    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+    let live = records.filter(|record| record.ledger.is_live());
+    let drives = |record: &Record| {
+        let claim = loops.claim(&record.about).filter(|claim| claim.closed.is_none());
+        claim.is_some_and(|claim| claim.session.as_deref() == Some(&record.session))
+    };
+    live.filter(|record| record.kind == RALPH || drives(record)).collect()
+}
+
+fn choose(
+    mut records: Vec<Record>,
+    state: &str,
+    named: Option<&str>,
+    own: Option<&str>,
+) -> Result<Record, Refusal> {
+    if let Some(session) = named {
+        records.retain(|record| record.session == session);
+    } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
+        return Ok(own.clone());
+    }
+    match (records.len(), named) {
+        (1, _) => Ok(records.remove(0)),
+        (0, Some(session)) => Err(Refusal(format!(
+            "session `{}` has no loop here that is {state}.\n`spool status` lists the loops of this project.",
+            printable(session)
+        ))),
+        (0, None) => Err(Refusal(format!(
+            "no loop is {state} here.\n`spool status` lists the loops of this project."
+        ))),
+        _ => {
+            let line =
+                |record: &Record| format!("{}  {}", record.session, printable(&record.about));
+            let lines: Vec<_> = records.iter().map(line).collect();
+            Err(Refusal(format!(
+                "several loops are {state} here; name one with --session:\n{}",
+                lines.join("\n")
+            )))
+        }
+    }
+}
+
+fn name(record: &Record) -> String {
+    if record.kind == RALPH {
+        return "Ralph loop".to_owned();
+    }
+    format!("Ralph-speckit: the loop of feature {}", printable(&record.about))
+}

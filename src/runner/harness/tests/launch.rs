@@ -1,0 +1,257 @@
+//! Command lines: exactly what the real programs were driven with.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use super::super::command::Any;
+use super::super::{Approval, Harness, Input, Launch, Order};
+use super::{harness_named, order};
+
+fn arguments(launch: &Launch) -> Vec<&str> {
+    launch.arguments.iter().map(|argument| argument.to_str().unwrap()).collect()
+}
+
+fn launch(name: &str, order: &Order<'_>) -> Launch {
+    harness_named(name).launch(order).unwrap()
+}
+
+fn sets(launch: &Launch) -> Vec<(&str, &str)> {
+    launch.set.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect()
+}
+
+#[test]
+fn nothing_is_approved_unless_it_is_asked_for() {
+    let order = order("do it");
+    for (name, expected) in [
+        ("claude", &["-p", "do it", "--output-format", "stream-json", "--verbose"][..]),
+        ("codex", &["exec", "--json", "--skip-git-repo-check", "do it"]),
+        (
+            "copilot",
+            &[
+                "-p",
+                "do it",
+                "--output-format",
+                "json",
+                "--usage-output-file",
+                "/nowhere/copilot-usage.json",
+            ],
+        ),
+        ("gemini", &["-p", "do it", "-o", "stream-json"]),
+        ("opencode", &["run", "--format", "json", "--title", "spool ralph"]),
+    ] {
+        let launch = launch(name, &order);
+        assert_eq!(arguments(&launch), expected, "{name}");
+        assert_eq!(launch.program, Path::new(name));
+        assert!(!sets(&launch).iter().any(|(name, _)| *name == "IS_SANDBOX"), "{name}");
+    }
+}
+
+#[test]
+fn allow_all_is_what_really_works_for_each() {
+    let order = Order { approval: Approval::All, ..order("do it") };
+    for (name, flags) in [
+        ("claude", &["--dangerously-skip-permissions"][..]),
+        ("codex", &["--dangerously-bypass-approvals-and-sandbox"]),
+        ("copilot", &["--allow-all"]),
+        ("gemini", &["--yolo", "--skip-trust"]),
+        ("opencode", &["--auto"]),
+    ] {
+        let launch = launch(name, &order);
+        for flag in flags {
+            assert!(arguments(&launch).contains(flag), "{name}: {:?}", launch.arguments);
+        }
+    }
+}
+
+#[test]
+fn model_and_session_are_handed_on() {
+    let order = Order { model: Some("a/b-1"), resume: Some("id_1"), ..order("do it") };
+    for (name, expected) in [
+        (
+            "claude",
+            &[
+                "-p",
+                "do it",
+                "--output-format",
+                "stream-json",
+                "--verbose",
+                "--model",
+                "a/b-1",
+                "--resume",
+                "id_1",
+            ][..],
+        ),
+        (
+            "codex",
+            &["exec", "--json", "--skip-git-repo-check", "-m", "a/b-1", "resume", "id_1", "do it"],
+        ),
+        (
+            "copilot",
+            &[
+                "-p",
+                "do it",
+                "--output-format",
+                "json",
+                "--model",
+                "a/b-1",
+                "--usage-output-file",
+                "/nowhere/copilot-usage.json",
+                "--resume=id_1",
+            ],
+        ),
+        ("gemini", &["-p", "do it", "-m", "a/b-1", "-o", "stream-json", "-r", "id_1"]),
+        ("opencode", &["run", "--format", "json", "-m", "a/b-1", "-s", "id_1"]),
+    ] {
+        assert_eq!(arguments(&launch(name, &order)), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_model_or_a_session_that_could_be_a_flag_is_refused() {
+    for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
+        for model in ["--yolo", "", " ", "a\nb"] {
+            let order = Order { model: Some(model), ..order("do it") };
+            let error = harness_named(name).launch(&order).unwrap_err().to_string();
+            assert!(error.contains("is no name of a model"), "{name}: {error}");
+        }
+        for session in ["--yolo", "", "../x", "a b", "a\u{7f}"] {
+            let order = Order { resume: Some(session), ..order("do it") };
+            let error = harness_named(name).launch(&order).unwrap_err().to_string();
+            assert!(error.contains("is no session id"), "{name}: {error}");
+        }
+        let error = harness_named(name).launch(&order(" \n")).unwrap_err().to_string();
+        assert!(error.starts_with("the prompt is empty"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn every_program_is_started_without_the_marks_of_nesting() {
+    for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
+        let launch = launch(name, &order("do it"));
+        for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"] {
+            assert!(launch.unset.iter().any(|name| name == mark), "{name} sees {mark}");
+        }
+        assert!(!launch.unset.iter().any(|name| name.starts_with("ANTHROPIC_")), "{name}");
+    }
+}
+
+/// Prompts that a careless launch breaks on.
+const HARD: [&str; 6] = [
+    "-p --yolo do it",
+    "say \"hello\" and 'hello' and `hello`",
+    "first line\nsecond line\n\n  third",
+    "run $(touch pwned) and `touch pwned`; touch pwned & touch pwned | touch pwned",
+    "* ? [a-z] ~ {a,b} \\ % ! #",
+    "ünïcödé … \u{1f600} \u{7}",
+];
+
+/// Starts the launch with a program in the place of the real one that writes down what it got.
+fn started(launch: &Launch, folder: &Path) -> (Vec<String>, String) {
+    let script = folder.join("agent");
+    std::fs::write(&script, "printf '%s\\0' \"$@\" > arguments\ncat > input\n").unwrap();
+    let input = folder.join("given");
+    match &launch.input {
+        Input::Nothing => std::fs::write(&input, "").unwrap(),
+        Input::Text(text) => std::fs::write(&input, text).unwrap(),
+    }
+    let status = Command::new("sh")
+        .arg(&script)
+        .args(&launch.arguments)
+        .current_dir(folder)
+        .stdin(std::fs::File::open(&input).unwrap())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let text = std::fs::read_to_string(folder.join("arguments")).unwrap();
+    let arguments = text.split_terminator('\0').map(str::to_owned).collect();
+    (arguments, std::fs::read_to_string(folder.join("input")).unwrap())
+}
+
+#[test]
+fn a_prompt_arrives_as_it_is_whatever_stands_in_it() {
+    for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
+        for prompt in HARD {
+            let folder = tempfile::tempdir().unwrap();
+            let (arguments, input) = started(&launch(name, &order(prompt)), folder.path());
+            let whole = arguments.iter().filter(|argument| *argument == prompt).count();
+            assert_eq!(
+                (whole, input.as_str()),
+                if input.is_empty() { (1, "") } else { (0, prompt) },
+                "{name}: {arguments:?}"
+            );
+            assert!(!folder.path().join("pwned").exists(), "{name}: {prompt}");
+        }
+    }
+}
+
+#[test]
+fn a_command_of_ones_own_gets_the_prompt_where_it_wants_it() {
+    for prompt in HARD {
+        let folder = tempfile::tempdir().unwrap();
+        let order = Order { scratch: folder.path(), ..order(prompt) };
+        for (line, expected) in [
+            ("my-agent 'two words' --flag", vec!["two words", "--flag"]),
+            ("my-agent '{prompt}' x{prompt}", vec![prompt, &format!("x{prompt}")]),
+        ] {
+            let launch = Any::new(line).unwrap().launch(&order).unwrap();
+            let (arguments, input) = started(&launch, folder.path());
+            assert_eq!(arguments, expected, "{line}");
+            assert_eq!(input, if line.contains("{prompt}") { "" } else { prompt }, "{line}");
+        }
+        let launch = Any::new("my-agent --file={prompt_file}").unwrap().launch(&order).unwrap();
+        assert_eq!(launch.input, Input::Nothing);
+        let file = launch.arguments[0].to_str().unwrap().strip_prefix("--file=").unwrap();
+        assert_eq!(std::fs::read_to_string(file).unwrap(), prompt);
+        assert!(!folder.path().join("pwned").exists(), "{prompt}");
+    }
+}
+
+#[test]
+fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
+    let any = Any::new(r#"/usr/bin/env A=1 "b c" '$(touch pwned)' d\ e"#).unwrap();
+    let launch = any.launch(&order("do it")).unwrap();
+    assert_eq!(launch.program, Path::new("/usr/bin/env"));
+    assert_eq!(arguments(&launch), ["A=1", "b c", "$(touch pwned)", "d e"]);
+    for (line, words) in [
+        ("", "the command is empty"),
+        ("   ", "the command is empty"),
+        ("agent 'unclosed", "cannot be split"),
+        ("{prompt}", "is no program"),
+    ] {
+        let error = format!("{:#}", Any::new(line).unwrap_err());
+        assert!(error.contains(words), "{line}: {error}");
+    }
+}
+
+#[test]
+fn a_command_of_ones_own_gets_model_and_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let any = Any::new("my-agent -m {model} -s {session}").unwrap();
+    let plain = Order { scratch: folder.path(), ..order("do it") };
+    let error = any.launch(&plain).unwrap_err().to_string();
+    assert!(error.starts_with("the command asks for {model}"), "{error}");
+    let order = Order { model: Some("m-1"), ..plain.clone() };
+    let first = any.launch(&order).unwrap();
+    assert_eq!(any.launch(&order).unwrap(), first, "one order, one session");
+    let session = arguments(&first)[3].to_owned();
+    assert_eq!(session.len(), 36, "{session}");
+    // The reader tells the same session, so that the next iteration can go on with it.
+    let report = any.reader(&order).report(&super::code(0));
+    assert_eq!(report.session.as_deref(), Some(session.as_str()));
+    let next = Order { resume: Some(&session), ..order.clone() };
+    assert_eq!(arguments(&any.launch(&next).unwrap()), ["-m", "m-1", "-s", session.as_str()]);
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = any.launch(&Order { scratch: other.path(), ..order }).unwrap();
+    assert_ne!(elsewhere, first, "another iteration, another session");
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_an_argument_is_refused_with_what_to_do() {
+    let long = "a long prompt ".repeat(20_000);
+    let error = Any::new("my-agent {prompt}").unwrap().launch(&order(&long)).unwrap_err();
+    assert!(error.to_string().contains("put {prompt_file}"), "{error}");
+    let launch = Any::new("my-agent").unwrap().launch(&order(&long)).unwrap();
+    assert_eq!(launch.arguments, Vec::<OsString>::new());
+    assert_eq!(launch.input, Input::Text(long.into_bytes()));
+}

@@ -1,0 +1,78 @@
+//! Every adapter against the recordings of the real programs, and against what is broken.
+
+mod endings;
+mod hazards;
+mod launch;
+mod replay;
+mod rules;
+
+use std::path::{Path, PathBuf};
+
+use super::{Approval, Event, Left, Order, Reader, Report, Stream};
+
+/// The recording of this name, as its lines.
+fn recording(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/streams");
+    let file = folder.join(format!("{name}.jsonl"));
+    let bytes = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+/// The names of all recordings.
+fn recordings() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/streams");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .map(|file: PathBuf| file.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// An order that asks for nothing special.
+fn order(prompt: &str) -> Order<'_> {
+    Order {
+        prompt,
+        model: None,
+        approval: Approval::Own,
+        resume: None,
+        folder: Path::new("/project"),
+        scratch: Path::new("/nowhere"),
+    }
+}
+
+/// The reader for the recording of this name.
+fn reader_for(name: &str, approval: Approval) -> Box<dyn Reader> {
+    let program = name.split('-').next().unwrap();
+    let order = Order { approval, ..order("go on") };
+    harness_named(program).reader(&order)
+}
+
+fn harness_named(name: &str) -> Box<dyn super::Harness> {
+    match name {
+        "claude" => Box::new(super::claude::Claude),
+        "codex" => Box::new(super::codex::Codex),
+        "copilot" => Box::new(super::copilot::Copilot),
+        "gemini" => Box::new(super::gemini::Gemini),
+        "opencode" => Box::new(super::opencode::Opencode),
+        other => panic!("no harness {other}"),
+    }
+}
+
+/// What a reader makes of these lines of standard output, and of an exit code.
+fn read<L: AsRef<[u8]>>(
+    mut reader: Box<dyn Reader>,
+    lines: &[L],
+    left: &Left,
+) -> (Report, Vec<Event>) {
+    let mut heard = Vec::new();
+    for line in lines {
+        reader.line(Stream::Output, line.as_ref(), &mut |event| heard.push(event));
+    }
+    (reader.report(left), heard)
+}
+
+fn code(code: i32) -> Left {
+    Left { code: Some(code), ..Left::default() }
+}

@@ -1,0 +1,47 @@
+//! Writing a pause, and the end of one, into a session's record and journal.
+
+use std::io;
+
+use super::journal::Entry;
+use super::loops::{Pause, Record, Session};
+use crate::world;
+
+/// Pauses a session's loop and notes it.
+pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::Result<()> {
+    let words = if pause.ends_by_itself() {
+        format!("{}; the next prompt in this session goes on", pause.words())
+    } else {
+        pause.words()
+    };
+    record.paused = Some(pause);
+    folder.save(record)?;
+    folder.note(&entry(record, "paused", &words))
+}
+
+/// Ends the pause of a session's loop and notes why; does nothing where there is none.
+pub fn resume_record(folder: &Session, record: &mut Record, words: &str) -> io::Result<()> {
+    if record.paused.take().is_none() {
+        return Ok(());
+    }
+    folder.save(record)?;
+    folder.note(&entry(record, "resumed", words))
+}
+
+/// Ends a pause after a failure, at a stop: an agent that wants to end its turn has had a new one.
+pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result<()> {
+    if record.pause().is_some_and(Pause::ends_by_itself) {
+        return resume_record(folder, record, "a new turn has come to its end");
+    }
+    Ok(())
+}
+
+fn entry(record: &Record, event: &str, words: &str) -> Entry {
+    Entry {
+        at: world::now(),
+        event: event.to_owned(),
+        about: record.about.clone(),
+        iteration: record.ledger.iterations,
+        words: words.to_owned(),
+        ..Entry::default()
+    }
+}

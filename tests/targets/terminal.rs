@@ -1,0 +1,129 @@
+//! Choosing a change on a terminal, with `script` (util-linux) as the terminal; left out where it is missing.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{Bench, CHANGE, SPOOL};
+
+/// A text that gives the terminal another title and wipes it; tests name it as `$HOSTILE`.
+const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J";
+
+/// `spool ralph` on a terminal.
+struct Terminal {
+    child: Child,
+    seen: String,
+}
+
+impl Terminal {
+    /// `None` where `script` is missing.
+    fn running(bench: &Bench, arguments: &str) -> Option<Self> {
+        let mut command = Command::new("script");
+        command.args(["-qec", &format!("\"$SPOOL\" ralph go {arguments}"), "/dev/null"]);
+        command.env_clear().env("SPOOL", SPOOL).env("HOME", bench.outside("home"));
+        command.env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("SHELL", "/bin/sh");
+        command.env("HOSTILE", HOSTILE);
+        command.current_dir(bench.root()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        match command.spawn() {
+            Ok(child) => Some(Self { child, seen: String::new() }),
+            Err(error) => {
+                eprintln!("left out, `script` cannot be started: {error}");
+                None
+            }
+        }
+    }
+
+    /// Reads until these words are on the screen.
+    fn until(&mut self, words: &str) -> &mut Self {
+        let mut part = [0; 4096];
+        while !self.seen.contains(words) {
+            let size = self.child.stdout.as_mut().unwrap().read(&mut part).unwrap();
+            assert!(size > 0, "it ended without `{words}`: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&part[..size]));
+        }
+        self
+    }
+
+    fn press(&mut self, keys: &str) -> &mut Self {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(keys.as_bytes()).unwrap();
+        input.flush().unwrap();
+        self
+    }
+
+    /// Waits for the end and returns the exit code and all that was on the screen.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut rest = Vec::new();
+        self.child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
+        self.seen.push_str(&String::from_utf8_lossy(&rest));
+        (self.child.wait().unwrap().code(), self.seen)
+    }
+}
+
+#[test]
+fn interactive_selection_when_omitted() {
+    let bench = Bench::with(&[CHANGE, "002-02_ralph-status", "archive/001-01_old"]);
+    bench.write(".spool/changes/002-02_ralph-status/tasks.md", "- [x] T001 a\n- [ ] T002 b\n");
+    let Some(mut terminal) = Terminal::running(&bench, "--dry-run") else { return };
+    terminal.until("002-02_ralph-status (1 of 2 tasks done)").press("\x1b[B").press("\r");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("Which change?") && !seen.contains("001-01_old"), "{seen}");
+    assert!(seen.contains("Change: 002-02_ralph-status"), "{seen}");
+}
+
+#[test]
+fn a_single_change_is_taken_with_a_line_that_says_so() {
+    let bench = Bench::with(&[CHANGE]);
+    let Some(terminal) = Terminal::running(&bench, "--dry-run") else { return };
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("The only active change is taken: 002-01_add-ralph-loop"), "{seen}");
+    assert!(!seen.contains("Which change?"), "{seen}");
+}
+
+#[test]
+fn no_interactive_asks_nothing_on_a_terminal_either() {
+    let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
+    let Some(terminal) = Terminal::running(&bench, "--no-interactive --dry-run") else { return };
+    let (code, seen) = terminal.end();
+    assert_eq!(code, Some(2), "{seen}");
+    assert!(seen.contains("--change is required"), "{seen}");
+}
+
+#[test]
+fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
+    let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
+    for key in ["\x03", "q"] {
+        let Some(mut terminal) = Terminal::running(&bench, "") else { return };
+        terminal.until("002-02_ralph-status").press(key);
+        let (code, seen) = terminal.end();
+        assert_eq!(code, Some(130), "{key:?}: {seen}");
+        let (hidden, shown) = (seen.rfind("\x1b[?25l"), seen.rfind("\x1b[?25h"));
+        assert!(hidden < shown, "{key:?}: {seen:?}");
+    }
+}
+
+/// Only on a terminal: elsewhere all codes are left out of what is printed.
+#[test]
+fn no_document_setting_or_name_draws_on_the_terminal() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/changes/002-01_add-ralph-loop/proposal.md", &format!("# Say {HOSTILE}\n"));
+    let check = "check = [\"true \\u001b]0;owned\\u0007\\u001b[2J\"]\n";
+    bench.write(".spool/ralph.toml", check);
+    for (arguments, code, words) in [
+        ("--dry-run --trust-project", 0, "# Say \u{fffd}]0;owned"),
+        ("--dry-run", 2, "this project is not trusted"),
+        ("--dry-run --change=\"$HOSTILE\"", 2, "is not trusted"),
+        ("--dry-run --trust-project --change=\"$HOSTILE\"", 2, "cannot be a change"),
+        ("--dry-run --trust-project --module=\"$HOSTILE\"", 2, "cannot be a module"),
+        ("--dry-run --trust-project --model=\"$HOSTILE\"", 2, "is a name such as"),
+    ] {
+        let Some(terminal) = Terminal::running(&bench, arguments) else { return };
+        let (ended, seen) = terminal.end();
+        assert_eq!(ended, Some(code), "{arguments}: {seen:?}");
+        assert!(seen.contains(words), "{arguments}: {seen:?}");
+        assert!(!seen.contains("\x1b]0;") && !seen.contains("\x1b[2J"), "{arguments}: {seen:?}");
+    }
+}
