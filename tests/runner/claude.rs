@@ -52,7 +52,9 @@ impl Bench {
     pub fn recorded(&self, name: &str, version: &str) -> &Self {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/streams");
         let answers = format!(
-            "--version) echo '{version}'; exit ;;\nauth) echo '{{\"loggedIn\": true}}'; exit ;;"
+            "--version) echo '{version}'; exit ;;\n\
+             auth) echo '{{\"loggedIn\": true}}'; exit ;;\n\
+             login) echo 'Logged in using an API key'; exit ;;"
         );
         let script =
             format!("sed 's|All done: wrote proof.txt.|{PROMISE}|g' '{folder}/{name}.jsonl'");

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::process::PATIENCE;
 use crate::ran::Ran;
-use crate::support::{Bench, CHANGE, PROMISE, says};
+use crate::support::{Bench, CHANGE, PROMISE, in_change, says};
 
 /// Checks all that an end leaves behind; `words` stand on the screen behind the status.
 #[track_caller]
@@ -45,7 +45,7 @@ fn a_promise_on_the_last_allowed_iteration_is_done() {
 #[test]
 fn the_last_task_on_the_last_allowed_iteration_is_done() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
-    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", bench.change("tasks.md")));
+    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
     let ran = bench.ralph("--max-iterations 1").run();
     ended(&bench, ran, "done", "completed", 0, "all the work is done").says("1/1 tasks");
 }
@@ -288,7 +288,7 @@ fn a_check_that_never_ends_has_failed_at_its_limit() {
 #[test]
 fn a_proposal_that_is_gone_ends_the_loop_with_the_reason_in_its_files() {
     let bench = Bench::new();
-    bench.agent(&format!("echo 1 > made.txt\nrm {}", bench.change("proposal.md")));
+    bench.agent(&format!("echo 1 > made.txt\nrm {}", in_change("proposal.md")));
     let ran = bench.ralph("").run().with_code(1);
     ran.warns("proposal.md");
     let state = bench.state();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::process::PATIENCE;
 use crate::ran::end_of;
-use crate::support::{Bench, CHANGE, PROMISE, says};
+use crate::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
 
 // Words that are added while it runs.
 
@@ -44,13 +44,13 @@ fn a_pause_holds_the_loop_between_two_iterations() {
     let mut running = bench.ralph("").start();
     running.wait_for("-- iteration 1");
     // A file by hand is meant for whoever runs.
-    bench.write(&bench.state_path("pause"), "");
+    bench.write(&in_state("pause"), "");
     gate.open();
     running.wait_for("ralph: paused");
     assert_eq!(bench.runs(), 1);
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says("Doing: paused");
-    fs::remove_file(bench.root.join(bench.state_path("pause"))).unwrap();
+    fs::remove_file(bench.root.join(in_state("pause"))).unwrap();
     running.finish().with_code(0).says("ralph: resumed");
 }
 
@@ -112,11 +112,11 @@ fn a_state_file_that_cannot_be_read_is_kept_aside() {
         let bench = Bench::new();
         bench.agent(&says(PROMISE));
         bench.write(".claude/loop-state.json", broken);
-        bench.write(&bench.state_path("state.json"), broken);
+        bench.write(&in_state("state.json"), broken);
         let ran = bench.ralph("").run().with_code(0);
         ran.warns("a file of an earlier loop cannot be read and was kept as `");
         assert_eq!(bench.state()["status"], "done");
-        for folder in [".claude".to_owned(), bench.state_path("")] {
+        for folder in [".claude".to_owned(), in_state("")] {
             let names = fs::read_dir(bench.root.join(&folder)).unwrap().flatten();
             let kept = names.map(|entry| entry.path()).find(|path| {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -185,7 +185,7 @@ fn json_is_one_object_a_line() {
          if [ $n = 1 ]; then printf -- '- [x] 1.1 Make \"it\"\\n- [ ] 1.2 Try it\\n' > {path}; exit; fi\n\
          if [ $n = 2 ]; then exit 1; fi\n\
          printf -- '- [x] 1.1 Make \"it\"\\n- [x] 1.2 Try it\\n' > {path}",
-        path = bench.change("tasks.md")
+        path = in_change("tasks.md")
     ));
     let ran = bench.ralph("--json").arg("--check").arg("true").run().with_code(0);
     let events = ran.events();
@@ -232,10 +232,10 @@ fn an_agent_is_heard_in_three_degrees() {
 fn nothing_that_is_printed_steers_the_terminal() {
     let escape = "\u{1b}]2;owned\u{7}\u{1b}[2J";
     let bench = Bench::with_tasks(&format!("- [ ] 1.1 Make {escape} it\n"));
-    bench.agent(&format!(
+    bench.agent(
         "printf 'said \\033]2;owned\\007\\033[2J\\n'\nif [ $n = 1 ]; then printf 'bad \\033]2;owned\\007\\n' >&2; exit 1; fi\n\
-         if [ $n = 2 ]; then printf '<blocked>do \\033]2;owned\\007 it</blocked>\\n'; fi"
-    ));
+         if [ $n = 2 ]; then printf '<blocked>do \\033]2;owned\\007 it</blocked>\\n'; fi",
+    );
     let Some(running) = bench.ralph("-v --max-iterations 3").on_a_terminal() else { return };
     let ran = running.finish().with_code(6);
     assert!(

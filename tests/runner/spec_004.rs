@@ -1,6 +1,6 @@
 //! Spec 004 (`spool ralph`): its scenarios by their names.
 
-use crate::support::{Bench, CHANGE, PROMISE, says};
+use crate::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
 
 /// The agent programs that have names, and the version with which each was recorded.
 const AGENTS: [(&str, &str); 5] = [
@@ -16,8 +16,8 @@ const AGENTS: [(&str, &str); 5] = [
 #[test]
 fn scenario_run_against_a_change_proposal() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n- [x] 1.2 Made\n");
-    bench.write(&bench.change("design.md"), "HOW IT IS DESIGNED\n");
-    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", bench.change("tasks.md")));
+    bench.write(&in_change("design.md"), "HOW IT IS DESIGNED\n");
+    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
     bench.ralph("").run().with_code(0);
     let prompt = bench.prompt(1);
     for words in
@@ -178,7 +178,7 @@ fn scenario_state_stored_per_change() {
     bench.ralph("").run().with_code(0);
     bench.spool("ralph Other --change 003-01_other --harness-command agent").run().with_code(0);
     for name in ["state.json", "history.jsonl", "journal.jsonl"] {
-        assert!(bench.root.join(bench.state_path(name)).is_file(), "{name}");
+        assert!(bench.root.join(in_state(name)).is_file(), "{name}");
         let other = format!(".spool/.state/ralph/003-01_other/{name}");
         assert!(bench.root.join(other).is_file(), "{name}");
     }

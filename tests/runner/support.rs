@@ -40,7 +40,7 @@ impl Bench {
             fs::create_dir_all(root.parent().unwrap().join(folder)).unwrap();
         }
         let bench = Self { scratch, root };
-        bench.write(&bench.change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
+        bench.write(&in_change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
         bench
     }
 
@@ -62,13 +62,8 @@ impl Bench {
         bench
     }
 
-    /// A path in the folder of the change, from the project.
-    pub fn change(&self, name: &str) -> String {
-        format!(".spool/changes/{CHANGE}/{name}")
-    }
-
     pub fn tasks(&self, list: &str) {
-        self.write(&self.change("tasks.md"), list);
+        self.write(&in_change("tasks.md"), list);
     }
 
     /// Writes a file of the project.
@@ -175,20 +170,15 @@ impl Bench {
         self.state()["iterations"].as_array().unwrap().clone()
     }
 
-    /// A path in the folder in which the loop keeps its state.
-    pub fn state_path(&self, name: &str) -> String {
-        format!(".spool/.state/ralph/{CHANGE}/{name}")
-    }
-
     /// A file of lines in the folder in which the loop keeps its state.
     pub fn state_lines(&self, name: &str) -> Vec<Value> {
-        let text = self.read(&self.state_path(name));
+        let text = self.read(&in_state(name));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Waits until no runner holds the lock on the change.
     pub fn wait_until_nobody_runs(&self) {
-        let lock = File::open(self.root.join(self.state_path("lock"))).unwrap();
+        let lock = File::open(self.root.join(in_state("lock"))).unwrap();
         lock.lock_shared().unwrap();
     }
 
@@ -310,6 +300,16 @@ impl Gate {
     pub fn open(&self) {
         File::options().write(true).open(&self.path).unwrap().write_all(b"go\n").unwrap();
     }
+}
+
+/// A path in the folder of the change, from the project.
+pub fn in_change(name: &str) -> String {
+    format!(".spool/changes/{CHANGE}/{name}")
+}
+
+/// A path in the folder in which the loop keeps its state, from the project.
+pub fn in_state(name: &str) -> String {
+    format!(".spool/.state/ralph/{CHANGE}/{name}")
 }
 
 /// The last line of a script: these words as all that the agent says.

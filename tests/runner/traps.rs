@@ -7,7 +7,7 @@ use std::fs;
 
 use crate::claude::TOKENS;
 use crate::process::{PATIENCE, has_setsid};
-use crate::support::{Bench, CHANGE, PROMISE, says};
+use crate::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
 
 /// The agent works in its first run and keeps the promise in its second.
 fn works_then_promises() -> String {
@@ -234,7 +234,7 @@ fn the_maximum_reached_is_no_success() {
 fn the_loops_own_files_are_no_progress() {
     let bench = Bench::new();
     // Its state changes with every iteration; an agent that touches its notes on the loop does no work.
-    bench.agent(&format!("echo on it\necho $n >> {}", bench.state_path("logs/mine.log")));
+    bench.agent(&format!("echo on it\necho $n >> {}", in_state("logs/mine.log")));
     bench.ralph("--no-progress 2").run().with_code(5);
     assert_eq!(bench.runs(), 2);
     assert_eq!(bench.iterations()[0]["files_changed"], 0);
@@ -438,11 +438,7 @@ fn an_empty_list_is_not_a_finished_one() {
 #[test]
 fn a_list_that_is_taken_away_is_not_a_finished_one() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
-    bench.agent(&format!(
-        "rm -f {}\necho $n > made.txt\n{}",
-        bench.change("tasks.md"),
-        says(PROMISE)
-    ));
+    bench.agent(&format!("rm -f {}\necho $n > made.txt\n{}", in_change("tasks.md"), says(PROMISE)));
     bench.ralph("--max-iterations 2").run().with_code(3);
     assert_eq!(bench.iterations()[1]["promise"], "refused");
 }
@@ -452,7 +448,7 @@ fn a_large_x_is_a_tick() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n");
     bench.agent(&format!(
         "printf -- '- [x] 1.1 Made\\n- [X] 1.2 Make it\\n' > {}",
-        bench.change("tasks.md")
+        in_change("tasks.md")
     ));
     bench.ralph("").run().with_code(0).says("2/2 tasks");
     assert_eq!(bench.iterations()[0]["tasks_ticked"], json!(["1.2"]));
@@ -464,7 +460,7 @@ fn a_list_that_gets_shorter_instead_of_done_is_not_believed() {
     bench.agent(&format!(
         "if [ $n = 1 ]; then echo '- [x] 1.1 Made' > {path}; exit; fi\n\
          printf -- '- [x] 1.1 Made\\n- [x] 1.2 Make it\\n- [x] 1.3 Try it\\n' > {path}",
-        path = bench.change("tasks.md")
+        path = in_change("tasks.md")
     ));
     let ran = bench.ralph("").run().with_code(0);
     ran.says("open tasks were taken out of the list or reworded");
