@@ -72,6 +72,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
+    if let Err(error) = &end {
+        drive.give_up(error);
+    }
     drive.screen.close();
     end.map(ExitCode::from)
 }
@@ -245,6 +248,9 @@ impl<'a> Drive<'a> {
             if let Some(asked) = self.wait_while_paused()? {
                 return self.stop(asked);
             }
+            if let Some(reason) = self.time_is_up() {
+                return self.finish(&reason, None);
+            }
             let next = self.iteration()?;
             let asked = match next {
                 Next::Over(reason) => return self.finish(&reason, self.signals.asked()),
@@ -402,6 +408,17 @@ impl<'a> Drive<'a> {
         let asked = eyes.asked;
         let report = reader.report(&ended.left);
         Ok(Ran { report, ended, asked, lasted: clock.elapsed() })
+    }
+
+    /// Whether a wait or a pause has used up the time of the whole loop: no agent is started for nothing.
+    fn time_is_up(&mut self) -> Option<TerminalReason> {
+        let limit = self.options.max_runtime?;
+        if self.clock.elapsed() < limit {
+            return None;
+        }
+        let reason = TerminalReason::TimedOut { limit: limit.as_secs() };
+        self.books.state.ledger.ended = Some(reason.clone());
+        Some(reason)
     }
 
     /// The shorter one of the iteration's own limit and what is left for the whole loop.
@@ -749,7 +766,9 @@ impl<'a> Drive<'a> {
             Some(all) => length.min(all.saturating_sub(self.clock.elapsed())),
             None => length,
         };
-        let until = world::now() / 1000 + length.as_secs();
+        // A moment that is still to come, also when the wait is shorter than a second.
+        let until =
+            (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
         self.books.state.doing = format!("waiting for {what}");
         self.books.state.waits_until = until;
         self.books.save()?;
@@ -817,6 +836,17 @@ impl<'a> Drive<'a> {
         self.screen.title(&status.word());
         self.summary(reason, code);
         saved.map(|()| code)
+    }
+
+    /// Puts down why the runner cannot go on; the books write it when they are closed.
+    fn give_up(&mut self, error: &anyhow::Error) {
+        let state = &mut self.books.state;
+        if !state.status.is_over() {
+            TerminalReason::Stopped.name().clone_into(&mut state.reason);
+            state.words = format!("{error:#}");
+            state.exit_code = Some(ends::FAILURE);
+            self.screen.title(&super::books::Status::Stopped.word());
+        }
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8) {
