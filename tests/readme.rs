@@ -14,8 +14,14 @@ use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
 use serde_json::Value;
 
-const DOCUMENTS: [&str; 5] =
-    ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/files.md"];
+const DOCUMENTS: [&str; 6] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/files.md",
+    "docs/loop-state.md",
+];
 
 #[test]
 fn help_texts_are_what_the_program_prints() {

@@ -2,14 +2,20 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::{Where, style};
+use crate::runner::books::{changes_with_state, state_folder};
+use crate::runner::report as runners;
 use crate::speckit::project::printable;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
+use crate::store::read;
+
+/// The most that is read of a runner's journal, in bytes.
+const MOST: u64 = 256 << 20;
 
 /// Show every decision and why it was made.
 #[derive(clap::Args)]
@@ -20,6 +26,9 @@ pub struct LogArgs {
     /// Only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// Only the loops of `spool ralph` on this change
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    change: Option<String>,
     /// Print JSON for programs, one object a line
     #[arg(long)]
     json: bool,
@@ -29,16 +38,12 @@ pub struct LogArgs {
 
 /// Prints the journals of all sessions in the order of time.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
-    let loops = Loops::of(&args.place.with_loops()?.root);
     let mut all: Vec<(String, Entry)> = Vec::new();
     let mut unread = 0;
-    for session in loops.sessions() {
-        if args.session.as_ref().is_some_and(|wanted| *wanted != session) {
-            continue;
-        }
-        let (entries, broken) = journal::entries(&loops.journal(&session));
+    for (whose, text) in journals(args)? {
+        let (entries, broken) = journal::entries(&text);
         unread += broken;
-        all.extend(entries.into_iter().map(|entry| (session.clone(), entry)));
+        all.extend(entries.into_iter().map(|entry| (whose.clone(), entry)));
     }
     all.sort_by_key(|(_, entry)| entry.at);
     let skipped = args.last.map_or(0, |last| all.len().saturating_sub(last));
@@ -60,6 +65,39 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         anstream::eprintln!("{unread} lines could not be read and are left out.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The journals that are meant, each with whose it is: a session, or `ralph` for a runner.
+fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
+    let start = args.place.start()?;
+    let root = runners::root_around(&start);
+    let mut all = Vec::new();
+    for change in root.map(changes_with_state).unwrap_or_default() {
+        let meant = args.change.as_ref().is_none_or(|wanted| *wanted == change);
+        if meant && args.session.is_none() {
+            let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
+            let text = path.and_then(|path| read::read(&path, MOST).ok());
+            all.push(("ralph".to_owned(), text.map(|it| it.bytes).unwrap_or_default()));
+        }
+    }
+    if let Some(change) = args.change.as_ref().filter(|_| all.is_empty()) {
+        bail!(
+            "`spool ralph` has not run on `{}` here\n`spool status` shows what has run",
+            printable(change)
+        );
+    }
+    let project = match args.place.with_loops() {
+        _ if args.change.is_some() => return Ok(all),
+        Ok(project) => project,
+        // A project that only runners work on needs no `.specify`.
+        Err(_) if !all.is_empty() => return Ok(all),
+        Err(error) => return Err(error),
+    };
+    let loops = Loops::of(&project.root);
+    let sessions = loops.sessions().into_iter();
+    let meant = sessions.filter(|it| args.session.as_ref().is_none_or(|wanted| wanted == it));
+    all.extend(meant.map(|session| (session.clone(), loops.journal(&session))));
+    Ok(all)
 }
 
 fn line(session: &str, entry: &Entry) -> String {

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use serde_json::json;
 
 use super::Where;
 use crate::ralph::report::Report;
+use crate::runner::report as runners;
 
 /// Show the loops of this project.
 #[derive(clap::Args)]
@@ -17,13 +19,32 @@ pub struct StatusArgs {
     place: Where,
 }
 
-/// Prints the report.
+/// Prints the report: the loops in sessions, then those of `spool ralph`.
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
-    let report = Report::of(&args.place.with_loops()?);
+    let start = args.place.start()?;
+    let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
+    let report = match args.place.with_loops() {
+        Ok(project) => Some(Report::of(&project)),
+        // A project that only runners work on needs no `.specify`.
+        Err(_) if !runners.is_empty() => None,
+        Err(error) => return Err(error),
+    };
     if args.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
+        let mut value = report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
+        value["runners"] = serde_json::to_value(&runners)?;
+        anstream::println!("{}", serde_json::to_string_pretty(&value)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(report) = report {
         anstream::print!("{}", report.text());
+    }
+    if !runners.is_empty() {
+        anstream::println!(
+            "Loops of `spool ralph` (`spool ralph --status --change ID` tells more):"
+        );
+    }
+    for runner in &runners {
+        anstream::println!("  {}", runner.line());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -27,7 +27,7 @@ pub struct Asked {
     pub number: usize,
     /// Who asks.
     pub asker: Asker,
-    /// The whole body of the request, in the form of the Messages API.
+    /// The body of the request in the form of the Messages API: whole where it came in that form, else what scripts ask for.
     pub body: Value,
 }
 

@@ -28,7 +28,7 @@ pub(super) enum Unreadable {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) content_type: &'static str,
-    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 

@@ -1,8 +1,9 @@
-//! A scripted model on loopback: enough of the Messages API to drive the real Claude Code with no account and no network.
+//! A scripted model on loopback: enough of four providers' services to drive the real agent programs with no account and no network.
 
 use super::asked::{Asked, Asker};
 use super::http::{self, Answer, Request, Unreadable};
-use super::reply::{Envelope, Failure, Kind, Reply, tokens_in};
+use super::reply::{Failure, Kind, Message, Reply, Usage, tokens_in};
+use super::wire::{Envelope, Wire};
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Read};
 use std::mem::discriminant;
@@ -30,6 +31,8 @@ const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: u64 = 1024 * 1024;
 /// The answer to a request of the client's own for a title.
 const TITLE: &str = "A rehearsal";
+/// The name of the model where none was asked for.
+const MODEL: &str = "rehearsal";
 /// The answer to a request of the client's own for the summary of a compaction.
 const SUMMARY: &str = "<analysis>A rehearsal.</analysis>\n<summary>The rehearsal so far.</summary>";
 
@@ -44,7 +47,7 @@ struct Shared {
 struct Record {
     requests: Vec<Arc<Asked>>,
     complaints: Vec<String>,
-    answers: usize,
+    bills: Vec<(Asker, Usage)>,
     stopping: bool,
 }
 
@@ -83,7 +86,8 @@ impl ScriptedModel {
         })
     }
 
-    /// Returns the address that `ANTHROPIC_BASE_URL` needs.
+    /// Returns the address that `ANTHROPIC_BASE_URL` and `GOOGLE_GEMINI_BASE_URL` need; with `/v1` after it, it is the base of
+    /// OpenAI's services.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -107,6 +111,16 @@ impl ScriptedModel {
     /// Returns the requests of subagents so far, oldest first.
     pub fn subagent_requests(&self) -> Vec<Arc<Asked>> {
         self.shared.record().requests.iter().filter(|asked| asked.is_subagent()).cloned().collect()
+    }
+
+    /// Returns the tokens that all messages so far have reported: those to the conversation, and those to anybody else.
+    pub fn usage(&self) -> (Usage, Usage) {
+        let record = self.shared.record();
+        let sum = |of_main: bool| {
+            let bills = record.bills.iter().filter(|(asker, _)| (*asker == Asker::Main) == of_main);
+            bills.fold(Usage::default(), |sum, (_, usage)| sum + *usage)
+        };
+        (sum(true), sum(false))
     }
 
     /// Returns what went wrong that no script asked for: requests that could not be read, and panics of the script.
@@ -174,10 +188,11 @@ impl Shared {
         request
     }
 
-    fn next_serial(&self) -> usize {
+    /// Writes down what a message reports of tokens and returns the message's number, from 1.
+    fn bill(&self, asker: &Asker, usage: Usage) -> usize {
         let mut record = self.record();
-        record.answers += 1;
-        record.answers
+        record.bills.push((asker.clone(), usage));
+        record.bills.len()
     }
 
     fn ask_script(&self, asked: &Asked) -> Reply {
@@ -239,7 +254,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         Err(Unreadable::Gone) => {}
         Err(Unreadable::Refused { status, why }) => {
             shared.complain(why.clone());
-            let answer = error_answer(&Failure::of_request(status, why));
+            let answer = error_answer(Wire::Messages, &Failure::of_request(status, why));
             let _ = http::write_answer(&mut writer, "", &answer);
             linger(stream);
         }
@@ -255,42 +270,67 @@ fn linger(stream: &TcpStream) {
 }
 
 fn answer_to(request: &Request, shared: &Shared) -> Option<Answer> {
+    let route = request.route();
     if request.method != "POST" {
-        return Some(json_answer(200, &json!({})));
+        return Some(json_answer(200, &question_beside(route)));
     }
-    if request.route().ends_with("/messages/count_tokens") {
+    if route.ends_with("/messages/count_tokens") {
         return Some(json_answer(200, &json!({"input_tokens": tokens_in(request.body.len())})));
     }
-    if !request.route().ends_with("/messages") {
-        return Some(json_answer(200, &json!({})));
+    if route.ends_with(":countTokens") {
+        return Some(json_answer(200, &json!({"totalTokens": tokens_in(request.body.len())})));
     }
+    let Some(wire) = Wire::of(route) else {
+        return Some(json_answer(200, &json!({})));
+    };
     let body: Value = match serde_json::from_slice(&request.body) {
         Ok(body) => body,
         Err(error) => {
             let why = format!("the body is not JSON: {error}");
             shared.complain(why.clone());
-            return Some(error_answer(&Failure::of_request(400, why)));
+            return Some(error_answer(wire, &Failure::of_request(400, why)));
         }
     };
-    let asked = shared.note(request.header(AGENT_HEADER), body);
-    let envelope = Envelope {
-        serial: shared.next_serial(),
-        model: &asked.body["model"],
-        request_bytes: request.body.len(),
-    };
+    let asked = shared.note(request.header(AGENT_HEADER), wire.question(route, body));
     match shared.ask_script(&asked).kind {
-        Kind::Message(message) if asked.body["stream"] == true => Some(Answer {
-            status: 200,
-            content_type: "text/event-stream",
-            headers: vec![("Cache-Control", "no-cache".to_owned())],
-            body: message.as_events(&envelope).into_bytes(),
-        }),
-        Kind::Message(message) => Some(json_answer(200, &message.as_json(&envelope))),
-        Kind::Failure(failure) => Some(error_answer(&failure)),
+        Kind::Message(message) => {
+            Some(message_answer(wire, &message, &asked, request.body.len(), shared))
+        }
+        Kind::Failure(failure) => Some(error_answer(wire, &failure)),
         Kind::Silence => {
             shared.wait_until_stopped();
             None
         }
+    }
+}
+
+/// Some programs ask for the models that there are before they ask one of them.
+fn question_beside(route: &str) -> Value {
+    if route.ends_with("/models") {
+        return json!({"object": "list", "data": [{"id": MODEL, "object": "model"}], "models": []});
+    }
+    json!({})
+}
+
+fn message_answer(
+    wire: Wire,
+    message: &Message,
+    asked: &Asked,
+    request_bytes: usize,
+    shared: &Shared,
+) -> Answer {
+    let usage = message.usage(request_bytes);
+    let serial = shared.bill(&asked.asker, usage);
+    let model = asked.body["model"].as_str().unwrap_or(MODEL);
+    let envelope = Envelope { serial, model, usage };
+    if asked.body["stream"] != true {
+        return json_answer(200, &wire.whole(message, &envelope));
+    }
+    Answer {
+        status: 200,
+        content_type: "text/event-stream",
+        headers: vec![("Cache-Control".to_owned(), "no-cache".to_owned())],
+        body: wire.stream(message, &envelope).into_bytes(),
     }
 }
 
@@ -303,12 +343,9 @@ fn json_answer(status: u16, body: &Value) -> Answer {
     }
 }
 
-fn error_answer(failure: &Failure) -> Answer {
-    let error = json!({"type": failure.error_type, "message": failure.message});
-    let mut answer = json_answer(failure.status, &json!({"type": "error", "error": error}));
-    if let Some(seconds) = failure.retry_after_seconds {
-        answer.headers.push(("Retry-After", seconds.to_string()));
-    }
+fn error_answer(wire: Wire, failure: &Failure) -> Answer {
+    let mut answer = json_answer(failure.status, &wire.failure(failure));
+    answer.headers.clone_from(&failure.headers);
     answer
 }
 

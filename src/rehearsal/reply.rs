@@ -1,7 +1,7 @@
-//! One reply of the scripted model, and its two forms on the wire: a stream of events or one JSON message.
+//! One reply of the scripted model, as a script gives it; `wire` puts it into a provider's words.
 
-use serde_json::{Value, json};
-use std::fmt::Write as _;
+use serde_json::Value;
+use std::ops::Add;
 
 /// What the scripted model answers: text, tool calls, an error of the service, or silence.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,13 +18,14 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Message {
-    blocks: Vec<Block>,
-    stop_reason: Option<String>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) stop_reason: Option<String>,
+    usage: Option<Usage>,
     input_tokens: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Block {
+pub(super) enum Block {
     Text(String),
     ToolCall { name: String, input: Value },
 }
@@ -34,17 +35,50 @@ pub(super) struct Failure {
     pub(super) status: u16,
     pub(super) error_type: String,
     pub(super) message: String,
-    pub(super) retry_after_seconds: Option<u32>,
+    pub(super) headers: Vec<(String, String)>,
+    /// What the error tells besides, by the name of the field.
+    pub(super) details: Vec<(String, Value)>,
 }
 
-/// What a message needs to go on the wire besides its own content.
-pub(super) struct Envelope<'a> {
-    /// Unique among all answers of one scripted model.
-    pub(super) serial: usize,
-    /// The name of the model that was asked for.
-    pub(super) model: &'a Value,
-    /// The length of the request in bytes, from which a plausible number of tokens is made.
-    pub(super) request_bytes: usize,
+/// The tokens that one message reports, each of them in one place only; every provider's own sums are made from these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read afresh.
+    pub input: u64,
+    /// Read from a cache.
+    pub cache_read: u64,
+    /// Written to a cache. Only the Messages API tells them apart; elsewhere they are read afresh.
+    pub cache_write: u64,
+    /// Written, without thinking.
+    pub output: u64,
+    /// Thought. The Messages API has no place for them; there they are written.
+    pub thinking: u64,
+}
+
+impl Usage {
+    /// Returns the sum of all five.
+    pub fn total(self) -> u64 {
+        self.prompt() + self.output + self.thinking
+    }
+
+    /// Returns all that was read, cached or not.
+    pub(super) fn prompt(self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
+impl Add for Usage {
+    type Output = Usage;
+
+    fn add(self, other: Usage) -> Usage {
+        Usage {
+            input: self.input + other.input,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+            output: self.output + other.output,
+            thinking: self.thinking + other.thinking,
+        }
+    }
 }
 
 impl Reply {
@@ -65,7 +99,8 @@ impl Reply {
                 status,
                 error_type: error_type.to_owned(),
                 message: message.to_owned(),
-                retry_after_seconds: None,
+                headers: Vec::new(),
+                details: Vec::new(),
             }),
         }
     }
@@ -101,17 +136,39 @@ impl Reply {
         self.with_message(|message| message.input_tokens = Some(tokens))
     }
 
+    /// Sets all that a message reports of tokens; without it, plausible numbers are made from its length.
+    #[must_use]
+    pub fn usage(self, usage: Usage) -> Reply {
+        self.with_message(|message| message.usage = Some(usage))
+    }
+
     /// Sets the `retry-after` header of an error, in seconds; a message or silence stays as it is.
     #[must_use]
-    pub fn retry_after(mut self, seconds: u32) -> Reply {
-        if let Kind::Failure(failure) = &mut self.kind {
-            failure.retry_after_seconds = Some(seconds);
-        }
-        self
+    pub fn retry_after(self, seconds: u32) -> Reply {
+        self.header("Retry-After", &seconds.to_string())
+    }
+
+    /// Adds a header to an error; a message or silence stays as it is.
+    #[must_use]
+    pub fn header(self, name: &str, value: &str) -> Reply {
+        self.with_failure(|failure| failure.headers.push((name.to_owned(), value.to_owned())))
+    }
+
+    /// Adds a field to what an error tells of itself; a message or silence stays as it is.
+    #[must_use]
+    pub fn detail(self, name: &str, value: Value) -> Reply {
+        self.with_failure(|failure| failure.details.push((name.to_owned(), value)))
     }
 
     fn message(block: Block) -> Reply {
         Reply { kind: Kind::Message(Message { blocks: vec![block], ..Message::default() }) }
+    }
+
+    fn with_failure(mut self, change: impl FnOnce(&mut Failure)) -> Reply {
+        if let Kind::Failure(failure) = &mut self.kind {
+            change(failure);
+        }
+        self
     }
 
     fn with_message(mut self, change: impl FnOnce(&mut Message)) -> Reply {
@@ -129,109 +186,42 @@ impl Failure {
             status,
             error_type: "invalid_request_error".to_owned(),
             message,
-            retry_after_seconds: None,
+            headers: Vec::new(),
+            details: Vec::new(),
         }
     }
 }
 
 impl Message {
-    /// Returns the message as one JSON object, for a request that did not ask for a stream.
-    pub(super) fn as_json(&self, envelope: &Envelope<'_>) -> Value {
-        let content: Vec<Value> = self
-            .blocks
+    /// Returns what the message reports of tokens, as the answer to a request of so many bytes.
+    pub(super) fn usage(&self, request_bytes: usize) -> Usage {
+        if let Some(usage) = self.usage {
+            return usage;
+        }
+        Usage {
+            input: self.input_tokens.unwrap_or_else(|| tokens_in(request_bytes)),
+            output: self.blocks.iter().map(|block| tokens_in(block.length())).sum(),
+            ..Usage::default()
+        }
+    }
+
+    /// Returns whether the message calls a tool.
+    pub(super) fn calls_a_tool(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::ToolCall { .. }))
+    }
+
+    /// Returns all texts of the message as one.
+    pub(super) fn text(&self) -> String {
+        self.blocks
             .iter()
-            .enumerate()
-            .map(|(index, block)| block.whole(envelope.serial, index))
-            .collect();
-        let mut message = self.frame(envelope);
-        message["content"] = Value::Array(content);
-        message["stop_reason"] = json!(self.reason_to_stop());
-        message["usage"]["output_tokens"] = json!(self.output_tokens());
-        message
-    }
-
-    /// Returns the message as the server-sent events of the Messages API.
-    pub(super) fn as_events(&self, envelope: &Envelope<'_>) -> String {
-        let mut stream = String::new();
-        event(&mut stream, &json!({"type": "message_start", "message": self.frame(envelope)}));
-        for (index, block) in self.blocks.iter().enumerate() {
-            let start = block.opening(envelope.serial, index);
-            event(
-                &mut stream,
-                &json!({"type": "content_block_start", "index": index, "content_block": start}),
-            );
-            event(
-                &mut stream,
-                &json!({"type": "content_block_delta", "index": index, "delta": block.delta()}),
-            );
-            event(&mut stream, &json!({"type": "content_block_stop", "index": index}));
-        }
-        let delta = json!({"stop_reason": self.reason_to_stop(), "stop_sequence": null});
-        let usage = json!({"output_tokens": self.output_tokens()});
-        event(&mut stream, &json!({"type": "message_delta", "delta": delta, "usage": usage}));
-        event(&mut stream, &json!({"type": "message_stop"}));
-        stream
-    }
-
-    fn frame(&self, envelope: &Envelope<'_>) -> Value {
-        json!({
-            "id": format!("msg_rehearsal_{:06}", envelope.serial),
-            "type": "message",
-            "role": "assistant",
-            "model": envelope.model,
-            "content": [],
-            "stop_reason": null,
-            "stop_sequence": null,
-            "usage": {
-                "input_tokens": self.input_tokens.unwrap_or_else(|| tokens_in(envelope.request_bytes)),
-                "output_tokens": 1,
-                "cache_read_input_tokens": 0,
-                "cache_creation_input_tokens": 0,
-            },
-        })
-    }
-
-    fn reason_to_stop(&self) -> &str {
-        if let Some(reason) = &self.stop_reason {
-            return reason;
-        }
-        let calls_a_tool = self.blocks.iter().any(|block| matches!(block, Block::ToolCall { .. }));
-        if calls_a_tool { "tool_use" } else { "end_turn" }
-    }
-
-    fn output_tokens(&self) -> u64 {
-        self.blocks.iter().map(|block| tokens_in(block.length())).sum()
+            .filter_map(
+                |block| if let Block::Text(text) = block { Some(text.as_str()) } else { None },
+            )
+            .collect()
     }
 }
 
 impl Block {
-    fn opening(&self, serial: usize, index: usize) -> Value {
-        match self {
-            Block::Text(_) => json!({"type": "text", "text": ""}),
-            Block::ToolCall { name, .. } => {
-                json!({"type": "tool_use", "id": call_id(serial, index), "name": name, "input": {}})
-            }
-        }
-    }
-
-    fn delta(&self) -> Value {
-        match self {
-            Block::Text(text) => json!({"type": "text_delta", "text": text}),
-            Block::ToolCall { input, .. } => {
-                json!({"type": "input_json_delta", "partial_json": input.to_string()})
-            }
-        }
-    }
-
-    fn whole(&self, serial: usize, index: usize) -> Value {
-        match self {
-            Block::Text(text) => json!({"type": "text", "text": text}),
-            Block::ToolCall { name, input } => {
-                json!({"type": "tool_use", "id": call_id(serial, index), "name": name, "input": input})
-            }
-        }
-    }
-
     fn length(&self) -> usize {
         match self {
             Block::Text(text) => text.len(),
@@ -243,14 +233,4 @@ impl Block {
 /// Returns a plausible number of tokens for a number of bytes: about four bytes make one, and nothing is free.
 pub(super) fn tokens_in(bytes: usize) -> u64 {
     bytes as u64 / 4 + 1
-}
-
-fn call_id(serial: usize, index: usize) -> String {
-    format!("toolu_rehearsal_{serial:06}_{index}")
-}
-
-fn event(stream: &mut String, data: &Value) {
-    let kind = data["type"].as_str().unwrap_or_default();
-    // Writing to a `String` cannot fail.
-    let _ = write!(stream, "event: {kind}\ndata: {data}\n\n");
 }

@@ -214,6 +214,9 @@ impl<'a> Drive<'a> {
                 json!({"pid": recovered.pid}),
             );
         }
+        if let Some(words) = self.harness.caution(version) {
+            self.screen.warn(&words);
+        }
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneCriteria::Manual => format!("until <promise>{}</promise>", self.options.promise),
@@ -347,7 +350,11 @@ impl<'a> Drive<'a> {
         });
         let words = format!("-- iteration {of}{next}");
         self.screen.tell("iteration", &words, json!({"n": number, "task": task.map(|it| &it.0)}));
-        format!("iteration {of}{next}")
+        let used = match self.books.state.total_tokens {
+            0 => String::new(),
+            used => format!(" · {} tokens so far", grouped(used)),
+        };
+        format!("iteration {of}{next}{used}")
     }
 
     fn resumes(&self) -> Option<&str> {

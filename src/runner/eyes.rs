@@ -55,14 +55,19 @@ pub struct Eyes<'a> {
 impl Watcher for Eyes<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
         self.screen.raw(line);
-        let mut finished = false;
+        let mut watch = Watch::GoOn;
         let (screen, calls) = (self.screen, &mut self.calls);
         self.reader.line(stream, line, &mut |event| {
-            finished |= event == Event::Finished;
+            let next = match event {
+                Event::Finished => Watch::Finished,
+                Event::Said(_) | Event::Called { .. } => Watch::AtWork,
+                Event::Trouble(_) => Watch::GoOn,
+            };
+            watch = watch.then(next);
             *calls += u64::from(matches!(event, Event::Called { .. }));
             screen.heard(&event);
         });
-        if finished { Watch::Finished } else { Watch::GoOn }
+        watch
     }
 
     fn moment(&mut self) -> Watch {

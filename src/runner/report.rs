@@ -133,6 +133,31 @@ impl Report {
         text
     }
 
+    /// Returns the report in one line, without its end.
+    pub fn line(&self) -> String {
+        let state = &self.state;
+        let stands = match self.runner {
+            Runner::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
+            Runner::Alive => state.status.word().to_owned(),
+            Runner::Dead => "its runner was killed".to_owned(),
+            Runner::Gone => format!("{} ({})", state.status.word(), printable(&state.reason)),
+        };
+        let limit = match state.max_iterations {
+            0 => String::new(),
+            limit => format!(" of {limit}"),
+        };
+        let when = match self.runner {
+            Runner::Gone => format!("ended {}", since(&state.ended_at)),
+            _ => format!("began {}", since(&state.started_at)),
+        };
+        format!(
+            "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
+            printable(&self.change_id),
+            state.current_iteration,
+            grouped(state.total_tokens)
+        )
+    }
+
     fn write_loop(&self, text: &mut String) {
         let state = &self.state;
         let began = since(&state.started_at);
@@ -212,6 +237,16 @@ impl Report {
             );
         }
     }
+}
+
+/// Returns the reports on all changes of a project that a runner has worked on, by their ids.
+pub fn all(root: &Path) -> Vec<Report> {
+    changes_with_state(root).iter().filter_map(|change| Report::of(root, change).ok()).collect()
+}
+
+/// Returns the nearest folder at or above a start in which a runner has worked.
+pub fn root_around(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|folder| !changes_with_state(folder).is_empty())
 }
 
 /// Returns the changes of a project on which a runner is at work.

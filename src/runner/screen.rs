@@ -111,6 +111,9 @@ impl Screen {
     /// Renews the live line.
     pub fn live(&self, words: &str) {
         if !self.live.is_hidden() {
+            if self.live.is_finished() {
+                self.live.reset();
+            }
             self.live.set_message(plain(words));
             self.live.tick();
         }
@@ -118,8 +121,9 @@ impl Screen {
 
     /// Takes the live line away.
     pub fn still(&self) {
+        // Without its words first, or the next one begins by showing them again.
+        self.live.set_message("");
         self.live.finish_and_clear();
-        self.live.reset();
     }
 
     /// Sets the terminal's title to `Ralph: {change} [{of}]` (spec 001).

@@ -209,3 +209,52 @@ fn spool_stop_without_a_runner_says_so() {
     let said = refused(&spool(&root, &["stop", "--change", "other"]));
     assert!(said.contains(&format!("runners are at work on: {ID}")), "{said}");
 }
+
+/// The time that this thread has computed for, in nanoseconds.
+#[cfg(target_os = "linux")]
+fn computed() -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Prints what a step costs after so many iterations. `cargo test --release --test runner_books --
+/// --ignored --nocapture` runs it; a time is no matter for a test that has to pass everywhere.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "it measures, it does not judge"]
+fn what_the_books_cost() {
+    let (_scratch, root) = project();
+    let mut books = open(&root);
+    books.state.status = Status::Running;
+    let like_a_real_one = |n| Iteration {
+        commits: vec!["4f2a6f0c9d1e8b7a6c5d4e3f2a1b0c9d8e7f6a5b".to_owned(); 2],
+        files: (0..8).map(|file| format!("src/some/folder/file_{file}.rs")).collect(),
+        files_changed: 8,
+        tasks_ticked: vec!["T012".to_owned()],
+        verdict: "continue".to_owned(),
+        words: "12 tasks are open".to_owned(),
+        session_id: "0b2f6a1e-4f0e-4d6b-9c55-2f7d8a3b1c90".to_owned(),
+        ..iteration(n)
+    };
+    let mut from = computed();
+    for n in 1..=10_000 {
+        books.begin(&like_a_real_one(n)).unwrap();
+        books.end(&like_a_real_one(n)).unwrap();
+        if n % 100 == 0 {
+            let now = computed();
+            if matches!(n, 100 | 500 | 1000 | 2000 | 10_000) {
+                println!("iterations {}-{n}: {} us of CPU each", n - 99, (now - from) / 100_000);
+            }
+            from = now;
+        }
+    }
+    let size = |path: &Path| path.metadata().unwrap().len();
+    println!("loop-state.json: {} bytes", size(&root.join(".claude/loop-state.json")));
+    println!("history.jsonl: {} bytes", size(&books.folder.join("history.jsonl")));
+    let from = computed();
+    for _ in 0..100 {
+        let report = ralph_speckit::runner::report::Report::of(&root, ID).unwrap();
+        assert!(report.text().contains("Iteration: 10000"));
+    }
+    println!("--status of 10,000 iterations: {} us of CPU", (computed() - from) / 100_000);
+}

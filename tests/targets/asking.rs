@@ -144,6 +144,15 @@ fn beside_a_run_no_prompt_is_taken_and_no_two_things_at_once() {
 }
 
 #[test]
+fn beside_a_run_the_prompt_is_not_looked_for() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/ralph.toml", "prompt-file = \"none.md\"\ncheck = [\"touch pwned\"]\n");
+    let outcome = bench.spool(&["ralph", "--change", "2-1", "--clear-context"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.out.contains("002-01_add-ralph-loop"), "{outcome:?}");
+}
+
+#[test]
 fn a_proposal_that_is_missing_is_told_before_anything_starts() {
     let bench = Bench::empty();
     bench.write(".spool/changes/001-01_one/tasks.md", "- [ ] T001 a\n");

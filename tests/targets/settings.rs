@@ -55,6 +55,7 @@ fn the_defaults_in_the_help_are_those_that_hold() {
         ("the whole loop may take; 0 for no limit [default: 0]", "the whole loop: none"),
         ("the loop may use; 0 for no limit [default: 0]", "tokens: none"),
         ("a plain number is seconds [default: 10s]", "between asking and killing: 10s"),
+        ("is seconds [default: 5s]", "the pause after a failed run: 5s"),
         ("when all is done [default: COMPLETE]", "<promise>COMPLETE</promise>"),
         ("[default: claude]", "Agent: claude"),
     ];

@@ -4,7 +4,7 @@ mod args;
 mod choose;
 mod plan;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -17,7 +17,7 @@ use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Options, Settings, Shown, Trusted, resolve,
 };
-use crate::runner::report::Report;
+use crate::runner::report::{Report, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
 
 pub use args::RalphArgs;
@@ -38,7 +38,7 @@ enum Job {
     /// Say what a run would do.
     Plan(Option<Change>, Box<Options>, Settings),
     /// Show where a loop stands.
-    Status(Change, Box<Options>),
+    Status(PathBuf, String, Box<Options>),
     /// Add words to the prompts of a loop.
     AddContext(Change, String),
     /// Take added words away.
@@ -61,7 +61,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         Job::Plan(change, options, settings) => plan::print(change.as_ref(), &options, &settings),
         Job::Run(change, options) => drive::run(&change, &options),
         Job::Demo(options) => play(&options),
-        Job::Status(change, options) => status(&change, options.form),
+        Job::Status(root, change, options) => status(&root, &change, options.form),
         Job::AddContext(change, words) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
             anstream::println!(
@@ -79,8 +79,8 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
 }
 
 /// Shows where the loop of a change stands.
-fn status(change: &Change, form: Form) -> Result<ExitCode> {
-    let report = Report::of(&change.root, &change.id)?;
+fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
+    let report = Report::of(root, change)?;
     match form {
         Form::Words => anstream::print!("{}", report.text()),
         Form::Json => anstream::println!("{}", serde_json::to_string(&report)?),
@@ -115,9 +115,13 @@ fn job(args: &RalphArgs) -> Result<Job> {
     let settings = Settings::of(vec![typed, file::of_project(&root)?, user]);
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
-    let task = options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?;
     let beside = args.status || args.add_context.is_some() || args.clear_context;
-    let Some(task) = task.or_else(|| beside.then(String::new)) else {
+    let task = if beside {
+        Some(String::new())
+    } else {
+        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
+    };
+    let Some(task) = task else {
         bail!(
             "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
         );
@@ -127,9 +131,18 @@ fn job(args: &RalphArgs) -> Result<Job> {
         let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
         options::trust(&settings, &root, trusted)?;
     }
+    if args.status && settings.get("change").is_none() {
+        let Some(change) = meant(&root)? else {
+            bail!(
+                "no loop of `spool ralph` has run in `{}`\nstart one: spool ralph \"Build it\" --change ID",
+                root.display()
+            );
+        };
+        return Ok(Job::Status(root, change, options));
+    }
     let change = choose::change(&start, &settings)?;
     if args.status {
-        return Ok(Job::Status(change, options));
+        return Ok(Job::Status(change.root, change.id, options));
     }
     if let Some(words) = &args.add_context {
         if words.trim().is_empty() {

@@ -165,6 +165,7 @@ fn limits(text: &mut String, options: &Options) {
         ("the whole loop", time(options.max_runtime)),
         ("tokens", number(options.token_budget.unwrap_or(0))),
         ("between asking and killing", time_in_words(options.grace)),
+        ("the pause after a failed run", time_in_words(options.retry_pause)),
     ];
     text.push_str("\nLimits:\n");
     for (what, limit) in rows {

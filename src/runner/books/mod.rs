@@ -5,6 +5,7 @@ mod document;
 mod folder;
 mod history;
 mod holder;
+mod logs;
 mod recover;
 mod state;
 mod time;
@@ -42,6 +43,8 @@ pub use self::time::{iso, millis_of, readable};
 
 /// The version that both files carry.
 pub const VERSION: u32 = 1;
+/// After how many iterations the old logs are looked through.
+const PRUNED_EVERY: u32 = 20;
 /// The most that is read of either file, in bytes.
 const MOST: u64 = 32 << 20;
 
@@ -172,24 +175,16 @@ impl Books {
 
     /// Writes down how the running iteration ended, with the state as it is now.
     pub fn end(&mut self, iteration: &Iteration) -> Result<()> {
-        let mut iteration = iteration.clone();
-        if iteration.ended.is_none() {
-            iteration.ended = Some(iso(world::now()));
-        }
+        let iteration = self.as_begun(iteration);
         self.record(&iteration)?;
-        self.running = None;
-        self.save()
-    }
-
-    /// Takes back the iteration that has begun, because it does not count; nothing of it is recorded.
-    pub fn take_back(&mut self) -> Result<()> {
         self.running = None;
         self.save()
     }
 
     /// Takes back an iteration that does not count: history keeps its run, the list does not.
     pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
-        self.unwritten.extend(history::line(&self.state.started_at, iteration)?);
+        let iteration = self.as_begun(iteration);
+        self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
         self.unwritten.push(b'\n');
         self.running = None;
         self.state.current_iteration = iteration.n.saturating_sub(1);
@@ -212,8 +207,17 @@ impl Books {
     pub fn log(&self, iteration: u32) -> Result<(File, String)> {
         let run: String =
             self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
-        let name = format!("logs/{run}-{iteration:04}.log");
+        // An iteration that did not count has the number of the one that comes after it.
+        let numbered = |again: u32| match again {
+            1 => format!("logs/{run}-{iteration:04}.log"),
+            again => format!("logs/{run}-{iteration:04}-{again}.log"),
+        };
+        let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
+        let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
+        if iteration % PRUNED_EVERY == 1 {
+            logs::prune(&self.folder.join("logs"), logs::MOST);
+        }
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
         Ok((file, name))
@@ -227,6 +231,16 @@ impl Books {
     /// Returns what a person asks of this loop.
     pub fn requests(&self) -> Requests {
         Requests::of(&self.folder)
+    }
+
+    /// The iteration with an end, and with the beginning that was written down: by it, it is known again.
+    fn as_begun(&self, iteration: &Iteration) -> Iteration {
+        let mut iteration = iteration.clone();
+        if let Some(running) = self.running.as_ref().filter(|running| running.n == iteration.n) {
+            iteration.started.clone_from(&running.started);
+        }
+        iteration.ended.get_or_insert_with(|| iso(world::now()));
+        iteration
     }
 
     /// Puts an iteration that has ended into the history and the list.

@@ -45,9 +45,12 @@ pub(super) fn recover(
         let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
         let last = last.iterations.into_iter().next_back();
         // It was killed between the two files: the iteration had ended all the same.
-        if let Some(last) =
-            last.filter(|it| it.run_started_at == run && it.iteration.n == iteration.n)
-        {
+        // An iteration that did not count has the number of the next one, and only another time.
+        let is_it = |last: &history::Past| {
+            let (one, other) = (&last.iteration, &iteration);
+            last.run_started_at == run && one.n == other.n && one.started == other.started
+        };
+        if let Some(last) = last.filter(is_it) {
             is_in_history = true;
             return last.iteration;
         }

@@ -432,17 +432,22 @@ fn the_last_output_of_the_agent_is_the_sign_of_life() {
     let mut books = desk.open();
     let (_file, log) = books.log(1).unwrap();
     books.begin(&Iteration { log: log.clone(), ..begun(1) }).unwrap();
-    let path = books.folder.join(&log);
+    let printed = books.folder.join(&log);
     kill(books);
-    let began = millis_of(desk.state()["running_iteration"]["started"].as_str().unwrap()).unwrap();
-    let seen = began + 90_000;
-    // An output of the future is none: it counts as now.
-    filetime::set_file_mtime(&path, filetime::FileTime::from_unix_time((seen / 1000) as i64, 0))
-        .unwrap();
+    // It began an hour ago, and the agent printed something after ten minutes.
+    let hour_ago = world::now() - 3_600_000;
+    let mut state = desk.state();
+    state["updated_at"] = iso(hour_ago).into();
+    state["running_iteration"]["started"] = iso(hour_ago).into();
+    fs::write(desk.folder().join("state.json"), state.to_string()).unwrap();
+    let seen = hour_ago + 600_000;
+    let time = std::time::UNIX_EPOCH + Duration::from_millis(seen);
+    filetime::set_file_mtime(&printed, time.into()).unwrap();
     let books = desk.open();
-    let ended = &books.recovered.as_ref().unwrap().seen_at;
-    assert!(millis_of(ended).unwrap() <= world::now(), "{ended}");
-    assert!(millis_of(ended).unwrap() >= began, "{ended}");
+    let recovered = books.recovered.as_ref().unwrap();
+    assert_eq!(millis_of(&recovered.seen_at), Some(seen));
+    assert!((recovered.iteration.as_ref().unwrap().seconds - 600.0).abs() < 0.01);
+    assert_eq!(desk.history()[0]["ended"], iso(seen));
 }
 
 #[test]
@@ -459,18 +464,37 @@ fn a_runner_killed_between_two_iterations_leaves_nothing_to_record() {
 }
 
 #[test]
-fn an_iteration_that_is_taken_back_is_in_no_list() {
+fn an_iteration_that_does_not_count_is_in_the_history_only() {
     let desk = Desk::new();
     let mut books = desk.open();
+    let (_, first_log) = books.log(1).unwrap();
     books.begin(&begun(1)).unwrap();
-    books.take_back().unwrap();
+    books.give_back(&finished(1)).unwrap();
     assert_eq!(desk.document()["iterations"], json!([]));
     assert_eq!(desk.state()["running_iteration"], Value::Null);
+    assert_eq!(desk.state()["current_iteration"], 0);
+    let (_, second_log) = books.log(1).unwrap();
+    assert_ne!(first_log, second_log, "no log is overwritten");
     books.begin(&begun(1)).unwrap();
     books.end(&finished(1)).unwrap();
     books.end(&finished(1)).unwrap();
-    assert_eq!(desk.history().len(), 1, "an end that is told twice is recorded once");
+    assert_eq!(desk.history().len(), 2, "an end that is told twice is recorded once");
     assert_eq!(numbers(&desk.document()["iterations"]), [1]);
+}
+
+#[test]
+fn killed_in_the_iteration_after_one_that_did_not_count_is_recorded_too() {
+    let desk = Desk::new();
+    let mut books = desk.open();
+    let at = |millis| Iteration { started: iso(millis), ..begun(1) };
+    books.begin(&at(1000)).unwrap();
+    books.give_back(&Iteration { ended: Some(iso(1500)), ..at(1000) }).unwrap();
+    books.begin(&at(2000)).unwrap();
+    kill(books);
+    let books = desk.open();
+    assert!(books.recovered.as_ref().unwrap().iteration.as_ref().unwrap().interrupted);
+    let begins: Vec<Value> = desk.history().iter().map(|line| line["started"].clone()).collect();
+    assert_eq!(begins, [iso(1000), iso(2000)]);
 }
 
 // Locks.
@@ -823,12 +847,12 @@ enum Step {
     Save,
     Begin,
     End,
-    TakeBack,
+    GiveBack,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step =
-        prop_oneof![Just(Step::Save), Just(Step::Begin), Just(Step::End), Just(Step::TakeBack)];
+        prop_oneof![Just(Step::Save), Just(Step::Begin), Just(Step::End), Just(Step::GiveBack)];
     prop::collection::vec(step, 1..8)
 }
 
@@ -847,36 +871,45 @@ proptest! {
         lives in prop::collection::vec((steps(), 0..4_usize, 0..600_usize), 1..4)
     ) {
         let desk = Desk::new();
-        let mut expected: Vec<(String, u64)> = Vec::new();
+        let mut expected: Vec<(String, String)> = Vec::new();
+        let mut clock = 0;
         for (steps, written, cut) in lives {
             let mut books = desk.open();
             books.state.status = Status::Running;
             let run = books.state.started_at.clone();
             let mut before = Vec::new();
-            let mut at_begin = expected.clone();
+            let mut expected_before = expected.clone();
             let mut n = 0;
-            let mut open = None;
+            let mut open: Option<Iteration> = None;
             let mut open_before = None;
             for step in &steps {
                 before = files(&desk).map(|path| fs::read(path).ok()).to_vec();
-                at_begin.clone_from(&expected);
-                open_before = open;
-                match step {
-                    Step::Save => books.save().unwrap(),
-                    Step::Begin => {
-                        n = if open.is_some() { n } else { n + 1 };
-                        open = Some(n);
-                        books.begin(&begun(n)).unwrap();
+                expected_before.clone_from(&expected);
+                open_before.clone_from(&open);
+                match (step, open.take()) {
+                    (Step::Save, running) => {
+                        open = running;
+                        books.save().unwrap();
                     }
-                    Step::End => if let Some(number) = open.take() {
-                        books.end(&finished(number)).unwrap();
-                        expected.push((run.clone(), u64::from(number)));
-                    },
-                    Step::TakeBack => {
-                        if open.take().is_some() {
+                    (Step::Begin, running) => {
+                        let iteration = running.unwrap_or_else(|| {
+                            n += 1;
+                            clock += 1;
+                            Iteration { started: iso(clock), ..begun(n) }
+                        });
+                        books.begin(&iteration).unwrap();
+                        open = Some(iteration);
+                    }
+                    (_, None) => {}
+                    (step, Some(running)) => {
+                        let ended = Iteration { started: running.started, ..finished(running.n) };
+                        if matches!(step, Step::End) {
+                            books.end(&ended).unwrap();
+                        } else {
                             n -= 1;
+                            books.give_back(&ended).unwrap();
                         }
-                        books.take_back().unwrap();
+                        expected.push((run.clone(), ended.started));
                     }
                 }
             }
@@ -896,24 +929,20 @@ proptest! {
                 parse(&fs::read(path).unwrap()).unwrap();
             }
             // What is to be found: all that had ended, and what the state file shows as running.
-            let history_is_new = written >= 1;
-            let state_is_new = written >= 2;
-            if !history_is_new {
-                expected = at_begin;
+            if written == 0 {
+                expected = expected_before;
             }
-            let running = if state_is_new { open } else { open_before };
-            if let Some(number) = running {
-                let entry = (run.clone(), u64::from(number));
-                if !expected.contains(&entry) {
-                    expected.push(entry);
-                }
+            let running = if written >= 2 { open } else { open_before };
+            let running = running.map(|iteration| (run.clone(), iteration.started));
+            if let Some(entry) = running.filter(|entry| !expected.contains(entry)) {
+                expected.push(entry);
             }
             let books = desk.open();
             prop_assert!(books.put_aside.is_empty());
             prop_assert!(!name.exists(), "a leftover stays");
-            let found: Vec<(String, u64)> = desk.history().iter().map(|line| {
-                (line["run_started_at"].as_str().unwrap().to_owned(), line["n"].as_u64().unwrap())
-            }).collect();
+            let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+            let entry = |line: &Value| (text(line, "run_started_at"), text(line, "started"));
+            let found: Vec<_> = desk.history().iter().map(entry).collect();
             prop_assert_eq!(&found, &expected);
             let all_ended = desk.history().iter().all(|line| line["ended"].is_string());
             prop_assert!(all_ended);

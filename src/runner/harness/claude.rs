@@ -17,6 +17,7 @@ const PROGRAM: Program = Program {
     name: "claude",
     title: "Claude Code",
     install: "npm install -g @anthropic-ai/claude-code",
+    set: &[("DISABLE_AUTOUPDATER", "1")],
     oldest: Some(Version(2, 1, 143)),
     proven: Version(2, 1, 330),
 };
@@ -36,8 +37,10 @@ impl Harness for Claude {
     fn check(&self) -> Result<Option<String>> {
         let version = PROGRAM.check()?;
         // The program itself is asked: keychains and helpers are its own affair.
-        let logged_in = program::ask(PROGRAM.name, &["auth", "status"])
+        let logged_in = PROGRAM
+            .ask(&["auth", "status"])
             .ok()
+            .flatten()
             .and_then(|answer| logged_in(&answer.output));
         if logged_in == Some(false)
             && !std::env::current_dir().is_ok_and(|folder| may_log_in_by_project(&folder))
@@ -113,7 +116,7 @@ fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
     if let Some(model) = order.model {
         arguments.extend(["--model".to_owned(), program::model(model)?.to_owned()]);
     }
-    let mut set = vec![("DISABLE_AUTOUPDATER".to_owned(), "1".into())];
+    let mut set = PROGRAM.set();
     if order.approval == Approval::All {
         arguments.push("--dangerously-skip-permissions".to_owned());
         if rights == Rights::Root {
@@ -147,6 +150,8 @@ pub struct ClaudeReader {
     tokens: Counted,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
+    /// Whether the end of one was told in this turn: it may wait for its own turn behind the result.
+    notified: bool,
     limit: Option<Limit>,
     /// What kind of error the program's own words, put in the agent's place, stand for.
     trouble: Option<String>,
@@ -177,7 +182,9 @@ impl ClaudeReader {
 
     fn system(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
         match line["subtype"].as_str() {
+            // Every turn begins like this, also one behind a result.
             Some("init") => {
+                self.notified = false;
                 self.session = lines::session(&line["session_id"]).or(self.session.take());
                 self.model = line["model"].as_str().map(|model| lines::one_line(model, 120));
             }
@@ -198,6 +205,7 @@ impl ClaudeReader {
                     line["message"].as_str().unwrap_or_default(),
                 )));
             }
+            Some("task_notification") => self.notified = true,
             Some("background_tasks_changed") => {
                 let is_agent = |task: &&Value| {
                     task["task_type"].as_str().is_some_and(|kind| !kind.contains("bash"))
@@ -285,7 +293,8 @@ impl ClaudeReader {
                 self.text.set(said);
             }
         }
-        if self.background == 0 {
+        // Whoever is told that it is finished may end the process: not while there is more to come.
+        if self.background == 0 && !self.notified {
             heard(Event::Finished);
         }
     }

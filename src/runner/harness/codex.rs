@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
@@ -20,6 +20,7 @@ const PROGRAM: Program = Program {
     name: "codex",
     title: "Codex",
     install: "npm install -g @openai/codex",
+    set: &[],
     oldest: None,
     proven: Version(0, 169, 0),
 };
@@ -41,7 +42,16 @@ impl Harness for Codex {
     }
 
     fn check(&self) -> Result<Option<String>> {
-        Ok(PROGRAM.check()?.map(|version| version.to_string()))
+        let version = PROGRAM.check()?;
+        let asked = PROGRAM.ask(&["login", "status"]).ok().flatten();
+        let logged_out = asked.is_some_and(|answer| {
+            let said = answer.output + &answer.errors;
+            !answer.status.success() && said.contains("Not logged in")
+        });
+        if logged_out && !may_do_without_login() {
+            bail!("Codex is not logged in\nlog in with `codex login`, or set CODEX_API_KEY");
+        }
+        Ok(version.map(|version| version.to_string()))
     }
 
     fn launch(&self, order: &Order<'_>) -> Result<Launch> {
@@ -69,7 +79,7 @@ impl Harness for Codex {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            set: Vec::new(),
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             // It ends its tools on this one only.
@@ -82,14 +92,33 @@ impl Harness for Codex {
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
-        let own = world::folder("CODEX_HOME");
-        let folder = own.or_else(|| Some(world::folder("HOME")?.join(".codex")));
-        folder.map(|folder| folder.join("sessions")).into_iter().collect()
+        home().map(|folder| folder.join("sessions")).into_iter().collect()
     }
 
     fn caution(&self, version: &str) -> Option<String> {
         PROGRAM.caution(version)
     }
+}
+
+/// Whether a key in the environment or a provider of a person's own makes a login needless.
+fn may_do_without_login() -> bool {
+    if ["CODEX_API_KEY", "OPENAI_API_KEY"].iter().any(|name| world::variable(name).is_some()) {
+        return true;
+    }
+    let project = std::env::current_dir().unwrap_or_default();
+    let projects = project.ancestors().map(|folder| folder.join(".codex"));
+    projects.chain(home()).any(|folder| {
+        let settings = crate::store::read::read(&folder.join("config.toml"), 1 << 20);
+        settings.is_ok_and(|settings| {
+            let text = String::from_utf8_lossy(&settings.bytes).into_owned();
+            ["provider", "profile", "oss"].iter().any(|word| text.contains(word))
+        })
+    })
+}
+
+fn home() -> Option<PathBuf> {
+    let own = world::folder("CODEX_HOME");
+    own.or_else(|| Some(world::folder("HOME")?.join(".codex")))
 }
 
 fn now() -> Zoned {

@@ -18,6 +18,7 @@ const PROGRAM: Program = Program {
     name: "copilot",
     title: "Copilot CLI",
     install: "npm install -g @github/copilot",
+    set: &[("COPILOT_AUTO_UPDATE", "false")],
     oldest: None,
     proven: Version(1, 0, 102),
 };
@@ -66,7 +67,7 @@ impl Harness for Copilot {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments,
-            set: vec![("COPILOT_AUTO_UPDATE".to_owned(), "false".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,
@@ -74,7 +75,7 @@ impl Harness for Copilot {
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(CopilotReader::new(&order.scratch.join(USAGE)))
+        Box::new(CopilotReader::new(&order.scratch.join(USAGE), order.resume.is_some()))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
@@ -92,6 +93,7 @@ impl Harness for Copilot {
 #[derive(Debug, Default)]
 pub(super) struct CopilotReader {
     usage: PathBuf,
+    resumed: bool,
     text: FinalText,
     calls: Once,
     /// Tool calls that have begun, by id: their end does not name them.
@@ -110,9 +112,10 @@ pub(super) struct CopilotReader {
 const OPEN: usize = 64;
 
 impl CopilotReader {
-    /// Returns a reader; the tokens are in the file at `usage`.
-    pub fn new(usage: &Path) -> Self {
-        Self { usage: usage.to_owned(), ..Self::default() }
+    /// Returns a reader; the tokens are in the file at `usage`, which counts a resumed session from its
+    /// first day.
+    pub fn new(usage: &Path, resumed: bool) -> Self {
+        Self { usage: usage.to_owned(), resumed, ..Self::default() }
     }
 
     fn message(&mut self, data: &Value, heard: &mut dyn FnMut(Event)) {
@@ -183,7 +186,7 @@ impl CopilotReader {
         }
     }
 
-    /// The tokens of this run, from the program's own file; it counts what came from a cache as sent.
+    /// The tokens of the session, from the program's own file; it counts what came from a cache as sent.
     fn tokens(&self) -> Option<Tokens> {
         let file = read::read(&self.usage, USAGE_SIZE).ok()?;
         let usage: Value = serde_json::from_slice(&file.bytes).ok()?;
@@ -271,7 +274,7 @@ impl Reader for CopilotReader {
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens(),
-            tokens_of_session: false,
+            tokens_of_session: self.resumed,
             model: self.model.take(),
             outcome,
         }

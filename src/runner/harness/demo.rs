@@ -203,25 +203,30 @@ fn play(pace: Duration) -> Result<()> {
     io::stdin().take(PROMPT).read_to_end(&mut prompt).context("cannot read the prompt")?;
     let prompt = String::from_utf8_lossy(&prompt).into_owned();
     let folder = std::env::current_dir().context("the current folder cannot be read")?;
-    let mut agent = Agent {
-        tasks: folder.join(".spool").join("changes").join(CHANGE).join("tasks.md"),
-        folder,
-        pace,
-        spoken: 0,
-        calls: 0,
-    };
-    agent.run(&prompt)
+    Agent::new(&folder, pace, &mut io::stdout()).run(&prompt)
 }
 
-struct Agent {
+struct Agent<'a> {
     folder: PathBuf,
     tasks: PathBuf,
     pace: Duration,
+    out: &'a mut dyn Write,
     spoken: usize,
     calls: usize,
 }
 
-impl Agent {
+impl<'a> Agent<'a> {
+    fn new(folder: &Path, pace: Duration, out: &'a mut dyn Write) -> Self {
+        Self {
+            tasks: folder.join(".spool").join("changes").join(CHANGE).join("tasks.md"),
+            folder: folder.to_owned(),
+            pace,
+            out,
+            spoken: 0,
+            calls: 0,
+        }
+    }
+
     fn run(&mut self, prompt: &str) -> Result<()> {
         let session =
             json!({"type": "system", "subtype": "init", "session_id": "demo", "model": "scripted"});
@@ -328,24 +333,22 @@ impl Agent {
         self.assistant(&json!({"type": "tool_use", "id": id, "name": tool, "input": input}))
     }
 
-    fn assistant(&self, block: &Value) -> Result<()> {
+    fn assistant(&mut self, block: &Value) -> Result<()> {
         self.print(&json!({
             "type": "assistant", "session_id": "demo", "parent_tool_use_id": null,
             "message": {"role": "assistant", "model": "scripted", "content": [block]},
         }))
     }
 
-    fn answer(&self, text: &str) -> Result<()> {
+    fn answer(&mut self, text: &str) -> Result<()> {
         let id = format!("toolu_{}", self.calls);
         let block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
         let line = json!({"type": "user", "message": {"role": "user", "content": [block]}});
         self.print(&line)
     }
 
-    #[expect(clippy::unused_self, reason = "all that the agent does goes through itself")]
-    fn print(&self, line: &Value) -> Result<()> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{line}").and_then(|()| out.flush()).context("nobody listens")
+    fn print(&mut self, line: &Value) -> Result<()> {
+        writeln!(self.out, "{line}").and_then(|()| self.out.flush()).context("nobody listens")
     }
 }
 
@@ -360,6 +363,71 @@ fn promise(prompt: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::harness::{Approval, Outcome};
+
+    const PROMISE: &str = "<promise>COMPLETE</promise>";
+
+    /// One run of the agent as the runner's own reader sees it.
+    fn run(folder: &Path) -> Report {
+        let prompt = format!("Work. At the end print {PROMISE}.");
+        let mut printed = Vec::new();
+        Agent::new(folder, Duration::ZERO, &mut printed).run(&prompt).unwrap();
+        let order = Order {
+            prompt: &prompt,
+            model: None,
+            approval: Approval::Own,
+            resume: None,
+            folder,
+            scratch: folder,
+        };
+        let mut reader = Demo.reader(&order);
+        for line in printed.split(|byte| *byte == b'\n') {
+            reader.line(Stream::Output, line, &mut |_| {});
+        }
+        reader.report(&Left { code: Some(0), ..Left::default() })
+    }
+
+    fn open_tasks(folder: &Path) -> Vec<String> {
+        let file = folder.join(".spool/changes").join(CHANGE).join("tasks.md");
+        let list = TaskList::parse(&fs::read(file).unwrap());
+        list.tasks.iter().filter(|task| !task.done).map(|task| task.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_demo_claims_too_early_once_and_is_done_in_the_third_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        project(folder).unwrap();
+        assert_eq!(open_tasks(folder), ["1.1", "1.2", "2.1", "2.2"]);
+        for (claims, open) in [
+            (false, &["2.1", "2.2"][..]),
+            (true, &["2.2"]),
+            (true, &[]),
+            // Whoever starts it again is told that nothing is left.
+            (true, &[]),
+        ] {
+            let seen = run(folder);
+            assert_eq!(seen.outcome, Outcome::Finished);
+            assert_eq!(seen.final_text.contains(PROMISE), claims, "{}", seen.final_text);
+            assert_eq!(open_tasks(folder), open);
+        }
+        let greeting = Command::new("sh").args(["greet.sh", "Ada"]).current_dir(folder).output();
+        assert_eq!(String::from_utf8_lossy(&greeting.unwrap().stdout), "Hello, Ada!\n");
+        if folder.join(".git").exists() {
+            let log = Command::new("git").args(["log", "--oneline"]).current_dir(folder).output();
+            let log = String::from_utf8_lossy(&log.unwrap().stdout).into_owned();
+            assert_eq!(log.lines().count(), 4, "{log}");
+        }
+    }
+
+    #[test]
+    fn the_demos_agent_touches_no_other_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut printed = Vec::new();
+        let error = Agent::new(folder.path(), Duration::ZERO, &mut printed).run("go").unwrap_err();
+        assert!(error.to_string().starts_with("the demo's agent works on"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn the_agent_promises_what_its_prompt_asks_for() {

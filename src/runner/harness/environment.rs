@@ -5,8 +5,8 @@ use crate::world;
 /// Marks that agent programs leave in the environment of what they start. A program that finds its own
 /// believes that it runs inside itself: it refuses, or takes part in a session that is not its own.
 ///
-/// Those of Claude Code were seen in what 2.1.143 and 2.1.330 hand to a command. A person's settings and
-/// credentials are not among them.
+/// They were seen in what Claude Code (2.1.143 and 2.1.330), Codex, opencode, Gemini CLI and Copilot CLI
+/// hand to a command. A person's settings and credentials are not among them.
 const MARKS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -26,11 +26,19 @@ const MARKS: &[&str] = &[
     "AI_AGENT",
     "OPENCODE",
     "OPENCODE_PID",
+    "CODEX_CI",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
     "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_VERSION",
     "GEMINI_CLI",
+    "COPILOT_AGENT_SESSION_ID",
     "COPILOT_CLI",
+    "COPILOT_CLI_BINARY_VERSION",
+    "COPILOT_CLI_RESOLVED_DIST_DIR",
+    "COPILOT_LOADER_PID",
 ];
 
 /// Our own variables begin like this; they steer our programs, not the agent's.

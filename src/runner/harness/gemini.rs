@@ -17,6 +17,8 @@ const PROGRAM: Program = Program {
     name: "gemini",
     title: "Gemini CLI",
     install: "npm install -g @google/gemini-cli",
+    // One process instead of two: a signal reaches the one that works.
+    set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     oldest: None,
     proven: Version(0, 61, 0),
 };
@@ -66,8 +68,7 @@ impl Harness for Gemini {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            // One process instead of two: a signal reaches the one that works.
-            set: vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,
@@ -233,8 +234,10 @@ impl Reader for GeminiReader {
                 },
                 Some(UNAUTHORIZED | FORBIDDEN) => Outcome::Lasting(message.clone()),
                 Some(code) if LASTING.contains(&code) => Outcome::Lasting(message.clone()),
-                // 404 is the one status that has no code of its own.
-                Some(1) if message.contains("not found") => Outcome::Lasting(message.clone()),
+                // 404 has no code of its own; it stands in what is printed beside the stream.
+                Some(1) if self.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
+                    Outcome::Lasting(message.clone())
+                }
                 _ => outcome,
             };
         }

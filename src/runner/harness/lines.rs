@@ -20,7 +20,7 @@ const WHAT: usize = 200;
 const REFUSALS: usize = 50;
 /// Tool calls among which a repeated one is recognised; repetitions stand close together.
 const RECENT: usize = 4_096;
-/// Lines of standard error that are kept.
+/// Lines of standard error that are kept of its beginning, and of its end.
 const ERROR_LINES: usize = 4;
 
 /// Returns the `type` of a line that is a JSON object, `None` for any other line.
@@ -204,9 +204,13 @@ impl Refusals {
     }
 }
 
-/// The last lines of standard error: the only place where some programs say why they did not start.
+/// The first and the last lines of standard error: the only place where some programs say why they
+/// did not start. The reason stands at the beginning or at the end of what they print.
 #[derive(Clone, Debug, Default)]
-pub struct Errors(VecDeque<String>);
+pub struct Errors {
+    first: Vec<String>,
+    last: VecDeque<String>,
+}
 
 impl Errors {
     /// Takes in one line; empty ones and those of a stack trace say nothing.
@@ -216,21 +220,31 @@ impl Errors {
         if line.is_empty() || line.starts_with("at ") {
             return;
         }
-        if self.0.len() == ERROR_LINES {
-            self.0.pop_front();
+        if self.first.len() < ERROR_LINES {
+            self.first.push(line);
+            return;
         }
-        self.0.push_back(line);
+        if self.last.len() == ERROR_LINES {
+            self.last.pop_front();
+        }
+        self.last.push_back(line);
     }
 
     /// Returns the first kept line that holds one of these texts.
     pub fn line_with(&self, texts: &[&str]) -> Option<&str> {
-        let holds = |line: &&String| texts.iter().any(|text| line.contains(text));
-        self.0.iter().find(holds).map(String::as_str)
+        self.lines().find(|line| texts.iter().any(|text| line.contains(text)))
     }
 
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.first.iter().chain(&self.last).map(String::as_str)
+    }
+
+    /// All of it on one line, from the first line that speaks of an error.
     fn all(&self) -> String {
-        let lines: Vec<&str> = self.0.iter().map(String::as_str).collect();
-        words(&lines.join(" | "))
+        let lines: Vec<&str> = self.lines().collect();
+        let is_error = |line: &&str| line.to_ascii_lowercase().contains("error");
+        let from = lines.iter().position(is_error).unwrap_or(0);
+        words(&lines[from..].join(" | "))
     }
 }
 

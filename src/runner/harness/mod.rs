@@ -146,7 +146,8 @@ pub struct Report {
     pub session: Option<String>,
     /// The tokens of this run alone, `None` where the output does not tell.
     pub tokens: Option<Tokens>,
-    /// Whether the session's token count goes on from the one before (Codex: subtract what it was).
+    /// Whether the session's token count goes on from the one before (Codex and
+    /// Copilot CLI when they are resumed: subtract what it was).
     pub tokens_of_session: bool,
     /// The model that answered, as far as it is told.
     pub model: Option<String>,

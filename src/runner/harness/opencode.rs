@@ -17,6 +17,7 @@ const PROGRAM: Program = Program {
     name: "opencode",
     title: "opencode",
     install: "npm install -g opencode-ai",
+    set: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
     oldest: None,
     proven: Version(1, 18, 33),
 };
@@ -59,7 +60,7 @@ impl Harness for Opencode {
         Ok(Launch {
             program: PROGRAM.name.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
-            set: vec![("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".into())],
+            set: PROGRAM.set(),
             unset: environment::scrubbed(),
             input,
             ending: Ending::Terminate,
@@ -163,7 +164,11 @@ impl OpencodeReader {
     fn error(&mut self, error: &Value, heard: &mut dyn FnMut(Event)) {
         let name = error["name"].as_str().unwrap_or("an error");
         let said = error["data"]["message"].as_str().unwrap_or(name);
-        let message = lines::message("`opencode` failed", said);
+        let mut message = lines::message("`opencode` failed", said);
+        if name == "UnknownError" {
+            // A model or a provider that it does not know is told like this, without its name.
+            message.push_str("\n`opencode models` lists the models that it knows");
+        }
         heard(Event::Trouble(lines::words(said)));
         self.failure = Some(if LASTING_NAMES.contains(&name) {
             Outcome::Lasting(message)

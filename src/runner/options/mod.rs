@@ -115,7 +115,10 @@ impl Options {
     pub fn contract(&self, done: DoneCriteria) -> Contract {
         let limited = |limit: u32| (limit > 0).then_some(limit);
         let unchanged = limited(self.no_progress);
+        // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
+        let min_tool_calls = u64::from(!matches!(self.harness, HarnessChoice::Command(_)));
         Contract {
+            min_tool_calls,
             token: (done != DoneCriteria::Check).then(|| self.promise.clone()),
             min_iterations: self.min_iterations,
             checks: self.checks.clone(),

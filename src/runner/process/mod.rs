@@ -48,12 +48,26 @@ pub enum Cut {
 pub enum Watch {
     /// Go on.
     GoOn,
+    /// It works, also when its result seemed to be there.
+    AtWork,
     /// The result is there; the process may leave.
     Finished,
     /// End the process: ask first, then, after the grace, without asking.
     End,
     /// End the process without asking.
     Kill,
+}
+
+impl Watch {
+    /// Returns what two answers come to, one after the other.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (_, Self::GoOn) => self,
+            (Self::End | Self::Kill, _) => self.max(next),
+            _ => next,
+        }
+    }
 }
 
 /// Takes part in a run while it goes on.

@@ -177,7 +177,7 @@ impl Run<'_> {
         let piece = &self.piece[..count];
         self.log.take(piece);
         let (stream, mut watch) = (tap.stream, Watch::GoOn);
-        tap.lines.take(piece, &mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        tap.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.silence = self.limits.silence.map(Deadline::after);
         self.heed(watch);
         Piece::More(count)
@@ -187,13 +187,14 @@ impl Run<'_> {
     fn close(&mut self, place: usize) {
         let mut tap = self.kept.taps.remove(place);
         let (stream, mut watch) = (tap.stream, Watch::GoOn);
-        tap.lines.finish(&mut |line| watch = watch.max(self.watcher.line(stream, line)));
+        tap.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.heed(watch);
     }
 
     fn heed(&mut self, watch: Watch) {
         match watch {
             Watch::GoOn => {}
+            Watch::AtWork => self.lingering = None,
             Watch::Finished => {
                 self.lingering.get_or_insert_with(|| Deadline::after(self.limits.lingering));
             }

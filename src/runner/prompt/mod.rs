@@ -123,7 +123,8 @@ fn rules(text: &mut String, material: &Material<'_>) {
     text.push_str(
         "- Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.\n\
          - Nobody is there to answer. Do not ask: decide, and write down what you decided.\n\
-         - When only a person can go on, say so in your final message as `<blocked>what the person must do</blocked>`. That ends the loop.\n",
+         - When only a person can go on, the loop is ended by this line in your final message, alone on its line:\n\n\
+         <blocked>what the person must do</blocked>\n",
     );
 }
 

@@ -133,7 +133,9 @@ fn the_whole_prompt_of_a_change_with_tasks() {
     - Make a commit only where the words above or the project's own instructions ask for one.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
     - Nobody is there to answer. Do not ask: decide, and write down what you decided.
-    - When only a person can go on, say so in your final message as `<blocked>what the person must do</blocked>`. That ends the loop.
+    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+
+    <blocked>what the person must do</blocked>
     ");
 }
 
@@ -175,7 +177,9 @@ fn the_whole_prompt_of_a_change_without_tasks() {
     - Commit what is finished, and only that: 4 iterations in a row without a commit end the loop.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
     - Nobody is there to answer. Do not ask: decide, and write down what you decided.
-    - When only a person can go on, say so in your final message as `<blocked>what the person must do</blocked>`. That ends the loop.
+    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+
+    <blocked>what the person must do</blocked>
     ");
 }
 

@@ -1,5 +1,6 @@
 //! The project around a folder, and the git work tree around the project.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -41,7 +42,7 @@ impl Place {
             "`{root}` has none in `.spool/changes` or `openspec/changes`, and no spec-kit feature\nwrite a proposal first: `.spool/changes/001-01_name/proposal.md`"
         );
         for (id, why) in refused.iter().take(super::NAMES) {
-            words.push_str(&format!("\nleft out: `{id}`: {why}"));
+            let _ = write!(words, "\nleft out: `{id}`: {why}");
         }
         words
     }

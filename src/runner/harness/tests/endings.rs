@@ -26,6 +26,20 @@ fn what_trying_again_does_not_mend_is_lasting() {
     let copilot = r#"{"type":"session.error","data":{"errorType":"authentication","statusCode":401,"message":"no key"}}"#;
     let model = r#"{"type":"session.error","data":{"errorType":"query","statusCode":404,"message":"Model 'x' not found on provider"}}"#;
     let gemini = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: no key]"},"stats":{}}"#;
+    let down = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: down]"},"stats":{}}"#;
+    let usage = [
+        "Error: No session, task, or name matched 'x'.",
+        "",
+        "To resume by session or task ID:  copilot --resume=<id>",
+        "To resume by name:                copilot --resume=<name>",
+        "To name a new session:            copilot --name=<name>",
+        "To pick from existing sessions:   copilot --resume",
+        "To start a new session with ID:   copilot --session-id=<valid-uuid>",
+        "one more",
+        "and one more",
+        "and another",
+        "and the last",
+    ];
     for (name, output, errors, exit, words) in [
         ("claude", &[result][..], &[][..], 1, "There's an issue with the selected model (x)."),
         ("claude", &[login, logged_out], &[], 1, "Not logged in · Please run /login"),
@@ -54,8 +68,10 @@ fn what_trying_again_does_not_mend_is_lasting() {
         ("opencode", &[], &["Error: Session not found"], 1, "Session not found"),
         ("copilot", &[copilot], &[], 1, "no key"),
         ("copilot", &[model], &[], 1, "Model 'x' not found"),
-        ("copilot", &[], &["No session, task, or name matched 'x'"], 1, "No session"),
+        ("copilot", &[], &usage, 1, "Error: No session, task, or name matched 'x'. |"),
+        ("copilot", &[], &["Error: No authentication information found."], 1, "No authentication"),
         ("gemini", &[gemini], &[], 145, "no key"),
+        ("gemini", &[down], &["    at x (y.js:1) {", "  code: 404", "}"], 1, "down"),
         ("gemini", &[], &["not running in a trusted directory"], 55, "trusted directory"),
         ("gemini", &[], &["Invalid session identifier"], 42, "Invalid session"),
         ("gemini", &[], &["Please set an Auth method"], 41, "Auth method"),
@@ -86,7 +102,7 @@ fn what_may_pass_is_a_failure() {
         ),
         ("codex", &[], &[], killed, "`codex` left with signal 11 and without a result"),
         ("gemini", &[gemini], &[], code(244), "`gemini` failed: [API Error: down]"),
-        ("opencode", &[unnamed], &[], code(1), "Unexpected server error."),
+        ("opencode", &[unnamed], &[], code(1), "Unexpected server error.\n`opencode models` lists"),
     ] {
         match ended(name, output, errors, &left) {
             Outcome::Failed(message) => assert!(message.contains(words), "{name}: {message}"),
@@ -204,11 +220,28 @@ fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
 }
 
 #[test]
+fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
+    // As seen on 2.1.330: the agent ended before the result, and its end gets a turn of its own.
+    let init = r#"{"type":"system","subtype":"init","session_id":"s1","model":"m"}"#;
+    let notified =
+        r#"{"type":"system","subtype":"task_notification","task_id":"a","status":"completed"}"#;
+    let none = r#"{"type":"system","subtype":"background_tasks_changed","tasks":[]}"#;
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"x"}"#;
+    let finished = |lines: &[&str]| {
+        let (_, heard) = read(reader_for("claude", Approval::Own), lines, &code(0));
+        heard.iter().filter(|event| **event == Event::Finished).count()
+    };
+    assert_eq!(finished(&[init, result]), 1);
+    assert_eq!(finished(&[init, notified, none, result]), 0);
+    assert_eq!(finished(&[init, notified, none, result, init, result]), 1);
+}
+
+#[test]
 fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
-    let older = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}}}"#;
-    let newer = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
+    let before = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}}}"#;
+    let since = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
     let run = Some(Tokens { input: 200, output: 100, ..Tokens::default() });
-    for line in [older, newer] {
+    for line in [before, since] {
         let order = super::Order { resume: Some("s1"), ..order("go on") };
         let reader = super::harness_named("claude").reader(&order);
         let (seen, _) = read(reader, &[line], &code(0));

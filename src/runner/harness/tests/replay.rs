@@ -9,8 +9,8 @@ fn replay(name: &str, exit: i32) -> (Report, Vec<Event>) {
     read(reader_for(name, Approval::Own), &recording(name), &code(exit))
 }
 
-fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Option<Tokens> {
-    Some(Tokens { input, output, cache_read, cache_write })
+fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Tokens {
+    Tokens { input, output, cache_read, cache_write }
 }
 
 fn report(session: &str, model: Option<&str>) -> Report {
@@ -44,7 +44,7 @@ fn claude_writes_a_file() {
     let expected = Report {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
-        tokens: tokens(200, 100, 80, 40),
+        tokens: Some(tokens(200, 100, 80, 40)),
         ..report("26befd30-6e9a-467e-bd49-b244c2fc0894", SONNET)
     };
     assert_eq!(seen, expected);
@@ -61,7 +61,7 @@ fn claude_names_the_tool_that_was_denied() {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("Bash: {COMMAND}")],
-        tokens: tokens(200, 100, 80, 40),
+        tokens: Some(tokens(200, 100, 80, 40)),
         ..report("2c25be56-7f71-40a8-ad33-aa381131a3a9", SONNET)
     };
     assert_eq!(seen, expected);
@@ -76,7 +76,7 @@ fn claude_names_the_tool_that_was_denied() {
 fn claude_with_a_429_failed_and_hit_no_usage_limit() {
     let (seen, heard) = replay("claude-429-apikey", 1);
     let expected = Report {
-        tokens: tokens(0, 0, 0, 0),
+        tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::Failed(
             "`claude` failed: API Error: Request rejected (429) · mock error 429".to_owned(),
         ),
@@ -98,7 +98,7 @@ fn claude_with_a_429_failed_and_hit_no_usage_limit() {
 fn claude_with_a_500_failed() {
     let (seen, _) = replay("claude-500", 1);
     let expected = Report {
-        tokens: tokens(0, 0, 0, 0),
+        tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::Failed("`claude` failed: API Error: 500 mock error 500. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:35573).".to_owned()),
         ..report("b15989d6-820c-41f2-ac9f-fa1db2dbb939", SONNET)
     };
@@ -110,7 +110,7 @@ fn claude_says_when_its_usage_limit_is_lifted() {
     let (seen, heard) = replay("claude-429-oauth-limit", 1);
     let words = "You've hit your 5-hour limit · resets 12:57am (UTC)";
     let expected = Report {
-        tokens: tokens(0, 0, 0, 0),
+        tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::UsageLimit { resets_at: Some(1_795_309_069), words: words.to_owned() },
         ..report("dc31624d-6fca-4064-97a7-69972de49d4b", SONNET)
     };
@@ -123,7 +123,7 @@ fn claude_near_its_usage_limit_goes_on() {
     let (seen, heard) = replay("claude-ratelimit-warning", 0);
     let expected = Report {
         final_text: "hello".to_owned(),
-        tokens: tokens(100, 50, 40, 20),
+        tokens: Some(tokens(100, 50, 40, 20)),
         ..report("8c6ae08f-45fc-47bb-abf6-d62e057cbe08", SONNET)
     };
     assert_eq!(seen, expected);
@@ -138,7 +138,7 @@ fn claude_held_by_a_stop_hook_ends_with_its_last_answer() {
     let (seen, _) = replay("claude-stop-hook", 0);
     let expected = Report {
         final_text: "second answer".to_owned(),
-        tokens: tokens(200, 100, 80, 40),
+        tokens: Some(tokens(200, 100, 80, 40)),
         ..report("01617863-186f-4ce7-aa38-18bca3ef6acb", SONNET)
     };
     assert_eq!(seen, expected);
@@ -152,7 +152,7 @@ fn codex_writes_a_file() {
     let expected = Report {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
-        tokens: tokens(120, 100, 80, 0),
+        tokens: Some(tokens(120, 100, 80, 0)),
         ..report("01a20085-9b33-7a03-b25f-398d5274d1d9", None)
     };
     assert_eq!(seen, expected);
@@ -173,7 +173,7 @@ fn codex_shows_nothing_of_a_command_that_its_sandbox_refused() {
     let (seen, _) = replay("codex-sandbox-denied", 0);
     let expected = Report {
         final_text: DONE.to_owned(),
-        tokens: tokens(120, 100, 80, 0),
+        tokens: Some(tokens(120, 100, 80, 0)),
         ..report("01a20086-c1ad-7ea1-94b8-757e01e8e84c", None)
     };
     assert_eq!(seen, expected);
@@ -184,7 +184,7 @@ fn codex_held_by_a_stop_hook_ends_with_its_last_answer() {
     let (seen, _) = replay("codex-stop-hook", 0);
     let expected = Report {
         final_text: "second answer".to_owned(),
-        tokens: tokens(120, 100, 80, 0),
+        tokens: Some(tokens(120, 100, 80, 0)),
         ..report("01a20088-2e9b-7d03-b32b-06879f8b0978", None)
     };
     assert_eq!(seen, expected);
@@ -239,7 +239,7 @@ fn a_resumed_codex_counts_its_tokens_from_the_first_day() {
     let reader = Box::new(CodexReader::new(true, now));
     let (seen, _) = read(reader, &recording("codex"), &code(0));
     assert!(seen.tokens_of_session);
-    assert_eq!(seen.tokens, tokens(120, 100, 80, 0));
+    assert_eq!(seen.tokens, Some(tokens(120, 100, 80, 0)));
 }
 
 const GEMINI: Option<&str> = Some("gemini-2.5-pro");
@@ -250,7 +250,7 @@ fn gemini_writes_a_file() {
     let expected = Report {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
-        tokens: tokens(120, 114, 80, 0),
+        tokens: Some(tokens(120, 114, 80, 0)),
         ..report("85a6480e-20c5-4f15-94fb-7be192b9b056", GEMINI)
     };
     assert_eq!(seen, expected);
@@ -272,7 +272,7 @@ fn gemini_without_consent_has_no_tool_to_write_with() {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("run_shell_command: {COMMAND}")],
-        tokens: tokens(120, 114, 80, 0),
+        tokens: Some(tokens(120, 114, 80, 0)),
         ..report("546f018e-1c93-488c-8d12-7c397439ab86", GEMINI)
     };
     assert_eq!(seen, expected);
@@ -286,7 +286,7 @@ fn gemini_without_consent_has_no_tool_to_write_with() {
 fn gemini_with_a_429_failed() {
     let (seen, _) = replay("gemini-429", 173);
     let expected = Report {
-        tokens: tokens(0, 0, 0, 0),
+        tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::Failed("`gemini` failed: [API Error: mock error 429] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method".to_owned()),
         ..report("ff70c867-84b6-422a-b3b1-e1867757db40", GEMINI)
     };
@@ -298,7 +298,7 @@ fn gemini_sent_back_by_a_hook_ends_with_its_last_answer_alone() {
     let (seen, heard) = replay("gemini-afteragent-hook", 0);
     let expected = Report {
         final_text: "second answer".to_owned(),
-        tokens: tokens(120, 114, 80, 0),
+        tokens: Some(tokens(120, 114, 80, 0)),
         ..report("4d62f393-2d80-4cda-abd8-b6720dfff8b8", GEMINI)
     };
     assert_eq!(seen, expected);
@@ -376,10 +376,15 @@ fn copilot_counts_its_tokens_in_a_file_of_its_own() {
         "one":{"usage":{"inputTokens":200,"outputTokens":100,"cacheReadTokens":80,"cacheWriteTokens":0,"reasoningTokens":14}},
         "two":{"usage":{"inputTokens":10,"outputTokens":5,"cacheReadTokens":0,"cacheWriteTokens":4}}}}"#;
     std::fs::write(&file, usage).unwrap();
-    let (seen, _) = read(Box::new(CopilotReader::new(&file)), &recording("copilot"), &code(0));
-    assert_eq!(seen.tokens, tokens(126, 105, 80, 4));
+    let (seen, _) =
+        read(Box::new(CopilotReader::new(&file, false)), &recording("copilot"), &code(0));
+    assert_eq!(seen.tokens, Some(tokens(126, 105, 80, 4)));
+    assert!(!seen.tokens_of_session);
+    let resumed = Box::new(CopilotReader::new(&file, true));
+    assert!(read(resumed, &recording("copilot"), &code(0)).0.tokens_of_session);
     std::fs::write(&file, "{\"modelMetrics\":{").unwrap();
-    let (seen, _) = read(Box::new(CopilotReader::new(&file)), &recording("copilot"), &code(0));
+    let (seen, _) =
+        read(Box::new(CopilotReader::new(&file, false)), &recording("copilot"), &code(0));
     assert_eq!(seen.tokens, None, "a file that is cut");
 }
 
@@ -389,7 +394,7 @@ fn opencode_writes_a_file() {
     let expected = Report {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
-        tokens: tokens(120, 100, 80, 0),
+        tokens: Some(tokens(120, 100, 80, 0)),
         ..report("ses_dff7a7d0cffeE1aa7vUvBuwl44", None)
     };
     assert_eq!(seen, expected);
@@ -405,7 +410,7 @@ fn opencode_ends_where_a_permission_was_refused_and_that_is_no_success() {
     let expected = Report {
         tool_calls: Some(1),
         denied: vec![format!("bash: {COMMAND}")],
-        tokens: tokens(60, 50, 40, 0),
+        tokens: Some(tokens(60, 50, 40, 0)),
         outcome: Outcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned()),
         ..report("ses_dff76c47affeKF9qN5ZPSDWvGn", None)
     };

@@ -1,0 +1,64 @@
+//! The logs of the iterations, kept within bounds: a loop may run for weeks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most bytes that all logs of a change may have, the newest aside.
+pub const MOST: u64 = 1 << 30;
+/// Logs that are kept whatever their size.
+const ALWAYS: usize = 20;
+
+/// Removes the oldest logs in a folder until the rest has at most `most` bytes.
+///
+/// Their names begin with the time of their run and go on with their number: that is their order.
+pub(super) fn prune(folder: &Path, most: u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
+    let mut logs: Vec<(PathBuf, u64)> = entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .filter(|(path, meta)| meta.is_file() && is_log(path))
+        .map(|(path, meta)| (path, meta.len()))
+        .collect();
+    logs.sort();
+    let mut all: u64 = logs.iter().map(|(_, length)| length).sum();
+    let old = logs.len().saturating_sub(ALWAYS);
+    for (path, length) in &logs[..old] {
+        if all <= most {
+            return;
+        }
+        // One that cannot be removed is tried again the next time.
+        let _ = fs::remove_file(path);
+        all -= length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_logs_go_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| fs::write(folder.path().join(name), [b'x'; 100]).unwrap();
+        let left = || {
+            let mut names: Vec<String> = fs::read_dir(folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        write("a person's note.txt");
+        for number in 1..=30 {
+            write(&format!("20261122T041210563-{number:04}.log"));
+        }
+        prune(folder.path(), 3_000);
+        assert_eq!(left().len(), 31);
+        prune(folder.path(), 2_500);
+        assert_eq!(left()[0], "20261122T041210563-0006.log");
+        assert_eq!(left().len(), 26);
+        prune(folder.path(), 0);
+        assert_eq!(left().len(), ALWAYS + 1);
+        assert!(left().contains(&"a person's note.txt".to_owned()));
+    }
+}

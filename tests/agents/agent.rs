@@ -1,0 +1,245 @@
+//! The five agent programs: which version is installed where, what each needs in its home, and how its model calls a tool.
+
+use ralph_speckit::rehearsal::Reply;
+use ralph_speckit::runner::options::HarnessChoice;
+use serde_json::json;
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// An agent program, pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Opencode,
+    Gemini,
+    Copilot,
+}
+
+/// Makes one test of each function for each agent program; the function gets the program. It is left out with a line that says
+/// so where the program is not installed, unless the gate demands it.
+macro_rules! on_every_agent {
+    ($($test:ident)*) => {
+        mod claude { $(#[test] fn $test() { crate::agent::Agent::Claude.play(super::$test); })* }
+        mod codex { $(#[test] fn $test() { crate::agent::Agent::Codex.play(super::$test); })* }
+        mod opencode { $(#[test] fn $test() { crate::agent::Agent::Opencode.play(super::$test); })* }
+        mod gemini { $(#[test] fn $test() { crate::agent::Agent::Gemini.play(super::$test); })* }
+        mod copilot { $(#[test] fn $test() { crate::agent::Agent::Copilot.play(super::$test); })* }
+    };
+}
+pub(crate) use on_every_agent;
+
+/// The names of the programs that must be there, as the gate sets it.
+const DEMANDED: &str = "RALPH_AGENTS_DEMANDED";
+
+impl Agent {
+    /// Runs a test with this program, if it is installed.
+    pub fn play(self, test: fn(Agent)) {
+        if self.program().is_some() {
+            return test(self);
+        }
+        let demanded = env::var(DEMANDED).unwrap_or_default();
+        let advice = format!("`scripts/fetch-clients {}` installs it", self.folder());
+        assert!(
+            !demanded.split_whitespace().any(|name| name == self.name()),
+            "{DEMANDED} demands {}, which is not installed\n{advice}",
+            self.name()
+        );
+        // Written past the test runner, which shows what a test prints only when it fails.
+        let _ = writeln!(io::stderr(), "left out: {} is not installed; {advice}", self.name());
+    }
+
+    /// The name, as `--harness` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::Opencode => "opencode",
+            Agent::Gemini => "gemini",
+            Agent::Copilot => "copilot",
+        }
+    }
+
+    pub fn version(self) -> &'static str {
+        match self {
+            Agent::Claude => "2.1.330",
+            Agent::Codex => "0.169.0",
+            Agent::Opencode => "1.18.33",
+            Agent::Gemini => "0.61.0",
+            Agent::Copilot => "1.0.102",
+        }
+    }
+
+    pub fn choice(self) -> HarnessChoice {
+        match self {
+            Agent::Claude => HarnessChoice::Claude,
+            Agent::Codex => HarnessChoice::Codex,
+            Agent::Opencode => HarnessChoice::Opencode,
+            Agent::Gemini => HarnessChoice::Gemini,
+            Agent::Copilot => HarnessChoice::Copilot,
+        }
+    }
+
+    /// The model that is asked for, as `--model` takes it.
+    pub fn model(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude-sonnet-4-5",
+            Agent::Opencode => "rehearsal/scripted",
+            Agent::Gemini => "gemini-2.5-pro",
+            Agent::Codex | Agent::Copilot => "scripted",
+        }
+    }
+
+    /// The installed program, or nothing.
+    pub fn program(self) -> Option<PathBuf> {
+        let clients = env::var_os("RALPH_CLIENTS").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients"),
+            PathBuf::from,
+        );
+        let modules = clients.join(self.folder()).join("node_modules");
+        let found = match self {
+            Agent::Claude => below(&modules.join("@anthropic-ai"), "claude-code-", "claude"),
+            Agent::Codex => below(&modules.join("@openai/codex/vendor"), "", "bin/codex"),
+            Agent::Opencode => below(&modules, "opencode-", "bin/opencode"),
+            Agent::Gemini => Some(modules.join(".bin/gemini")),
+            Agent::Copilot => below(&modules.join("@github"), "copilot-", "copilot"),
+        };
+        found.filter(|path| path.is_file())
+    }
+
+    /// The name by which `scripts/fetch-clients` knows it, and its folder.
+    fn folder(self) -> String {
+        if self == Agent::Claude {
+            return self.version().to_owned();
+        }
+        format!("{}-{}", self.name(), self.version())
+    }
+
+    /// Writes into the home what the program needs to ask the model at `url`, and returns the variables that it needs.
+    ///
+    /// Each is told to try a failed request again as seldom as it can be told.
+    pub fn settle(self, home: &Path, url: &str) -> Vec<(&'static str, String)> {
+        match self {
+            Agent::Claude => vec![
+                ("ANTHROPIC_BASE_URL", url.to_owned()),
+                ("ANTHROPIC_API_KEY", "scratch-key".to_owned()),
+                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+                ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
+                ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ],
+            Agent::Codex => {
+                let config = format!(
+                    "model_provider = \"rehearsal\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+                     [model_providers.rehearsal]\nname = \"rehearsal\"\nbase_url = \"{url}/v1\"\nenv_key = \"REHEARSAL_KEY\"\n\
+                     wire_api = \"responses\"\nrequires_openai_auth = false\nsupports_websockets = false\n\
+                     request_max_retries = 0\nstream_max_retries = 0\n"
+                );
+                write(&home.join(".codex/config.toml"), &config);
+                vec![("REHEARSAL_KEY", "scratch-key".to_owned())]
+            }
+            Agent::Opencode => {
+                let model =
+                    json!({"tool_call": true, "limit": {"context": 200_000, "output": 8000}});
+                let provider = json!({
+                    "npm": "@ai-sdk/openai-compatible",
+                    "options": {"baseURL": format!("{url}/v1"), "apiKey": "scratch-key"},
+                    "models": {"scripted": model},
+                });
+                let config = json!({"autoupdate": false, "share": "disabled", "provider": {"rehearsal": provider}});
+                write(&home.join(".config/opencode/opencode.json"), &config.to_string());
+                vec![
+                    ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
+                    ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),
+                    ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".to_owned()),
+                    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".to_owned()),
+                ]
+            }
+            Agent::Gemini => {
+                let settings = json!({
+                    "general": {"enableAutoUpdate": false, "maxAttempts": 1},
+                    "privacy": {"usageStatisticsEnabled": false},
+                    "security": {"auth": {"selectedType": "gemini-api-key"}},
+                });
+                write(&home.join(".gemini/settings.json"), &settings.to_string());
+                vec![
+                    ("GEMINI_API_KEY", "scratch-key".to_owned()),
+                    ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
+                ]
+            }
+            Agent::Copilot => vec![
+                ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
+                ("COPILOT_PROVIDER_API_KEY", "scratch-key".to_owned()),
+                ("COPILOT_MODEL", "scripted".to_owned()),
+                ("COPILOT_OFFLINE", "true".to_owned()),
+                ("COPILOT_AUTO_UPDATE", "false".to_owned()),
+            ],
+        }
+    }
+
+    /// A reply that calls the program's own tool for a shell command.
+    pub fn shell(self, command: &str) -> Reply {
+        match self {
+            Agent::Claude => {
+                Reply::tool("Bash", json!({"command": command, "description": "rehearse"}))
+            }
+            Agent::Codex => Reply::tool("exec_command", json!({"cmd": command})),
+            Agent::Opencode => {
+                Reply::tool("bash", json!({"command": command, "description": "rehearse"}))
+            }
+            Agent::Gemini => Reply::tool(
+                "run_shell_command",
+                json!({"command": command, "description": "rehearse"}),
+            ),
+            Agent::Copilot => Reply::tool(
+                "bash",
+                json!({"command": command, "description": "rehearse", "sessionId": "s1", "async": false, "initial_wait": 120}),
+            ),
+        }
+    }
+
+    /// A reply that calls the program's own tool for reading a file, which needs no consent; Codex has none besides its shell.
+    pub fn reads(self, path: &Path) -> Reply {
+        let (name, input) = match self {
+            Agent::Claude => ("Read", json!({ "file_path": path })),
+            Agent::Codex => return self.shell(&format!("cat '{}'", path.display())),
+            Agent::Opencode => ("read", json!({ "filePath": path })),
+            Agent::Gemini => ("read_file", json!({ "file_path": path })),
+            Agent::Copilot => ("view", json!({ "path": path })),
+        };
+        Reply::tool(name, input)
+    }
+
+    /// A reply that calls the program's own tool for writing a file; Codex has none besides its shell.
+    pub fn writes(self, path: &Path, text: &str) -> Reply {
+        let (name, input) = match self {
+            Agent::Claude => ("Write", json!({"file_path": path, "content": text})),
+            Agent::Codex => {
+                return self.shell(&format!("printf '%s' '{text}' > '{}'", path.display()));
+            }
+            Agent::Opencode => ("write", json!({"filePath": path, "content": text})),
+            Agent::Gemini => ("write_file", json!({"file_path": path, "content": text})),
+            Agent::Copilot => ("create", json!({"path": path, "file_text": text})),
+        };
+        Reply::tool(name, input)
+    }
+}
+
+/// The first `<folder>/<prefix>*/<name>` that is there.
+fn below(folder: &Path, prefix: &str, name: &str) -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path().join(name))
+        .filter(|path| path.is_file())
+        .collect();
+    found.sort();
+    found.into_iter().next()
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder in the home");
+    fs::write(path, text).expect("a file in the home");
+}

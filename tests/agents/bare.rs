@@ -1,0 +1,106 @@
+//! Each program by itself: started as its adapter starts it, it edits a real file and prints what its adapter reads.
+
+use crate::agent::{Agent, on_every_agent};
+use crate::stage::Stage;
+use ralph_speckit::rehearsal::{Reply, Usage};
+use ralph_speckit::runner::harness::{
+    Approval, Event, Input, Left, Order, Outcome, Report, Stream, harness,
+};
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+
+on_every_agent! {
+    a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
+    a_long_prompt_arrives_letter_for_letter
+}
+
+const USAGE: Usage = Usage { input: 1000, cache_read: 40, cache_write: 0, output: 50, thinking: 7 };
+
+fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
+    let stage = Stage::new(agent, |_| {
+        move |asked| {
+            if asked.tool_results().is_empty() {
+                return agent.shell("echo edited > proof.txt").usage(USAGE);
+            }
+            Reply::text("All done.").usage(USAGE)
+        }
+    });
+    let (report, events) = play(&stage, "Write the proof, please.");
+    let facts = format!("{report:?}\n{events:?}\n{}", stage.facts());
+    assert_eq!(stage.read("proof.txt"), "edited\n", "{facts}");
+    assert_eq!(report.outcome, Outcome::Finished, "{facts}");
+    assert_eq!(report.final_text, "All done.", "{facts}");
+    assert_eq!(report.tool_calls, Some(1), "{facts}");
+    assert!(report.denied.is_empty() && report.session.is_some(), "{facts}");
+    let reported = stage.model.usage().0 + stage.model.usage().1;
+    assert_eq!(reported, USAGE + USAGE, "{facts}");
+    let tokens = report.tokens.expect("a count of tokens");
+    assert_eq!(tokens.total(), reported.total(), "{facts}");
+    assert_eq!(tokens.cache_read, 80, "{facts}");
+    assert!(events.contains(&Event::Said("All done.".to_owned())), "{facts}");
+    assert!(events.iter().any(|event| matches!(event, Event::Called { .. })), "{facts}");
+    assert!(stage.model.complaints().is_empty(), "{facts}");
+}
+
+fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
+    let stage = Stage::new(agent, |_| |_| Reply::text("Read."));
+    let line = "$(touch pwned) `touch pwned` \"quotes\" 'and' \\ <tags> — ünïcödé\n\n";
+    let short = line.trim_end().to_owned();
+    let long = format!("Begin.\n{}End.", line.repeat(3000));
+    for prompt in [short, long] {
+        let before = stage.model.main_requests().len();
+        let (report, _) = play(&stage, &prompt);
+        assert_eq!(report.final_text, "Read.", "{report:?}\n{}", stage.facts());
+        let asked = &stage.model.main_requests()[before];
+        let said = asked.first_text();
+        let whole = asked.body["messages"].to_string();
+        let escaped = serde_json::to_string(&prompt).expect("a string");
+        assert!(
+            said.contains(&prompt) || whole.contains(escaped.trim_matches('"')),
+            "{} bytes of {}: {:.3000}",
+            said.len(),
+            prompt.len(),
+            said
+        );
+    }
+    assert!(!stage.project().join("pwned").exists());
+}
+
+/// Runs the program as its adapter starts it, with every permission, and returns what its adapter makes of it.
+fn play(stage: &Stage, prompt: &str) -> (Report, Vec<Event>) {
+    let scratch = stage.home().join("scratch");
+    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let folder = stage.project();
+    let order = Order {
+        prompt,
+        model: Some(stage.agent().model()),
+        approval: Approval::All,
+        resume: None,
+        folder: &folder,
+        scratch: &scratch,
+    };
+    let harness = harness(&stage.agent().choice()).expect("an adapter");
+    let launch = harness.launch(&order).expect("a command line");
+    let mut reader = harness.reader(&order);
+    let mut command = stage.command(&launch.program);
+    command.args(&launch.arguments).envs(launch.set.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    if let Input::Text(text) = launch.input {
+        input.write_all(&text).expect("the prompt is taken");
+    }
+    drop(input);
+    let output = child.wait_with_output().expect("the program ends");
+    let mut events = Vec::new();
+    for (stream, bytes) in [(Stream::Errors, &output.stderr), (Stream::Output, &output.stdout)] {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            reader.line(stream, line, &mut |event| events.push(event));
+        }
+    }
+    let left =
+        Left { code: output.status.code(), signal: output.status.signal(), ..Left::default() };
+    (reader.report(&left), events)
+}

@@ -1,0 +1,269 @@
+//! Each program through whole loops of `spool ralph`: five iterations, and what can go wrong in one.
+
+use crate::agent::{Agent, on_every_agent};
+use crate::stage::{CHANGE, Scene, Stage};
+use ralph_speckit::rehearsal::{Asked, Reply, Usage};
+use rustix::process::Signal;
+use serde_json::Value;
+
+on_every_agent! {
+    five_iterations_edit_real_files_and_count_every_token
+    a_session_that_goes_on_counts_each_token_once
+    a_limit_of_the_service_is_survived
+    an_error_of_the_service_is_survived
+    a_denied_tool_is_named_and_the_loop_goes_on
+    an_iteration_over_its_time_ends_with_all_its_tools
+    an_interrupt_ends_the_agent_with_all_its_tools
+}
+
+const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
+/// A tool that never ends by itself, and says that it has begun.
+const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
+
+/// Tokens that differ from request to request, so that none is counted twice or for another.
+fn usage(asked: &Asked) -> Usage {
+    let number = asked.number as u64;
+    Usage {
+        input: 1000 * number,
+        cache_read: 300 + number,
+        cache_write: 0,
+        output: 20,
+        thinking: 7,
+    }
+}
+
+/// One iteration after the other: a tool call, then words; the promise comes with the last one.
+fn iterations(scene: Scene, last: usize) -> impl FnMut(&Asked) -> Reply {
+    let mut begun = 0;
+    move |asked| {
+        if is_first(asked) {
+            begun += 1;
+            return edit(&scene, begun).usage(usage(asked));
+        }
+        let words = if begun == last { PROMISE } else { "One more trace is there." };
+        Reply::text(words).usage(usage(asked))
+    }
+}
+
+/// A whole iteration: the tool call, then the promise, which is not believed without one.
+fn work(scene: &Scene, asked: &Asked) -> Reply {
+    if is_first(asked) {
+        return edit(scene, 1).usage(usage(asked));
+    }
+    Reply::text(PROMISE).usage(usage(asked))
+}
+
+/// Whether a prompt is asked for, and not a tool's result.
+fn is_first(asked: &Asked) -> bool {
+    asked.tool_results().is_empty()
+}
+
+/// Odd iterations use the shell, even ones the tool for writing files.
+fn edit(scene: &Scene, iteration: usize) -> Reply {
+    if iteration % 2 == 1 {
+        return scene.agent.shell(&format!("echo iteration {iteration} >> traces.txt"));
+    }
+    let file = scene.project.join(format!("trace-{iteration}.txt"));
+    scene.agent.writes(&file, &format!("iteration {iteration}"))
+}
+
+fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
+    let stage = Stage::new(agent, |scene| iterations(scene, 5));
+    let (code, _) = stage.ralph(&["--allow-all", "--max-iterations", "8"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!(stage.read("traces.txt"), "iteration 1\niteration 3\niteration 5\n", "{facts}");
+    for iteration in [2, 4] {
+        let text = stage.read(&format!("trace-{iteration}.txt"));
+        assert_eq!(text.trim_end(), format!("iteration {iteration}"), "{facts}");
+    }
+    let state = stage.state();
+    assert_eq!(state["status"], "done", "{facts}");
+    assert_eq!(state["change_id"], CHANGE, "{facts}");
+    assert_eq!(state["harness"], agent.name(), "{facts}");
+    let done = list(&state);
+    assert_eq!(done.len(), 5, "{facts}");
+    let requests = stage.model.main_requests();
+    assert_eq!(requests.len(), 10, "{facts}");
+    for (iteration, asked) in done.iter().zip(requests.chunks(2)) {
+        let reported = usage(&asked[0]) + usage(&asked[1]);
+        assert_eq!(iteration["tokens_used"], reported.total(), "{facts}");
+        assert_ne!(iteration["tokens_estimated"], true, "{facts}");
+        assert_eq!(iteration["tool_calls"], 1, "{facts}");
+        assert_eq!(iteration["exit_code"], 0, "{facts}");
+        assert_eq!(iteration["files_changed"], 1, "{facts}");
+    }
+    assert_eq!(done[4]["promise"], "accepted", "{facts}");
+    assert_counted(&stage);
+    assert_nothing_is_left(&stage);
+}
+
+fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
+    let stage = Stage::new(agent, |scene| iterations(scene, 3));
+    let (code, _) = stage.ralph(&["--allow-all", "--continue-session"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    let state = stage.state();
+    let done = list(&state);
+    assert_eq!(done.len(), 3, "{facts}");
+    let sessions: Vec<_> = done.iter().map(|iteration| &iteration["session_id"]).collect();
+    assert!(
+        sessions.iter().all(|session| session.is_string() && *session == sessions[0]),
+        "{facts}"
+    );
+    let last = stage.model.main_requests().pop().expect("a request");
+    let history = last.body["messages"].to_string();
+    assert!(history.matches("One more trace is there.").count() >= 2, "{history}");
+    assert_counted(&stage);
+    assert_nothing_is_left(&stage);
+}
+
+fn a_limit_of_the_service_is_survived(agent: Agent) {
+    // The program's own tries follow at once where it looks at this header.
+    let limit = || Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1");
+    if agent == Agent::Copilot {
+        return waiting_for_the_limit(agent, limit);
+    }
+    failing(agent, limit);
+}
+
+/// Copilot calls a 429 a limit of its own accord: the loop waits for it, counts nothing, and can be interrupted.
+fn waiting_for_the_limit(agent: Agent, limit: fn() -> Reply) {
+    let stage = Stage::new(agent, |_| move |_: &Asked| limit());
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.signal_when_told("waiting for the usage limit", Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    let state = stage.state();
+    assert_eq!(state["status"], "stopped", "{facts}");
+    assert_eq!(state["ledger"]["iterations"], 0, "{facts}");
+}
+
+fn an_error_of_the_service_is_survived(agent: Agent) {
+    failing(agent, || Reply::error(500, "api_error", "out of order").header("retry-after-ms", "1"));
+}
+
+/// The service fails until the first iteration is over; the second one does the work.
+fn failing(agent: Agent, failure: fn() -> Reply) {
+    let stage = Stage::new(agent, |scene| {
+        move |asked: &Asked| {
+            if scene.iterations_ended() == 0 {
+                return failure();
+            }
+            work(&scene, asked)
+        }
+    });
+    let (code, _) = stage.ralph(&["--allow-all", "--retry-pause", "1"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    let state = stage.state();
+    assert_eq!(state["status"], "done", "{facts}");
+    let done = list(&state);
+    assert_eq!(done.len(), 2, "{facts}");
+    assert_ne!(done[0]["failure"].as_str().unwrap_or_default(), "", "{facts}");
+    assert_eq!(done[1]["failure"].as_str().unwrap_or_default(), "", "{facts}");
+    assert_eq!(stage.read("traces.txt"), "iteration 1\n", "{facts}");
+    let reported = stage.model.usage().0;
+    assert_eq!(done[1]["tokens_used"], reported.total(), "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        move |asked: &Asked| {
+            if scene.iterations_ended() > 0 {
+                let readme = scene.project.join("README.md");
+                let reply =
+                    if is_first(asked) { agent.reads(&readme) } else { Reply::text(PROMISE) };
+                return reply.usage(usage(asked));
+            }
+            if is_first(asked) {
+                // opencode denies only what lies outside of the project.
+                let outside = scene.project.parent().expect("a parent").join("denied.txt");
+                return agent
+                    .shell(&format!("echo no > '{}'", outside.display()))
+                    .usage(usage(asked));
+            }
+            Reply::text("It was denied.").usage(usage(asked))
+        }
+    });
+    let (code, _) = stage.ralph(&[]).end();
+    let facts = stage.facts();
+    assert!(!stage.project().join("../denied.txt").exists(), "{facts}");
+    assert_eq!(code, Some(0), "{facts}");
+    let state = stage.state();
+    let done = list(&state);
+    assert_eq!(done.len(), 2, "{facts}");
+    // Codex tells its model alone that its sandbox has denied something.
+    let is_told = agent != Agent::Codex;
+    let denied = done[0]["denied"].as_array().map_or(0, Vec::len);
+    assert_eq!(denied > 0, is_told, "{facts}");
+    assert_counted(&stage);
+    assert_nothing_is_left(&stage);
+}
+
+fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
+    // How long a program takes to its first tool depends on the machine, so a time that was too short is doubled.
+    let mut seconds = if matches!(agent, Agent::Claude | Agent::Codex) { 3 } else { 12 };
+    loop {
+        let stage = Stage::new(agent, |scene| {
+            move |asked: &Asked| {
+                if scene.iterations_ended() > 0 {
+                    return work(&scene, asked);
+                }
+                agent.shell(ENDLESS).usage(usage(asked))
+            }
+        });
+        let limit = format!("{seconds}s");
+        let (code, _) = stage.ralph(&["--allow-all", "--iteration-timeout", &limit]).end();
+        assert_nothing_is_left(&stage);
+        let facts = stage.facts();
+        let state = stage.state();
+        let done = list(&state);
+        assert_eq!(done[0]["timed_out"], true, "{facts}");
+        if stage.read("begun").is_empty() && seconds < 100 {
+            seconds *= 2;
+            continue;
+        }
+        assert_ne!(stage.read("begun"), "", "{facts}");
+        assert_eq!(code, Some(0), "{facts}");
+        assert_eq!(done.len(), 2, "{facts}");
+        assert_eq!(state["status"], "done", "{facts}");
+        return;
+    }
+}
+
+fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
+    let stage =
+        Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.signal_when_there(&stage.project().join("begun"), Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    let state = stage.state();
+    assert_eq!(state["status"], "stopped", "{facts}");
+    let done = list(&state);
+    assert_eq!(done.len(), 1, "{facts}");
+    assert!(done[0]["ended"].is_string(), "{facts}");
+}
+
+fn list(state: &Value) -> &[Value] {
+    state["iterations"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The tokens of the loop are those that the model has reported, no more and no fewer.
+fn assert_counted(stage: &Stage) {
+    let (main, side) = stage.model.usage();
+    assert_eq!(stage.state()["total_tokens"], (main + side).total(), "{}", stage.facts());
+    assert!(stage.model.complaints().is_empty(), "{}", stage.facts());
+}
+
+/// No process of the loop is alive.
+fn assert_nothing_is_left(stage: &Stage) {
+    let left = stage.processes();
+    assert!(left.is_empty(), "{left:?}\n{}", stage.facts());
+}

@@ -1,0 +1,239 @@
+//! A scratch folder with all that one test needs: a home, a project under git, and the agent program on the `PATH`.
+
+use crate::agent::Agent;
+use ralph_speckit::rehearsal::{Asked, Reply, ScriptedModel};
+use ralph_speckit::world::pause;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The scratch folder. Whatever still runs out of it is killed when it goes.
+pub struct Stage {
+    agent: Agent,
+    pub model: ScriptedModel,
+    folder: TempDir,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// The change on which every loop works.
+pub const CHANGE: &str = "001-01_rehearse";
+
+impl Stage {
+    /// Makes a stage; `script` is given the folder of the project and returns what decides the model's replies.
+    pub fn new<S>(agent: Agent, script: impl FnOnce(Scene) -> S) -> Stage
+    where
+        S: FnMut(&Asked) -> Reply + Send + 'static,
+    {
+        let folder = TempDir::with_prefix("agents-").expect("a scratch folder");
+        for name in ["home", "project", "bin", "tmp"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder of the scratch");
+        }
+        let program = agent.program().expect("an installed program");
+        // The links are followed, because a script looks for its modules beside itself.
+        let program = fs::canonicalize(program).expect("a real path");
+        symlink(program, folder.path().join("bin").join(agent.name())).expect("a link");
+        let project = fs::canonicalize(folder.path().join("project")).expect("a real path");
+        let model = ScriptedModel::start(script(Scene { agent, project })).expect("a model");
+        let variables = agent.settle(&folder.path().join("home"), &model.url());
+        let stage = Stage { agent, model, folder, variables };
+        stage.git(&["init", "--quiet", "--initial-branch", "main"]);
+        stage.write("README.md", "A project of a test.\n");
+        let proposal = "# Rehearse\n\nEach iteration leaves one more trace in this project.\n";
+        stage.write(&format!(".spool/changes/{CHANGE}/proposal.md"), proposal);
+        stage.git(&["add", "README.md", ".spool"]);
+        stage.git(&["commit", "--quiet", "--message", "begin"]);
+        stage
+    }
+
+    /// Starts `spool ralph` on the change, with the given arguments besides those that every run has.
+    pub fn ralph(&self, arguments: &[&str]) -> Run {
+        let spool = Path::new(env!("CARGO_BIN_EXE_spool"));
+        let mut command = self.command(spool);
+        command.args(["ralph", "Leave a trace.", "--change", CHANGE, "--harness"]);
+        command.args([self.agent.name(), "--model", self.agent.model(), "--done", "manual"]);
+        command.args(["--no-interactive"]).args(arguments);
+        let printed = self.real().join("printed");
+        let file = File::create(&printed).expect("a file for what is printed");
+        command.stdout(file.try_clone().expect("a handle")).stderr(file);
+        Run { child: command.spawn().expect("spool"), printed }
+    }
+
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// The loop's state as `loop-state.json` tells it.
+    pub fn state(&self) -> Value {
+        let text = self.read(".claude/loop-state.json");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// All that is known, for the message of a failed test.
+    pub fn facts(&self) -> String {
+        let printed = fs::read_to_string(self.real().join("printed")).unwrap_or_default();
+        let mut facts = format!("{printed}\n{}\n", self.read(".claude/loop-state.json"));
+        for asked in self.model.requests() {
+            let text = asked.last_text();
+            let text: String = text.chars().rev().take(200).collect();
+            let text: String = text.chars().rev().collect();
+            facts.push_str(&format!("{:?} {}: {text}\n", asked.asker, asked.number));
+        }
+        facts + &format!("{:?}\n", self.model.complaints())
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.real().join("project")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.real().join("home")
+    }
+
+    /// The scratch folder by its real path, as `/proc` and the programs name it.
+    fn real(&self) -> PathBuf {
+        fs::canonicalize(self.folder.path()).expect("a real path")
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.project().join(name);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
+        fs::write(path, text).expect("a file in the project");
+    }
+
+    /// The text of a file of the project; empty where there is none.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.project().join(name)).unwrap_or_default()
+    }
+
+    pub fn git(&self, words: &[&str]) -> String {
+        let output = self.command(Path::new("git")).args(words).output().expect("git");
+        assert!(output.status.success(), "git {words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// A command in the project that sees nothing of this machine's own settings.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear().stdin(Stdio::null());
+        command.envs(self.environment());
+        command
+    }
+
+    fn environment(&self) -> Vec<(String, OsString)> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", self.real().join("bin").display());
+        let mut all = vec![
+            ("PATH".to_owned(), path.into()),
+            ("HOME".to_owned(), self.home().into()),
+            ("TMPDIR".to_owned(), self.real().join("tmp").into()),
+            ("LANG".to_owned(), "C.UTF-8".into()),
+            ("GIT_AUTHOR_NAME".to_owned(), "A Test".into()),
+            ("GIT_AUTHOR_EMAIL".to_owned(), "test@example.org".into()),
+            ("GIT_COMMITTER_NAME".to_owned(), "A Test".into()),
+            ("GIT_COMMITTER_EMAIL".to_owned(), "test@example.org".into()),
+        ];
+        all.extend(self.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
+        all
+    }
+
+    /// Every process that has to do with the scratch folder: by its command, its folder, or its environment.
+    pub fn processes(&self) -> Vec<(i32, String)> {
+        let scratch = self.real().into_os_string().into_encoded_bytes();
+        let mentions = |bytes: &[u8]| bytes.windows(scratch.len()).any(|part| part == scratch);
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let read = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+            let folder = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let command = read("cmdline");
+            if mentions(&command)
+                || mentions(folder.into_os_string().as_encoded_bytes())
+                || mentions(&read("environ"))
+            {
+                found.push((pid, String::from_utf8_lossy(&command).replace('\0', " ")));
+            }
+        }
+        found
+    }
+}
+
+/// What a script knows of its stage.
+#[derive(Clone)]
+pub struct Scene {
+    pub agent: Agent,
+    pub project: PathBuf,
+}
+
+impl Scene {
+    /// How many iterations of the loop have come to their end so far.
+    pub fn iterations_ended(&self) -> usize {
+        let text = fs::read_to_string(self.project.join(".claude/loop-state.json"));
+        let state: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+        let iterations = state["iterations"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+        iterations.iter().filter(|iteration| iteration["ended"].is_string()).count()
+    }
+}
+
+/// A `spool ralph` that runs.
+pub struct Run {
+    child: Child,
+    printed: PathBuf,
+}
+
+impl Run {
+    /// Waits for the end and returns the exit code, with all that was printed.
+    pub fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().expect("spool ends");
+        (status.code(), fs::read_to_string(&self.printed).unwrap_or_default())
+    }
+
+    /// Waits until a file is there, and sends a signal then.
+    pub fn signal_when_there(&mut self, file: &Path, signal: Signal) {
+        self.signal_when(|_| file.exists(), signal);
+    }
+
+    /// Waits until these words were printed, and sends a signal then.
+    pub fn signal_when_told(&mut self, words: &str, signal: Signal) {
+        self.signal_when(|printed| printed.contains(words), signal);
+    }
+
+    fn signal_when(&mut self, is_time: impl Fn(&str) -> bool, signal: Signal) {
+        loop {
+            let printed = fs::read_to_string(&self.printed).unwrap_or_default();
+            if is_time(&printed) {
+                break;
+            }
+            if let Some(status) = self.child.try_wait().expect("spool") {
+                panic!("{status}: {printed}");
+            }
+            pause(Duration::from_millis(20));
+        }
+        kill_process(Pid::from_child(&self.child), signal).expect("a signal");
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // A test that failed on the way; the stage ends the rest.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for (pid, _) in self.processes() {
+            if let Some(pid) = Pid::from_raw(pid) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
