@@ -698,7 +698,10 @@ impl<'a> Drive<'a> {
             ));
         }
         if ran.ended.survivors > 0 {
-            let left = counted(ran.ended.survivors as u64, "process");
+            let left = match ran.ended.survivors {
+                1 => "1 process".to_owned(),
+                many => format!("{} processes", grouped(many as u64)),
+            };
             self.screen.tell(
                 "survivors",
                 &format!("  {left} that the agent had left running were ended"),
