@@ -16,7 +16,7 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, WithoutWork};
-pub use decide::{Judgement, decide, wants_checks};
+pub use decide::{Judgement, decide, time_is_up, wants_checks};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{
