@@ -72,6 +72,9 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
+    if let Err(error) = &end {
+        drive.give_up(error);
+    }
     drive.screen.close();
     end.map(ExitCode::from)
 }
@@ -245,6 +248,9 @@ impl<'a> Drive<'a> {
             if let Some(asked) = self.wait_while_paused()? {
                 return self.stop(asked);
             }
+            if let Some(reason) = self.time_is_up() {
+                return self.finish(&reason, None);
+            }
             let next = self.iteration()?;
             let asked = match next {
                 Next::Over(reason) => return self.finish(&reason, self.signals.asked()),
@@ -402,6 +408,13 @@ impl<'a> Drive<'a> {
         let asked = eyes.asked;
         let report = reader.report(&ended.left);
         Ok(Ran { report, ended, asked, lasted: clock.elapsed() })
+    }
+
+    /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.
+    fn time_is_up(&mut self) -> Option<TerminalReason> {
+        let reason = engine::time_is_up(&self.contract, self.clock.elapsed().as_secs())?;
+        self.books.state.ledger.ended = Some(reason.clone());
+        Some(reason)
     }
 
     /// The shorter one of the iteration's own limit and what is left for the whole loop.
@@ -681,7 +694,10 @@ impl<'a> Drive<'a> {
             ));
         }
         if ran.ended.survivors > 0 {
-            let left = counted(ran.ended.survivors as u64, "process");
+            let left = match ran.ended.survivors {
+                1 => "1 process".to_owned(),
+                many => format!("{} processes", grouped(many as u64)),
+            };
             self.screen.tell(
                 "survivors",
                 &format!("  {left} that the agent had left running were ended"),
@@ -749,7 +765,9 @@ impl<'a> Drive<'a> {
             Some(all) => length.min(all.saturating_sub(self.clock.elapsed())),
             None => length,
         };
-        let until = world::now() / 1000 + length.as_secs();
+        // A moment that is still to come, also when the wait is shorter than a second.
+        let until =
+            (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
         self.books.state.doing = format!("waiting for {what}");
         self.books.state.waits_until = until;
         self.books.save()?;
@@ -817,6 +835,17 @@ impl<'a> Drive<'a> {
         self.screen.title(&status.word());
         self.summary(reason, code);
         saved.map(|()| code)
+    }
+
+    /// Puts down why the runner cannot go on; the books write it when they are closed.
+    fn give_up(&mut self, error: &anyhow::Error) {
+        let state = &mut self.books.state;
+        if !state.status.is_over() {
+            TerminalReason::Stopped.name().clone_into(&mut state.reason);
+            state.words = format!("{error:#}");
+            state.exit_code = Some(ends::FAILURE);
+            self.screen.title(&super::books::Status::Stopped.word());
+        }
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8) {
