@@ -48,6 +48,10 @@ const AFTER_LIMIT: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
 /// The most files of an iteration that are named in its history.
 const MOST_FILES: usize = 200;
+/// The longest that a commit may take, with the repository's hooks.
+const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+/// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
+const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
 /// The most characters of what the agent asks a person for.
@@ -102,6 +106,18 @@ struct Drive<'a> {
     visible: u64,
     /// All files that were changed since the start.
     touched: BTreeSet<PathBuf>,
+    /// Files that should have been committed, and could not be.
+    uncommitted: BTreeSet<PathBuf>,
+    /// The tasks that were open at the start, by id.
+    open_at_start: Vec<String>,
+    /// What is checked out, as far as it tells of work: a commit without any file of it does not count.
+    head: Option<String>,
+    /// Whether the commits of this iteration, when there are any, hold work.
+    worked: bool,
+    /// All commits since the start.
+    commits_made: u64,
+    /// Usage limits in a row that were hit.
+    limits_hit: u32,
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
     ticked: usize,
@@ -172,6 +188,12 @@ impl<'a> Drive<'a> {
             missing: Vec::new(),
             remarks: Vec::new(),
             ticked: 0,
+            uncommitted: BTreeSet::new(),
+            open_at_start: Vec::new(),
+            head: None,
+            worked: false,
+            commits_made: 0,
+            limits_hit: 0,
             change,
             options,
             harness,
@@ -182,8 +204,11 @@ impl<'a> Drive<'a> {
             screen,
             git,
         };
-        if let Some(tasks) = &mut drive.tasks {
-            tasks.look();
+        drive.head.clone_from(&drive.moment.head);
+        if let Some(tasks) = &mut drive.tasks
+            && let Work::List { open, .. } = tasks.look().work
+        {
+            drive.open_at_start = open;
         }
         // What stands there at the start is no progress of the first iteration.
         drive.books.state.ledger =
@@ -219,6 +244,7 @@ impl<'a> Drive<'a> {
         if let Some(words) = self.harness.caution(version) {
             self.screen.warn(&words);
         }
+        self.warn_of_the_place();
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneCriteria::Manual => format!("until <promise>{}</promise>", self.options.promise),
@@ -242,6 +268,30 @@ impl<'a> Drive<'a> {
         self.screen.tell("start", &words.replace(" , ", ", "), fields);
     }
 
+    /// Says what will not go as a person expects, before the first token is spent.
+    fn warn_of_the_place(&self) {
+        if self.options.commits == Commits::EachIteration {
+            match &self.git {
+                None => self.screen.warn(
+                    "nothing will be committed: there is no git repository here, or git cannot read it",
+                ),
+                Some(git) => {
+                    if let Some(what) = git.in_the_middle_of() {
+                        self.screen.warn(&format!(
+                            "nothing will be committed while {what} is under way in the repository"
+                        ));
+                    }
+                }
+            }
+        }
+        if let Some(tasks) = self.tasks.as_ref().filter(|_| self.open_at_start.is_empty()) {
+            self.screen.warn(&format!(
+                "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
+                tasks.path.display()
+            ));
+        }
+    }
+
     /// Goes round until the end and returns its exit code.
     fn go(&mut self) -> Result<u8> {
         loop {
@@ -258,7 +308,7 @@ impl<'a> Drive<'a> {
                 Next::On(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Until(resets_at) => {
                     let words = "the usage limit";
-                    let pause = resets_at.map_or(UNKNOWN_LIMIT, |at| until(at) + AFTER_LIMIT);
+                    let pause = limit_pause(resets_at.map(until), self.limits_hit);
                     self.rest(pause, words)?
                 }
             };
@@ -313,7 +363,7 @@ impl<'a> Drive<'a> {
             self.screen.warn(warning);
         }
         let looked = self.tasks.as_mut().map(Tasks::look).unwrap_or_default();
-        self.changed_files(&before, &looked, &ran, &mut entry);
+        self.changed_files(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
         self.record(&mut entry, &ran, &verdict)?;
@@ -382,7 +432,8 @@ impl<'a> Drive<'a> {
             folder: &self.change.worktree,
             scratch: &scratch,
         };
-        let launch = self.harness.launch(&order)?;
+        let mut launch = self.harness.launch(&order)?;
+        launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let limits = Limits {
             wall: self.wall(),
             silence: self.options.idle_timeout,
@@ -442,7 +493,14 @@ impl<'a> Drive<'a> {
     }
 
     /// Finds out which files and commits the iteration made; commits them where that is asked for.
-    fn changed_files(&mut self, before: &Files, looked: &Looked, ran: &Ran, entry: &mut Iteration) {
+    fn changed_files(
+        &mut self,
+        before: &Files,
+        looked: &Looked,
+        ran: &Ran,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) {
         let after = Files::of(&self.change.worktree, self.git.as_ref());
         let mut changed = after.changed_since(before);
         if let Some(git) = &self.git {
@@ -459,19 +517,44 @@ impl<'a> Drive<'a> {
             let done = looked.ticked.join(" ");
             let message =
                 format!("ralph: {} iteration {} {done}", self.change.id, entry.n).trim().to_owned();
-            if let Err(error) = git.commit(&changed, &message) {
+            let mut files = changed.clone();
+            files.extend(self.uncommitted.iter().cloned());
+            let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
+            let clock = Stopwatch::start();
+            let mut interrupted = || {
+                screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
+                asked(signals, requests).is_some()
+            };
+            let (keeper, folder) = (&self.keeper, &self.change.worktree);
+            let made = git.commit(&files, &message, &mut |launch| {
+                Ok(capture(keeper, &launch, folder, COMMIT_LIMIT, log, &mut interrupted)?)
+            });
+            self.screen.still();
+            self.uncommitted.clear();
+            if let Err(error) = made {
                 let words = format!("the runner could not commit this iteration: {error:#}");
                 self.screen.warn(&words);
                 self.remarks.push(words);
+                // They are not lost: the next commit takes them along.
+                self.uncommitted.extend(files);
             }
         }
         if let Some(git) = &self.git {
-            entry.commits = git.commits_since(&self.moment);
+            entry.commits = git.commits_since(&self.moment).unwrap_or_else(|error| {
+                self.screen.warn(&format!("git cannot tell the commits: {error:#}"));
+                Vec::new()
+            });
             if !entry.commits.is_empty() {
                 let committed = git.files_since(self.moment.head.as_deref());
                 let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
                 changed.extend(committed.into_iter().filter(|file| !known.contains(file)));
             }
+        }
+        self.commits_made += entry.commits.len() as u64;
+        // A commit of nothing, or of the loop's own notes, gets the work no further.
+        self.worked = entry.commits.is_empty() || !changed.is_empty();
+        if let Some(git) = self.git.as_ref().filter(|_| self.worked) {
+            self.head = git.moment(Some(self.moment.clone())).head;
         }
         entry.files_changed = changed.len() as u64;
         entry.files =
@@ -557,7 +640,10 @@ impl<'a> Drive<'a> {
             claimed,
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
-            commits: self.git.as_ref().map(|_| entry.commits.len() as u64),
+            commits: self.git.as_ref().map(|_| match self.worked {
+                true => entry.commits.len() as u64,
+                false => 0,
+            }),
             tokens: counted.tokens,
             since_arming: match (self.touched.is_empty(), blind) {
                 (false, _) => Changed::Changed,
@@ -587,12 +673,9 @@ impl<'a> Drive<'a> {
 
     /// What the work looks like now.
     fn fingerprint(&self, blind: bool) -> Fingerprint {
-        let moment = match &self.git {
-            Some(git) => git.moment(Some(self.moment.clone())).head.unwrap_or_default(),
-            None => String::new(),
-        };
+        let head = self.head.clone().unwrap_or_default();
         let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
-        let work = Hasher::default().with_number(tasks).with_number(hash_of(moment.as_bytes()));
+        let work = Hasher::default().with_number(tasks).with_number(hash_of(head.as_bytes()));
         let tree = if blind { Tree::Unknown } else { Tree::Hash(self.visible) };
         Fingerprint { work: work.finish(), tree }
     }
@@ -706,7 +789,11 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn after(&self, verdict: Verdict, ran: &Ran) -> Next {
+    fn after(&mut self, verdict: Verdict, ran: &Ran) -> Next {
+        self.limits_hit = match verdict {
+            Verdict::Wait(_) => self.limits_hit.saturating_add(1),
+            _ => 0,
+        };
         match verdict {
             Verdict::End(reason) => Next::Over(reason),
             Verdict::Wait(_) => Next::Until(match &ran.report.outcome {
@@ -776,8 +863,9 @@ impl<'a> Drive<'a> {
         self.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
         let rest = Stopwatch::start();
         let mut found = None;
-        while found.is_none() && rest.elapsed() < length {
-            let left = length.saturating_sub(rest.elapsed());
+        while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
+            // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
+            let left = length.saturating_sub(rest.elapsed()).min(self::until(until));
             self.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
             // A signal ends the wait at once, a request within a moment.
             self.signals.wait(LOOK.min(left));
@@ -848,20 +936,67 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// What a person should look at who reads nothing but the end, a sentence each.
+    fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if let Some(list) = self.tasks.as_ref().map(|tasks| &tasks.path) {
+            let is_list = |file: &PathBuf| {
+                self.change.worktree.join(file).canonicalize().ok() == list.canonicalize().ok()
+            };
+            if self.ticked > 0 && self.touched.iter().all(is_list) {
+                doubts.push(format!(
+                    "{} ticked, and no other file was changed: see whether the work is there",
+                    if self.ticked == 1 {
+                        "1 box was".to_owned()
+                    } else {
+                        format!("{} boxes were", self.ticked)
+                    }
+                ));
+            }
+            if let Ok(bytes) = fs::read(list) {
+                let list = crate::engine::tasks::TaskList::parse(&bytes);
+                let is_gone = |id: &&String| list.find(id).is_none();
+                let gone: Vec<&String> = self.open_at_start.iter().filter(is_gone).collect();
+                if !gone.is_empty() {
+                    let named: Vec<&str> = gone.iter().take(10).map(|id| id.as_str()).collect();
+                    let more = if gone.len() > 10 { ", …" } else { "" };
+                    doubts.push(format!(
+                        "{} open at the start, and not in the list any more: {}{more}",
+                        if gone.len() == 1 {
+                            "1 task was".to_owned()
+                        } else {
+                            format!("{} tasks were", gone.len())
+                        },
+                        named.join(", ")
+                    ));
+                }
+            }
+        }
+        if !self.uncommitted.is_empty() {
+            let files = counted(self.uncommitted.len() as u64, "file");
+            doubts.push(format!("{files} could not be committed: `git status` shows them"));
+        }
+        doubts
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8) {
         let state = &self.books.state;
-        let (ledger, tasks) = (&state.ledger, self.tasks_line());
+        let tasks = self.tasks_line();
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
             lasted(self.clock.elapsed()),
             format!("{} tokens", grouped(state.total_tokens)),
-            counted(ledger.commits, "commit"),
+            counted(self.commits_made, "commit"),
             counted(self.touched.len() as u64, "file"),
         ];
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
-        let style = if code == 0 { crate::style::GOOD } else { crate::style::WARN };
+        let doubts = self.doubts();
+        let style = match (code, doubts.is_empty()) {
+            (0, true) => crate::style::GOOD,
+            _ => crate::style::WARN,
+        };
         let word = ends::status(reason).word();
         let mut words = format!(
             "ralph: {}{word}{}: {reason}\n       {}",
@@ -869,6 +1004,9 @@ impl<'a> Drive<'a> {
             style.render_reset(),
             parts.join(", ")
         );
+        for doubt in &doubts {
+            words = format!("{words}\n       {doubt}");
+        }
         let next = ends::what_next(reason);
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
@@ -883,8 +1021,9 @@ impl<'a> Drive<'a> {
         let fields = json!({
             "status": word, "reason": reason.name(), "exit_code": code,
             "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),
-            "total_tokens": state.total_tokens, "commits": ledger.commits,
+            "total_tokens": state.total_tokens, "commits": self.commits_made,
             "files": self.touched.len(), "tasks": tasks, "next": next,
+            "doubts": doubts,
         });
         self.screen.tell("end", &words, fields);
     }
@@ -920,6 +1059,18 @@ fn until(at: u64) -> Duration {
     Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
 }
 
+/// How long to wait for a usage limit that is lifted after this time, as far as that is told, and was hit
+/// `times` in a row.
+///
+/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.
+fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
+    let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
+        return UNKNOWN_LIMIT;
+    };
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    left + AFTER_LIMIT.saturating_mul(longer).min(LONGEST_PAUSE)
+}
+
 fn on_the_path(program: &str) -> Option<PathBuf> {
     let path = world::raw_variable("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| is_program(it))
@@ -939,6 +1090,18 @@ fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_usage_limit_with_a_clock_that_is_wrong_is_neither_hammered_nor_waited_for_for_ever() {
+        let pauses: Vec<u64> =
+            [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
+        assert_eq!(pauses, [5, 10, 20, 900]);
+        assert_eq!(limit_pause(Some(Duration::from_secs(7200)), 1), Duration::from_secs(7205));
+        // Milliseconds in the place of seconds.
+        assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(None, 7), UNKNOWN_LIMIT);
+    }
 
     #[test]
     fn a_need_stands_at_the_beginning_of_a_line() {
