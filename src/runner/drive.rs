@@ -114,6 +114,8 @@ struct Drive<'a> {
     head: Option<String>,
     /// Whether the commits of this iteration, when there are any, hold work.
     worked: bool,
+    /// Whether any of the tokens were estimated.
+    estimated: bool,
     /// All commits since the start.
     commits_made: u64,
     /// Usage limits in a row that were hit.
@@ -192,6 +194,7 @@ impl<'a> Drive<'a> {
             open_at_start: Vec::new(),
             head: None,
             worked: false,
+            estimated: false,
             commits_made: 0,
             limits_hit: 0,
             change,
@@ -566,6 +569,7 @@ impl<'a> Drive<'a> {
         let report = &ran.report;
         entry.tokens_used = counted.tokens;
         entry.tokens_estimated = counted.estimated;
+        self.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
         entry.interrupted = ran.asked.is_some();
         entry.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
@@ -742,6 +746,9 @@ impl<'a> Drive<'a> {
             self.books.end(entry)?;
         }
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
+            (true, ..) if ran.ended.cut == Some(Cut::Silence) => {
+                " (cut short: nothing was heard of it)".to_owned()
+            }
             (true, ..) => " (cut short by its time limit)".to_owned(),
             (_, true, _) => " (interrupted)".to_owned(),
             (.., false) => format!(" (failed: {})", entry.failure),
@@ -901,10 +908,11 @@ impl<'a> Drive<'a> {
     fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let code = ends::exit_code(reason, signal);
         let status = ends::status(reason);
+        let words = ends::words(reason, signal);
         let state = &mut self.books.state;
         state.status = status;
         reason.name().clone_into(&mut state.reason);
-        state.words = reason.to_string();
+        state.words.clone_from(&words);
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
@@ -916,7 +924,7 @@ impl<'a> Drive<'a> {
             iteration: self.books.state.current_iteration,
             task: self.tasks_line(),
             reason: reason.name().to_owned(),
-            words: reason.to_string(),
+            words,
             ..Entry::default()
         })?;
         self.requests.clear_stop();
@@ -985,7 +993,11 @@ impl<'a> Drive<'a> {
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
             lasted(self.clock.elapsed()),
-            format!("{} tokens", grouped(state.total_tokens)),
+            format!(
+                "{}{} tokens",
+                if self.estimated { "about " } else { "" },
+                grouped(state.total_tokens)
+            ),
             counted(self.commits_made, "commit"),
             counted(self.touched.len() as u64, "file"),
         ];
@@ -999,9 +1011,10 @@ impl<'a> Drive<'a> {
         };
         let word = ends::status(reason).word();
         let mut words = format!(
-            "ralph: {}{word}{}: {reason}\n       {}",
+            "ralph: {}{word}{}: {}\n       {}",
             style.render(),
             style.render_reset(),
+            state.words,
             parts.join(", ")
         );
         for doubt in &doubts {
