@@ -16,7 +16,7 @@ use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
 use super::git::{Git, Moment};
-use super::harness::{self, Harness, Launch, Order, Outcome, Report};
+use super::harness::{self, Approval, Harness, Launch, Order, Outcome, Report};
 use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
 use super::prompt::{self, Material};
@@ -40,8 +40,8 @@ use crate::world::{self, Stopwatch};
 const LINGERING: Duration = Duration::from_secs(10);
 /// The longest pause between two runs after failures.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
-/// How long to wait for a usage limit of which nobody says when it is lifted.
-const UNKNOWN_LIMIT: Duration = Duration::from_mins(15);
+/// How long to wait at first for a usage limit of which nobody says when it is lifted; doubled each time.
+const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
 /// How long after the time that was told a usage limit is tried again.
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// How often a waiting loop looks for signals and requests.
@@ -104,7 +104,8 @@ struct Drive<'a> {
     touched: BTreeSet<PathBuf>,
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
-    ticked: usize,
+    /// Usage limits in a row.
+    limits_in_a_row: u32,
 }
 
 /// What is to be done after an iteration.
@@ -171,7 +172,7 @@ impl<'a> Drive<'a> {
             touched: BTreeSet::new(),
             missing: Vec::new(),
             remarks: Vec::new(),
-            ticked: 0,
+            limits_in_a_row: 0,
             change,
             options,
             harness,
@@ -216,6 +217,11 @@ impl<'a> Drive<'a> {
                 json!({"pid": recovered.pid}),
             );
         }
+        if self.options.allow_all == Approval::Own
+            && let Some(words) = self.harness.without_consent()
+        {
+            self.screen.warn(words);
+        }
         if let Some(words) = self.harness.caution(version) {
             self.screen.warn(&words);
         }
@@ -258,7 +264,8 @@ impl<'a> Drive<'a> {
                 Next::On(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Until(resets_at) => {
                     let words = "the usage limit";
-                    let pause = resets_at.map_or(UNKNOWN_LIMIT, |at| until(at) + AFTER_LIMIT);
+                    let unknown = doubled(UNKNOWN_LIMIT, self.limits_in_a_row);
+                    let pause = resets_at.map_or(unknown, |at| until(at) + AFTER_LIMIT);
                     self.rest(pause, words)?
                 }
             };
@@ -491,7 +498,6 @@ impl<'a> Drive<'a> {
         entry.denied.clone_from(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
-        self.ticked += looked.ticked.len();
         if let Outcome::Failed(why) | Outcome::Lasting(why) = &report.outcome {
             entry.failure.clone_from(why);
         }
@@ -706,7 +712,9 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn after(&self, verdict: Verdict, ran: &Ran) -> Next {
+    fn after(&mut self, verdict: Verdict, ran: &Ran) -> Next {
+        let waits = matches!(verdict, Verdict::Wait(_));
+        self.limits_in_a_row = if waits { self.limits_in_a_row.saturating_add(1) } else { 0 };
         match verdict {
             Verdict::End(reason) => Next::Over(reason),
             Verdict::Wait(_) => Next::Until(match &ran.report.outcome {
@@ -715,10 +723,7 @@ impl<'a> Drive<'a> {
             }),
             Verdict::Continue(_) => match self.books.state.ledger.failures {
                 0 => Next::On(Duration::ZERO),
-                times => {
-                    let longer = 2_u32.saturating_pow((times - 1).min(16));
-                    Next::On(self.options.retry_pause.saturating_mul(longer).min(LONGEST_PAUSE))
-                }
+                times => Next::On(doubled(self.options.retry_pause, times)),
             },
         }
     }
@@ -913,6 +918,12 @@ fn blocked(text: &str) -> Option<String> {
 
 fn is_complete(work: &Work) -> bool {
     matches!(work, Work::List { done: 1.., open } if open.is_empty())
+}
+
+/// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
+fn doubled(pause: Duration, times: u32) -> Duration {
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    pause.saturating_mul(longer).min(LONGEST_PAUSE)
 }
 
 /// How long it is until a moment in seconds since the Unix epoch.
