@@ -410,13 +410,9 @@ impl<'a> Drive<'a> {
         Ok(Ran { report, ended, asked, lasted: clock.elapsed() })
     }
 
-    /// Whether a wait or a pause has used up the time of the whole loop: no agent is started for nothing.
+    /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.
     fn time_is_up(&mut self) -> Option<TerminalReason> {
-        let limit = self.options.max_runtime?;
-        if self.clock.elapsed() < limit {
-            return None;
-        }
-        let reason = TerminalReason::TimedOut { limit: limit.as_secs() };
+        let reason = engine::time_is_up(&self.contract, self.clock.elapsed().as_secs())?;
         self.books.state.ledger.ended = Some(reason.clone());
         Some(reason)
     }
@@ -698,7 +694,10 @@ impl<'a> Drive<'a> {
             ));
         }
         if ran.ended.survivors > 0 {
-            let left = counted(ran.ended.survivors as u64, "process");
+            let left = match ran.ended.survivors {
+                1 => "1 process".to_owned(),
+                many => format!("{} processes", grouped(many as u64)),
+            };
             self.screen.tell(
                 "survivors",
                 &format!("  {left} that the agent had left running were ended"),

@@ -1,0 +1,10 @@
+//! `spool ralph` under stress, as a black box: signals at any moment, agents that will not end, and agents
+//! that print what no agent should.
+
+#![cfg(all(feature = "cli", target_os = "linux"))]
+
+mod limits;
+mod moments;
+mod output;
+mod support;
+mod trees;
