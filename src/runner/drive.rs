@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -302,10 +302,7 @@ impl<'a> Drive<'a> {
         let ran = match self.run_agent(&text, &about, &mut log) {
             Ok(ran) => ran,
             Err(error) => Ran {
-                report: Report {
-                    outcome: Outcome::Lasting(format!("{error:#}")),
-                    ..Report::default()
-                },
+                report: Report { outcome: not_started(&error), ..Report::default() },
                 ended: Ended::default(),
                 asked: None,
                 lasted: Duration::ZERO,
@@ -918,6 +915,19 @@ fn blocked(text: &str) -> Option<String> {
 
 fn is_complete(work: &Work) -> bool {
     matches!(work, Work::List { done: 1.., open } if open.is_empty())
+}
+
+/// How a run counts that could not even be started: a missing program stays missing, want of memory
+/// or of processes passes.
+fn not_started(error: &anyhow::Error) -> Outcome {
+    let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    let words = format!("{error:#}");
+    match kind {
+        None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Outcome::Lasting(words)
+        }
+        Some(_) => Outcome::Failed(words),
+    }
 }
 
 /// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
