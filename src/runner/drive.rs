@@ -15,7 +15,7 @@ use super::capture::capture;
 use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
-use super::git::{Git, Moment};
+use super::git::{Git, Moment, NO_COMMIT};
 use super::harness::{self, Approval, Harness, Launch, Order, Outcome, Report};
 use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
@@ -90,7 +90,10 @@ struct Drive<'a> {
     signals: &'a Signals,
     screen: Screen,
     git: Option<Git>,
+    /// The repository at the start of the iteration.
     moment: Moment,
+    /// The repository when it was last looked at.
+    latest: Moment,
     tasks: Option<Tasks>,
     counter: Counter,
     /// Where `wt-usage` is, `None` for nowhere.
@@ -162,7 +165,8 @@ impl<'a> Drive<'a> {
         let files = Files::of(&change.worktree, git.as_ref());
         let mut drive = Self {
             requests: books.requests(),
-            moment: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
+            moment: Moment::default(),
+            latest: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
             usage: on_the_path(tokens::USAGE),
             keeper: process::own_program().context("the running program cannot be found")?,
             tasks: tasks.filter(|_| done == DoneCriteria::Tasks),
@@ -279,10 +283,8 @@ impl<'a> Drive<'a> {
     fn iteration(&mut self) -> Result<Next> {
         let number = self.books.state.ledger.iterations + 1;
         let began_at = world::now();
-        self.moment = self
-            .git
-            .as_ref()
-            .map_or_else(Moment::default, |git| git.moment(Some(std::mem::take(&mut self.moment))));
+        self.look_at_git();
+        self.moment.clone_from(&self.latest);
         let before = Files::of(&self.change.worktree, self.git.as_ref());
         let next_task = self.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let text = self.prompt(number)?;
@@ -290,7 +292,7 @@ impl<'a> Drive<'a> {
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
-            head_at_start: self.moment.head.clone().unwrap_or_default(),
+            head_at_start: self.head_at_start(),
             log: log_name,
             ..Iteration::default()
         };
@@ -322,6 +324,19 @@ impl<'a> Drive<'a> {
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
         self.record(&mut entry, &ran, &verdict)?;
         Ok(self.after(verdict, &ran))
+    }
+
+    /// Looks what the repository looks like now; starts git only where something has moved.
+    fn look_at_git(&mut self) {
+        if let Some(git) = &self.git {
+            self.latest = git.moment(Some(std::mem::take(&mut self.latest)));
+        }
+    }
+
+    /// The commit on which an iteration begins, empty without a repository.
+    fn head_at_start(&self) -> String {
+        let none = self.git.as_ref().map(|_| NO_COMMIT.to_owned());
+        self.moment.head.clone().or(none).unwrap_or_default()
     }
 
     fn prompt(&mut self, number: u32) -> Result<String> {
@@ -469,8 +484,9 @@ impl<'a> Drive<'a> {
                 self.remarks.push(words);
             }
         }
+        self.look_at_git();
         if let Some(git) = &self.git {
-            entry.commits = git.commits_since(&self.moment);
+            entry.commits = git.commits_between(&self.moment, &self.latest);
             if !entry.commits.is_empty() {
                 let committed = git.files_since(self.moment.head.as_deref());
                 let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
@@ -590,12 +606,9 @@ impl<'a> Drive<'a> {
 
     /// What the work looks like now.
     fn fingerprint(&self, blind: bool) -> Fingerprint {
-        let moment = match &self.git {
-            Some(git) => git.moment(Some(self.moment.clone())).head.unwrap_or_default(),
-            None => String::new(),
-        };
+        let head = self.latest.head.as_deref().unwrap_or_default();
         let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
-        let work = Hasher::default().with_number(tasks).with_number(hash_of(moment.as_bytes()));
+        let work = Hasher::default().with_number(tasks).with_number(hash_of(head.as_bytes()));
         let tree = if blind { Tree::Unknown } else { Tree::Hash(self.visible) };
         Fingerprint { work: work.finish(), tree }
     }
