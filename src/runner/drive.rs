@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use super::capture::capture;
 use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
-use super::git::{Git, Moment};
-use super::harness::{self, Harness, Launch, Order, Outcome, Report};
+use super::git::{Git, Moment, NO_COMMIT};
+use super::harness::{self, Approval, Harness, Launch, Order, Outcome, Report};
 use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
 use super::prompt::{self, Material};
@@ -40,8 +40,8 @@ use crate::world::{self, Stopwatch};
 const LINGERING: Duration = Duration::from_secs(10);
 /// The longest pause between two runs after failures.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
-/// How long to wait for a usage limit of which nobody says when it is lifted.
-const UNKNOWN_LIMIT: Duration = Duration::from_mins(15);
+/// How long to wait at first for a usage limit of which nobody says when it is lifted; doubled each time.
+const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
 /// How long after the time that was told a usage limit is tried again.
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// How often a waiting loop looks for signals and requests.
@@ -94,7 +94,10 @@ struct Drive<'a> {
     signals: &'a Signals,
     screen: Screen,
     git: Option<Git>,
+    /// The repository at the start of the iteration.
     moment: Moment,
+    /// The repository when it was last looked at.
+    latest: Moment,
     tasks: Option<Tasks>,
     counter: Counter,
     /// Where `wt-usage` is, `None` for nowhere.
@@ -118,10 +121,11 @@ struct Drive<'a> {
     estimated: bool,
     /// All commits since the start.
     commits_made: u64,
-    /// Usage limits in a row that were hit.
-    limits_hit: u32,
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
+    /// Usage limits in a row.
+    limits_in_a_row: u32,
+    /// All boxes that were ticked since the start.
     ticked: usize,
 }
 
@@ -179,7 +183,8 @@ impl<'a> Drive<'a> {
         let files = Files::of(&change.worktree, git.as_ref());
         let mut drive = Self {
             requests: books.requests(),
-            moment: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
+            moment: Moment::default(),
+            latest: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
             usage: on_the_path(tokens::USAGE),
             keeper: process::own_program().context("the running program cannot be found")?,
             tasks: tasks.filter(|_| done == DoneCriteria::Tasks),
@@ -196,7 +201,7 @@ impl<'a> Drive<'a> {
             worked: false,
             estimated: false,
             commits_made: 0,
-            limits_hit: 0,
+            limits_in_a_row: 0,
             change,
             options,
             harness,
@@ -207,7 +212,7 @@ impl<'a> Drive<'a> {
             screen,
             git,
         };
-        drive.head.clone_from(&drive.moment.head);
+        drive.head.clone_from(&drive.latest.head);
         if let Some(tasks) = &mut drive.tasks
             && let Work::List { open, .. } = tasks.look().work
         {
@@ -243,6 +248,11 @@ impl<'a> Drive<'a> {
                 ),
                 json!({"pid": recovered.pid}),
             );
+        }
+        if self.options.allow_all == Approval::Own
+            && let Some(words) = self.harness.without_consent()
+        {
+            self.screen.warn(words);
         }
         if let Some(words) = self.harness.caution(version) {
             self.screen.warn(&words);
@@ -311,7 +321,7 @@ impl<'a> Drive<'a> {
                 Next::On(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Until(resets_at) => {
                     let words = "the usage limit";
-                    let pause = limit_pause(resets_at.map(until), self.limits_hit);
+                    let pause = limit_pause(resets_at.map(until), self.limits_in_a_row);
                     self.rest(pause, words)?
                 }
             };
@@ -325,10 +335,8 @@ impl<'a> Drive<'a> {
     fn iteration(&mut self) -> Result<Next> {
         let number = self.books.state.ledger.iterations + 1;
         let began_at = world::now();
-        self.moment = self
-            .git
-            .as_ref()
-            .map_or_else(Moment::default, |git| git.moment(Some(std::mem::take(&mut self.moment))));
+        self.look_at_git();
+        self.moment.clone_from(&self.latest);
         let before = Files::of(&self.change.worktree, self.git.as_ref());
         let next_task = self.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let text = self.prompt(number)?;
@@ -336,7 +344,7 @@ impl<'a> Drive<'a> {
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
-            head_at_start: self.moment.head.clone().unwrap_or_default(),
+            head_at_start: self.head_at_start(),
             log: log_name,
             ..Iteration::default()
         };
@@ -348,10 +356,7 @@ impl<'a> Drive<'a> {
         let ran = match self.run_agent(&text, &about, &mut log) {
             Ok(ran) => ran,
             Err(error) => Ran {
-                report: Report {
-                    outcome: Outcome::Lasting(format!("{error:#}")),
-                    ..Report::default()
-                },
+                report: Report { outcome: not_started(&error), ..Report::default() },
                 ended: Ended::default(),
                 asked: None,
                 lasted: Duration::ZERO,
@@ -371,6 +376,19 @@ impl<'a> Drive<'a> {
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
         self.record(&mut entry, &ran, &verdict)?;
         Ok(self.after(verdict, &ran))
+    }
+
+    /// Looks what the repository looks like now; starts git only where something has moved.
+    fn look_at_git(&mut self) {
+        if let Some(git) = &self.git {
+            self.latest = git.moment(Some(std::mem::take(&mut self.latest)));
+        }
+    }
+
+    /// The commit on which an iteration begins, empty without a repository.
+    fn head_at_start(&self) -> String {
+        let none = self.git.as_ref().map(|_| NO_COMMIT.to_owned());
+        self.moment.head.clone().or(none).unwrap_or_default()
     }
 
     fn prompt(&mut self, number: u32) -> Result<String> {
@@ -542,8 +560,10 @@ impl<'a> Drive<'a> {
                 self.uncommitted.extend(files);
             }
         }
+        self.look_at_git();
         if let Some(git) = &self.git {
-            entry.commits = git.commits_since(&self.moment).unwrap_or_else(|error| {
+            let commits = git.commits_between(&self.moment, &self.latest);
+            entry.commits = commits.unwrap_or_else(|error| {
                 self.screen.warn(&format!("git cannot tell the commits: {error:#}"));
                 Vec::new()
             });
@@ -556,8 +576,8 @@ impl<'a> Drive<'a> {
         self.commits_made += entry.commits.len() as u64;
         // A commit of nothing, or of the loop's own notes, gets the work no further.
         self.worked = entry.commits.is_empty() || !changed.is_empty();
-        if let Some(git) = self.git.as_ref().filter(|_| self.worked) {
-            self.head = git.moment(Some(self.moment.clone())).head;
+        if self.worked {
+            self.head.clone_from(&self.latest.head);
         }
         entry.files_changed = changed.len() as u64;
         entry.files =
@@ -797,10 +817,8 @@ impl<'a> Drive<'a> {
     }
 
     fn after(&mut self, verdict: Verdict, ran: &Ran) -> Next {
-        self.limits_hit = match verdict {
-            Verdict::Wait(_) => self.limits_hit.saturating_add(1),
-            _ => 0,
-        };
+        let waits = matches!(verdict, Verdict::Wait(_));
+        self.limits_in_a_row = if waits { self.limits_in_a_row.saturating_add(1) } else { 0 };
         match verdict {
             Verdict::End(reason) => Next::Over(reason),
             Verdict::Wait(_) => Next::Until(match &ran.report.outcome {
@@ -809,10 +827,7 @@ impl<'a> Drive<'a> {
             }),
             Verdict::Continue(_) => match self.books.state.ledger.failures {
                 0 => Next::On(Duration::ZERO),
-                times => {
-                    let longer = 2_u32.saturating_pow((times - 1).min(16));
-                    Next::On(self.options.retry_pause.saturating_mul(longer).min(LONGEST_PAUSE))
-                }
+                times => Next::On(doubled(self.options.retry_pause, times)),
             },
         }
     }
@@ -1067,6 +1082,25 @@ fn is_complete(work: &Work) -> bool {
     matches!(work, Work::List { done: 1.., open } if open.is_empty())
 }
 
+/// How a run counts that could not even be started: a missing program stays missing, want of memory
+/// or of processes passes.
+fn not_started(error: &anyhow::Error) -> Outcome {
+    let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    let words = format!("{error:#}");
+    match kind {
+        None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Outcome::Lasting(words)
+        }
+        Some(_) => Outcome::Failed(words),
+    }
+}
+
+/// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
+fn doubled(pause: Duration, times: u32) -> Duration {
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    pause.saturating_mul(longer).min(LONGEST_PAUSE)
+}
+
 /// How long it is until a moment in seconds since the Unix epoch.
 fn until(at: u64) -> Duration {
     Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
@@ -1078,10 +1112,9 @@ fn until(at: u64) -> Duration {
 /// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.
 fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
     let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
-        return UNKNOWN_LIMIT;
+        return doubled(UNKNOWN_LIMIT, times);
     };
-    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
-    left + AFTER_LIMIT.saturating_mul(longer).min(LONGEST_PAUSE)
+    left + doubled(AFTER_LIMIT, times)
 }
 
 fn on_the_path(program: &str) -> Option<PathBuf> {
@@ -1113,7 +1146,7 @@ mod tests {
         // Milliseconds in the place of seconds.
         assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
         assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
-        assert_eq!(limit_pause(None, 7), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(None, 1), UNKNOWN_LIMIT);
     }
 
     #[test]

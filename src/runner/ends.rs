@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn whoever_was_not_there_reads_who_stopped_the_loop() {
         let stopped = |signal| words(&TerminalReason::Stopped, signal);
-        let told = [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
+        let told =
+            [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
         let expected = [
             "it was stopped with Ctrl-C",
             "its terminal was closed",

@@ -16,6 +16,8 @@ use crate::evidence::tree::is_own;
 
 /// The most commits of one iteration that are recorded.
 const MOST: &str = "1000";
+/// Stands for a commit where a repository has none yet, as in git's own records.
+pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 /// What a surrounding git would tell ours about another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
@@ -58,34 +60,39 @@ impl Git {
         {
             return before;
         }
+        // One start of git tells both; it fails before the first commit.
+        if let Ok(told) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
+            let end = told.iter().position(|byte| *byte == b'\n').map_or(told.len(), |at| at + 1);
+            let head = String::from_utf8_lossy(&told[..end]).trim().to_owned();
+            let head = Some(head).filter(|head| is_commit_name(head));
+            return Moment { fingerprint, head, tips: told[end..].to_vec() };
+        }
         let tips = ["for-each-ref", "--format=%(objectname)"];
         Moment { fingerprint, head: self.head(), tips: self.run(&tips, &[]).unwrap_or_default() }
     }
 
-    /// Returns the commits that are reachable now from what is checked out and were not reachable
-    /// from any branch or tag then, oldest first.
+    /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
+    /// reachable from any branch or tag then, oldest first.
     ///
     /// Switching to another branch makes no commit, whatever stands on it. An error says that git could
     /// not be asked.
-    pub fn commits_since(&self, then: &Moment) -> Result<Vec<String>> {
-        if then.fingerprint != 0 && head_fingerprint(&self.worktree) == then.fingerprint {
-            return Ok(Vec::new());
-        }
-        let Some(head) = self.head().filter(|head| then.head.as_ref() != Some(head)) else {
+    pub fn commits_between(&self, then: &Moment, now: &Moment) -> Result<Vec<String>> {
+        let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
             return Ok(Vec::new());
         };
         // A tip may be a tag on something else than a commit, or be gone by now.
         let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
-        let printed = self.run(&asked, &wanted(&head, then))?;
+        let printed = self.run(&asked, &wanted(head, then))?;
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
     /// Returns the commits that came on top of `head`, oldest first; for an iteration whose runner died.
+    /// On top of [`NO_COMMIT`], these are all that are reachable.
     pub fn commits_on_top_of(&self, head: &str) -> Vec<String> {
         if !is_commit_name(head) {
             return Vec::new();
         }
-        let range = format!("{head}..HEAD");
+        let range = if head == NO_COMMIT { "HEAD".to_owned() } else { format!("{head}..HEAD") };
         let asked = ["rev-list", "--reverse", "--max-count", MOST, &range, "--"];
         let printed = self.run(&asked, &[]).unwrap_or_default();
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
@@ -143,8 +150,13 @@ impl Git {
         }
         let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         let names = joined(&files);
-        self.run(&["--literal-pathspecs", "add", "--all", from_input[0], from_input[1]], &names)
-            .context("`git add` failed")?;
+        // Only new files have to be made known; one that is gone from disk and index alike cannot be added.
+        let is_there = |file: &&PathBuf| self.worktree.join(file).symlink_metadata().is_ok();
+        let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
+        if !there.is_empty() {
+            let add = ["--literal-pathspecs", "add", "--all", from_input[0], from_input[1]];
+            self.run(&add, &joined(&there)).context("`git add` failed")?;
+        }
         let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
         let launch = self.launch(&[&commit[..], &from_input].concat(), names);
         let done = run(launch).context("`git commit` failed")?;

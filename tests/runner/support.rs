@@ -2,14 +2,17 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use ralph_speckit::world::{Deadline, pause};
+use rustix::fs::OFlags;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::Witness;
+use crate::process::{PATIENCE, Witness};
 use crate::ran::{Ran, Running};
 
 /// The change that all loops here work on.
@@ -298,7 +301,16 @@ pub struct Gate {
 impl Gate {
     /// Waits until the agent stands there, then lets it go on.
     pub fn open(&self) {
-        File::options().write(true).open(&self.path).unwrap().write_all(b"go\n").unwrap();
+        let deadline = Deadline::after(PATIENCE);
+        // Opened like this, it fails as long as nobody stands there; otherwise it would wait for ever.
+        let at_once = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+        loop {
+            match File::options().write(true).custom_flags(at_once).open(&self.path) {
+                Ok(mut gate) => return gate.write_all(b"go\n").unwrap(),
+                Err(error) if deadline.is_over() => panic!("nobody came to the gate: {error}"),
+                Err(_) => pause(Duration::from_millis(2)),
+            }
+        }
     }
 }
 

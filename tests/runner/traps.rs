@@ -296,6 +296,57 @@ fn commit_takes_what_the_agent_changed_and_nothing_else() {
 }
 
 #[test]
+fn commit_takes_files_that_are_gone_or_moved() {
+    let bench = Bench::new();
+    for name in ["gone.txt", "moved.txt", "stays.txt"] {
+        bench.write(name, name);
+    }
+    bench.commit("three files");
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then {}; exit; fi\nrm gone.txt; git mv moved.txt new.txt",
+        says(PROMISE)
+    ));
+    bench.ralph("--commit").run().with_code(0);
+    let files = bench.git(&[
+        "ls-tree",
+        "--name-only",
+        "HEAD",
+        "--",
+        "gone.txt",
+        "moved.txt",
+        "new.txt",
+        "stays.txt",
+    ]);
+    assert_eq!(files, "new.txt\nstays.txt");
+    assert_eq!(bench.iterations()[0]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn commit_makes_the_first_commit_of_a_repository_too() {
+    let bench = Bench::folder();
+    bench.git(&["init", "--quiet"]);
+    bench.git(&["config", "user.name", "Somebody"]);
+    bench.git(&["config", "user.email", "somebody@example.com"]);
+    bench.agent(&works_then_promises());
+    let ran = bench.ralph("--commit").run().with_code(0);
+    assert_eq!(bench.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "made.txt", "{ran}");
+    assert_eq!(bench.iterations()[0]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn a_commit_that_git_refuses_is_told_and_the_loop_goes_on() {
+    let bench = Bench::new();
+    let hook = bench.root.join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::rename(bench.program("hook", "#!/bin/sh\necho 'the linter says no' >&2\nexit 1\n"), hook)
+        .unwrap();
+    bench.agent(&works_then_promises());
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.warns("the runner could not commit this iteration").warns("the linter says no");
+    assert!(bench.prompt(2).contains("the linter says no"), "{}", bench.prompt(2));
+}
+
+#[test]
 fn without_commit_the_runner_commits_nothing() {
     let bench = Bench::new();
     let before = bench.head();
@@ -365,6 +416,49 @@ fn a_prompt_that_is_echoed_is_not_an_answer() {
     ));
     bench.ralph("").run().with_code(0);
     assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_prompt_that_is_echoed_line_by_line_is_not_an_answer_either() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "sed 's/^/  /' \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
+        says(PROMISE)
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_promise_that_the_person_shows_in_the_prompt_can_still_be_kept() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let call = bench.spool(&format!("ralph --change {CHANGE} --harness-command agent"));
+    call.arg(&format!("At the end, say\n{PROMISE}")).run().with_code(0);
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn a_promise_on_standard_error_is_not_an_answer() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo $n > made.txt\n{} >&2", says(PROMISE)));
+    bench.ralph("--max-iterations 2").run().with_code(3);
+}
+
+#[test]
+fn a_promise_counts_however_the_output_ends() {
+    for script in [
+        format!("printf '%s' '{PROMISE}'"),
+        format!("printf '%s\\r\\n' '{PROMISE}'"),
+        format!(
+            "head -c 300000 /dev/zero | tr '\\0' 'x'; printf '\\n\\377\\n%s\\n\\n' '{PROMISE}'"
+        ),
+    ] {
+        let bench = Bench::new();
+        bench.agent(&script);
+        bench.ralph("--quiet").run().with_code(0);
+        assert_eq!(bench.runs(), 1, "{script}");
+    }
 }
 
 #[test]

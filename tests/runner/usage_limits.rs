@@ -63,7 +63,7 @@ fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 7200))");
     bench.ralph("--max-runtime 1s").run().with_code(7);
-    assert_eq!(bench.runs(), 1);
+    assert_eq!(bench.state_lines("history.jsonl").len(), 1, "no agent is started for nothing");
     assert_eq!(bench.state()["reason"], "timed_out");
 }
 

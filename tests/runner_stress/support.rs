@@ -42,7 +42,7 @@ impl Place {
         Self { scratch, mark, root }
     }
 
-    /// The same in a git repository with one commit.
+    /// The same in a git repository without a commit.
     pub fn with_git(script: &str) -> Self {
         let place = Self::new(script);
         for arguments in [
@@ -52,12 +52,16 @@ impl Place {
             // What git would do in the background is no process of the agent's.
             &["config", "gc.auto", "0"],
             &["config", "maintenance.auto", "false"],
-            &["add", "--all"],
-            &["commit", "--quiet", "--message", "first"],
         ] {
             place.git(arguments);
         }
         place
+    }
+
+    /// Makes a first commit, with all there is.
+    pub fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "first"]);
     }
 
     /// What git prints.
@@ -68,10 +72,10 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The commits behind the first one, oldest first.
+    /// The commits on all branches, oldest first.
     pub fn commits(&self) -> Vec<String> {
-        let all = self.git(&["rev-list", "--reverse", "HEAD"]);
-        all.lines().skip(1).map(str::to_owned).collect()
+        let all = self.git(&["rev-list", "--reverse", "--all"]);
+        all.lines().map(str::to_owned).collect()
     }
 
     fn command(&self, program: &str) -> Command {

@@ -12,8 +12,9 @@ use serde_json::{Map, Value};
 
 use super::state::{Iteration, LoopState};
 
-/// The most iterations that the file holds; the older ones stand in the history only.
-pub const MOST_ITERATIONS: usize = 1000;
+/// The most iterations that the file holds; the older ones stand in the history only. The file is written
+/// whole twice an iteration, so that this is what a long loop pays for each.
+pub const MOST_ITERATIONS: usize = 200;
 /// The most that their lines may take, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
 /// What stands in front of each line.

@@ -43,8 +43,8 @@ pub use self::time::{iso, millis_of, readable};
 
 /// The version that both files carry.
 pub const VERSION: u32 = 1;
-/// After how many iterations the old logs are looked through.
-const PRUNED_EVERY: u32 = 20;
+/// After how many bytes of logs the old ones are looked through: with many of them, that takes its time.
+const PRUNED_EVERY: u64 = 64 << 20;
 /// The most that is read of either file, in bytes.
 const MOST: u64 = 32 << 20;
 
@@ -70,6 +70,10 @@ pub struct Books {
     unwritten: Vec<u8>,
     /// The last iteration that was recorded, 0 for none: no second call records it again.
     recorded: u32,
+    /// The log of the last iteration, `None` before the first.
+    last_log: Option<PathBuf>,
+    /// Bytes that were logged since the old logs were looked through.
+    logged: u64,
     _tree: TreeLock,
     _change: ChangeLock,
 }
@@ -138,6 +142,8 @@ impl Books {
             bytes: Bytes::default(),
             unwritten: Vec::new(),
             recorded: 0,
+            last_log: None,
+            logged: 0,
             _tree: tree_lock,
             _change: change_lock,
         };
@@ -204,7 +210,7 @@ impl Books {
 
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
     /// to the state folder.
-    pub fn log(&self, iteration: u32) -> Result<(File, String)> {
+    pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
         let run: String =
             self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
         // An iteration that did not count has the number of the one that comes after it.
@@ -215,7 +221,13 @@ impl Books {
         let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
         let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
         let path = self.folder.join(&name);
-        if iteration % PRUNED_EVERY == 1 {
+        if let Some(last) = self.last_log.replace(path.clone()) {
+            self.logged += last.symlink_metadata().map_or(0, |meta| meta.len());
+        } else {
+            self.logged = PRUNED_EVERY;
+        }
+        if self.logged >= PRUNED_EVERY {
+            self.logged = 0;
             logs::prune(&self.folder.join("logs"), logs::MOST);
         }
         let file = open_or_create(&path, File::options().write(true).truncate(true))

@@ -98,8 +98,8 @@ pub struct Iteration {
     /// When it ended, ISO 8601 with offset; for one that its runner did not outlive, the last sign of life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// The commit on which it began, empty where there is none; from it, commits are found even when
-    /// the runner is killed.
+    /// The commit on which it began, forty zeros before the first one, empty without a repository; from
+    /// it, commits are found even when the runner is killed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub head_at_start: String,
     /// Whether the done criteria were met.

@@ -464,6 +464,26 @@ fn a_runner_killed_between_two_iterations_leaves_nothing_to_record() {
 }
 
 #[test]
+fn old_logs_go_at_the_first_iteration_and_whenever_64_mib_more_were_logged() {
+    let desk = Desk::new();
+    let mut books = desk.open();
+    let logs = books.folder.join("logs");
+    // Files with a length and nothing in them.
+    let write = |name: &str, length| {
+        fs::File::create(logs.join(name)).unwrap().set_len(length).unwrap();
+    };
+    (1..=21).for_each(|number| write(&format!("1999-{number:04}.log"), 100 << 20));
+    books.log(1).unwrap();
+    assert!(!logs.join("1999-0001.log").exists());
+    write("1999-0001.log", 1);
+    let (second, _) = books.log(2).unwrap();
+    assert!(logs.join("1999-0001.log").exists(), "nothing was logged in the first iteration");
+    second.set_len(64 << 20).unwrap();
+    books.log(3).unwrap();
+    assert!(!logs.join("1999-0001.log").exists());
+}
+
+#[test]
 fn an_iteration_that_does_not_count_is_in_the_history_only() {
     let desk = Desk::new();
     let mut books = desk.open();
@@ -694,10 +714,10 @@ fn a_change_that_names_no_folder_is_refused() {
 // Long runs.
 
 #[test]
-fn the_newest_thousand_are_listed_and_all_are_in_the_history() {
+fn the_newest_two_hundred_are_listed_and_all_are_in_the_history() {
     let desk = Desk::new();
     let mut books = desk.open();
-    for n in 1..=1010 {
+    for n in 1..=210 {
         books.ended.push(&finished(n)).unwrap();
         books.unwritten.extend(history::line("run", &finished(n)).unwrap());
         books.unwritten.push(b'\n');
@@ -705,9 +725,9 @@ fn the_newest_thousand_are_listed_and_all_are_in_the_history() {
     books.save().unwrap();
     let document = desk.document();
     let listed = numbers(&document["iterations"]);
-    assert_eq!((listed.len(), listed[0], listed[999]), (MOST_ITERATIONS, 11, 1010));
+    assert_eq!((listed.len(), listed[0], listed[199]), (MOST_ITERATIONS, 11, 210));
     assert_eq!(document["iterations_left_out"], 10);
-    assert_eq!(desk.history().len(), 1010);
+    assert_eq!(desk.history().len(), 210);
 }
 
 #[test]

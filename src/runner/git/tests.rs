@@ -51,6 +51,11 @@ fn at_once(launch: Launch) -> Result<Captured> {
     Ok(captured)
 }
 
+/// The commits since a moment.
+fn since(git: &Git, then: &Moment) -> Vec<String> {
+    git.commits_between(then, &git.moment(Some(then.clone()))).unwrap()
+}
+
 fn plain(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
@@ -65,9 +70,9 @@ fn the_commits_of_an_iteration_are_told_in_their_order() {
     let before = repository.commit("before");
     let moment = repository.git.moment(None);
     assert_eq!(moment.head, Some(before));
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), Vec::<String>::new());
+    assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
     let made = [repository.commit("one"), repository.commit("two")];
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), made);
+    assert_eq!(since(&repository.git, &moment), made);
     let files = repository.git.files_since(moment.head.as_deref());
     assert_eq!(files, ["one", "two"].map(PathBuf::from));
 }
@@ -77,9 +82,9 @@ fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
     let repository = Repository::new();
     repository.commit("in the same second");
     let moment = repository.git.moment(None);
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), Vec::<String>::new());
+    assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
     let made = repository.commit("also in the same second");
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), [made]);
+    assert_eq!(since(&repository.git, &moment), [made]);
 }
 
 #[test]
@@ -87,8 +92,10 @@ fn the_first_commit_of_a_repository_counts() {
     let repository = Repository::new();
     let moment = repository.git.moment(None);
     assert_eq!(moment.head, None);
+    assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), Vec::<String>::new());
     let made = repository.commit("first");
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), [made]);
+    assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), [made.clone()]);
+    assert_eq!(since(&repository.git, &moment), [made]);
     assert_eq!(repository.git.files_since(None), [PathBuf::from("first")]);
 }
 
@@ -101,9 +108,9 @@ fn switching_to_another_branch_is_no_commit() {
     repository.run(&["switch", "--quiet", "main"]);
     let moment = repository.git.moment(None);
     repository.run(&["switch", "--quiet", "other"]);
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), Vec::<String>::new());
+    assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
     let made = repository.commit("there");
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), [made]);
+    assert_eq!(since(&repository.git, &moment), [made]);
 }
 
 #[test]
@@ -117,9 +124,9 @@ fn a_commit_in_another_work_tree_is_not_this_loops() {
     fs::write(place.join("side"), "x").unwrap();
     plain(&place, &["add", "side"]);
     plain(&place, &["commit", "--quiet", "--message", "side"]);
-    assert_eq!(repository.git.commits_since(&moment).unwrap(), Vec::<String>::new());
+    assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
     let there = Git::of(&place).unwrap();
-    assert_eq!(there.commits_since(&moment).unwrap().len(), 1);
+    assert_eq!(since(&there, &moment).len(), 1);
 }
 
 #[test]
