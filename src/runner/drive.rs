@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::books::{Books, Iteration, LoopState, iso};
 use super::capture::capture;
+use super::doubts::{self, Facts};
 use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
@@ -664,10 +665,10 @@ impl<'a> Drive<'a> {
             claimed,
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
-            commits: self.git.as_ref().map(|_| match self.worked {
-                true => entry.commits.len() as u64,
-                false => 0,
-            }),
+            commits: self
+                .git
+                .as_ref()
+                .map(|_| if self.worked { entry.commits.len() as u64 } else { 0 }),
             tokens: counted.tokens,
             since_arming: match (self.touched.is_empty(), blind) {
                 (false, _) => Changed::Changed,
@@ -959,49 +960,6 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// What a person should look at who reads nothing but the end, a sentence each.
-    fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
-        if let Some(list) = self.tasks.as_ref().map(|tasks| &tasks.path) {
-            let is_list = |file: &PathBuf| {
-                self.change.worktree.join(file).canonicalize().ok() == list.canonicalize().ok()
-            };
-            if self.ticked > 0 && self.touched.iter().all(is_list) {
-                doubts.push(format!(
-                    "{} ticked, and no other file was changed: see whether the work is there",
-                    if self.ticked == 1 {
-                        "1 box was".to_owned()
-                    } else {
-                        format!("{} boxes were", self.ticked)
-                    }
-                ));
-            }
-            if let Ok(bytes) = fs::read(list) {
-                let list = crate::engine::tasks::TaskList::parse(&bytes);
-                let is_gone = |id: &&String| list.find(id).is_none();
-                let gone: Vec<&String> = self.open_at_start.iter().filter(is_gone).collect();
-                if !gone.is_empty() {
-                    let named: Vec<&str> = gone.iter().take(10).map(|id| id.as_str()).collect();
-                    let more = if gone.len() > 10 { ", …" } else { "" };
-                    doubts.push(format!(
-                        "{} open at the start, and not in the list any more: {}{more}",
-                        if gone.len() == 1 {
-                            "1 task was".to_owned()
-                        } else {
-                            format!("{} tasks were", gone.len())
-                        },
-                        named.join(", ")
-                    ));
-                }
-            }
-        }
-        if !self.uncommitted.is_empty() {
-            let files = counted(self.uncommitted.len() as u64, "file");
-            doubts.push(format!("{files} could not be committed: `git status` shows them"));
-        }
-        doubts
-    }
-
     fn summary(&self, reason: &TerminalReason, code: u8) {
         let state = &self.books.state;
         let tasks = self.tasks_line();
@@ -1019,7 +977,14 @@ impl<'a> Drive<'a> {
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
-        let doubts = self.doubts();
+        let doubts = doubts::doubts(&Facts {
+            worktree: &self.change.worktree,
+            list: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            open_at_start: &self.open_at_start,
+            ticked: self.ticked,
+            touched: &self.touched,
+            uncommitted: self.uncommitted.len(),
+        });
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
             _ => crate::style::WARN,
@@ -1142,7 +1107,7 @@ mod tests {
         let pauses: Vec<u64> =
             [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
         assert_eq!(pauses, [5, 10, 20, 900]);
-        assert_eq!(limit_pause(Some(Duration::from_secs(7200)), 1), Duration::from_secs(7205));
+        assert_eq!(limit_pause(Some(Duration::from_mins(2)), 1), Duration::from_secs(125));
         // Milliseconds in the place of seconds.
         assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
         assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
