@@ -31,6 +31,8 @@ pub struct Event {
     #[serde(deserialize_with = "text")]
     command_args: String,
     #[serde(deserialize_with = "text")]
+    command_source: String,
+    #[serde(deserialize_with = "text")]
     source: String,
     #[serde(deserialize_with = "text")]
     error: String,
@@ -118,6 +120,11 @@ impl Event {
     /// Returns what was typed behind the command, untouched.
     pub fn arguments(&self) -> &str {
         &self.command_args
+    }
+
+    /// Returns where the command comes from, such as `plugin`, `userSettings`, `projectSettings`.
+    pub fn command_source(&self) -> &str {
+        &self.command_source
     }
 
     /// Returns why a session starts: `startup`, `resume`, `compact`, `clear`.

@@ -55,6 +55,27 @@ impl<'a> Scan<'a> {
         self.skip().map(|()| &b""[..])
     }
 
+    /// Returns a whole number; any other value is passed over and is 0.
+    pub fn number(&mut self) -> Option<u64> {
+        if !self.next()?.is_ascii_digit() {
+            return self.skip().map(|()| 0);
+        }
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, rest) = self.rest.split_at(digits);
+        self.rest = rest;
+        let value = number.iter().fold(0_u64, |value, digit| {
+            value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+        });
+        // A fraction or an exponent is no count.
+        match rest.first() {
+            Some(b'.' | b'e' | b'E') => {
+                self.word();
+                Some(0)
+            }
+            _ => Some(value),
+        }
+    }
+
     /// Returns whether the value is `true`.
     pub fn is_true(&mut self) -> Option<bool> {
         let is_true = self.next()? == b't';

@@ -4,17 +4,20 @@
 //! Only the main thread's own lines are taken; a line that is no JSON is plain text.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::memmem::{self, Finder};
+use memchr::{memchr, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::json::read_json;
 use super::scan::Scan;
+use crate::engine::{Tokens, hash_of};
+use crate::store::loops::LastMessage;
 use crate::store::read;
 
 /// What is normally read at most, in bytes.
@@ -28,19 +31,31 @@ const FEW_LINES: usize = 20;
 
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
+/// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
+const MOST_CALLS: u64 = 30;
+/// Messages whose lines may stand between each other's: tools that run side by side.
+const SIDE_BY_SIDE: usize = 8;
+/// How far from its start a line says whose it is, in bytes.
+const HEAD: usize = 1 << 10;
+/// How far from its end a line says what its message cost, in bytes: mostly, nearly always, or
+/// somewhere.
+const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
+
 /// How the client begins a line on its queue.
 const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
-/// Calls that are counted at one stop: it stays cheap, whatever was done since the last one.
-const MOST_CALLS: u64 = 50;
 
-/// The tool calls of the main thread's agent in a part of a transcript.
+/// What the main thread's agent did in a part of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many there are, a little over 50 at most; `None` when none is to be seen but something
-    /// before was left out, such as a large tool result and the call that it answers.
+    /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
+    /// such as a large tool result and the call that it answers.
     pub count: Option<u64>,
     /// Whether there may have been more than were counted.
     pub more: bool,
+    /// The tokens of its messages, each message once however many lines it has.
+    pub tokens: Tokens,
+    /// The last message of which tokens were counted.
+    pub last: LastMessage,
     /// Up to where the transcript was read, in bytes from its start.
     pub read_up_to: u64,
     /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
@@ -48,19 +63,21 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Returns the calls behind `from`, in the last MiB at most; `None` when there is no transcript
-    /// to read.
+    /// Returns the calls and tokens behind `from`, in the last MiB at most; `None` when there is no
+    /// transcript to read.
     ///
     /// A file shorter than `from` is another one: it is read from its start. A last line that is
-    /// still being written is left for the next time.
-    pub fn since(path: &Path, from: u64) -> Option<Self> {
+    /// still being written is left for the next time. `last` is the message that was counted last,
+    /// `needed` how many calls make a difference.
+    pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<Self> {
         let (mut file, meta) = read::open(path).ok()?;
         let end = meta.len();
         let from = if from > end { 0 } else { from };
         let start = from.max(end.saturating_sub(TAIL));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut source = file.take(end - start);
-        let mut seen = Seen { end: start, ..Seen::default() };
+        let mut seen = Seen::behind(start, last);
+        seen.most_calls = needed.max(MOST_CALLS);
         let mut window = vec![0; WINDOW];
         let mut held = 0;
         loop {
@@ -81,38 +98,59 @@ impl Calls {
         let known = seen.calls > 0 || start == from;
         Some(Self {
             count: known.then_some(seen.calls),
-            more: start > from || seen.calls >= MOST_CALLS,
-            read_up_to: if seen.calls >= MOST_CALLS { end } else { seen.end },
+            more: start > from || seen.calls >= seen.most_calls,
+            tokens: seen.tokens,
+            last: seen.messages[0],
+            read_up_to: seen.end,
             typed_ahead: seen.queue.left(),
         })
     }
 }
 
 /// What was counted so far, and where.
-#[derive(Default)]
 struct Seen {
     calls: u64,
+    most_calls: u64,
+    tokens: Tokens,
+    /// The latest messages, the last one first.
+    messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
+    role: Name,
+    id: Name,
+    usage: Finder<'static>,
+    aside: Finder<'static>,
     queue: Queue,
 }
 
 impl Seen {
+    fn behind(start: u64, last: LastMessage) -> Self {
+        let mut messages = [LastMessage::default(); SIDE_BY_SIDE];
+        messages[0] = last;
+        Self {
+            calls: 0,
+            most_calls: MOST_CALLS,
+            tokens: Tokens::default(),
+            messages,
+            end: start,
+            role: Name::new(br#""role":""#),
+            id: Name::new(br#""id":""#),
+            usage: Finder::new(br#""usage":{"#),
+            aside: Finder::new(br#""isSidechain":true"#),
+            queue: Queue::default(),
+        }
+    }
+
     /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
     fn take_lines(&mut self, lines: &[u8]) {
-        if self.calls < MOST_CALLS {
+        if self.calls < self.most_calls {
             for line in lines_with(lines, br#""tool_use""#) {
                 self.calls += tool_calls_in(line).unwrap_or(0);
-                if self.calls >= MOST_CALLS {
+                if self.calls >= self.most_calls {
                     break;
                 }
             }
         }
-        // Looking at the beginning of each line is cheaper than looking for a word in all of them.
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', lines) {
-            self.queue.take(&lines[start..end]);
-            start = end + 1;
-        }
+        self.take_costs(lines);
         self.end += lines.len() as u64;
     }
 
@@ -120,10 +158,136 @@ impl Seen {
     fn take_last_line(&mut self, line: &[u8]) {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
+            self.take_costs(line);
             self.end += line.len() as u64;
-            self.queue.take(line);
         }
     }
+
+    /// Adds what the messages in these lines cost. Each line of a message says what all of it cost,
+    /// and the last one is right.
+    ///
+    /// Lines are looked at where they say whose they are, and each message once where it says what
+    /// it cost: a quote inside of a string never stands without a backslash.
+    fn take_costs(&mut self, lines: &[u8]) {
+        let mut open: Option<(&[u8], &[u8])> = None;
+        let mut start = 0;
+        while start < lines.len() {
+            let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |end| start + end);
+            let line = &lines[start..end];
+            start = end + 1;
+            self.queue.take(line);
+            let Some(message) = self.message_of(line) else {
+                continue;
+            };
+            if let Some((other, last)) = open.filter(|(other, _)| *other != message) {
+                self.take_cost(other, last);
+            }
+            open = Some((message, line));
+        }
+        if let Some((message, last)) = open {
+            self.take_cost(message, last);
+        }
+    }
+
+    /// The id of the message that a line of the agent belongs to, empty where it has none; `None`
+    /// for any other line.
+    fn message_of<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let head = &line[..line.len().min(HEAD)];
+        let role = self.role.behind(head)?;
+        head[role..].starts_with(b"assistant\"").then_some(())?;
+        let Some(id) = self.id.behind(head) else {
+            return Some(b"");
+        };
+        let end = memchr(b'"', &head[id..])?;
+        Some(&head[id..id + end])
+    }
+
+    fn take_cost(&mut self, message: &[u8], line: &[u8]) {
+        let head = &line[..line.len().min(HEAD / 2)];
+        if self.aside.find(head).is_some() {
+            return;
+        }
+        // What a tool was given may hold such a name, too: the message's own comes behind it.
+        let feet = FEET.iter().map(|foot| line.len().saturating_sub(*foot));
+        let at = feet
+            .into_iter()
+            .find_map(|foot| self.usage.find_iter(&line[foot..]).last().map(|at| foot + at));
+        let Some(at) = at else {
+            return;
+        };
+        let cost = &line[at + self.usage.needle().len() - 1..];
+        if let Some(cost) = tokens_in(cost) {
+            self.take(if message.is_empty() { 0 } else { hash_of(message) }, cost);
+        }
+    }
+
+    fn take(&mut self, message: u64, cost: Tokens) {
+        let known = self.messages.iter().position(|known| known.id == message);
+        let known = known.filter(|_| message != 0).unwrap_or_else(|| {
+            self.messages.rotate_right(1);
+            self.messages[0] = LastMessage { id: message, tokens: Tokens::default() };
+            0
+        });
+        let known = &mut self.messages[known];
+        self.tokens = self.tokens.plus(cost.minus(known.tokens));
+        known.tokens = cost;
+    }
+}
+
+/// The name of a member that stands at the same place in nearly every line.
+struct Name {
+    finder: Finder<'static>,
+    usual: usize,
+}
+
+impl Name {
+    fn new(name: &'static [u8]) -> Self {
+        Self { finder: Finder::new(name), usual: 0 }
+    }
+
+    /// Where the value behind the name begins.
+    fn behind(&mut self, text: &[u8]) -> Option<usize> {
+        let name = self.finder.needle();
+        if !text.get(self.usual..).is_some_and(|text| text.starts_with(name)) {
+            self.usual = self.finder.find(text)?;
+        }
+        Some(self.usual + name.len())
+    }
+}
+
+/// What a `usage` object counts.
+fn tokens_in(usage: &[u8]) -> Option<Tokens> {
+    let mut tokens = Tokens::default();
+    let mut found = 0;
+    let end = Scan::new(usage).members(|name, value| {
+        let number = match name {
+            b"input_tokens"
+            | b"cache_creation_input_tokens"
+            | b"cache_read_input_tokens"
+            | b"output_tokens" => value.number()?,
+            _ => return value.skip(),
+        };
+        tokens.all = tokens.all.saturating_add(number);
+        if name == b"output_tokens" {
+            tokens.written = number;
+        }
+        found += 1;
+        // These are all: what follows are details of the same.
+        (found < 4).then_some(())
+    });
+    if end.is_none() && found < 4 {
+        return None;
+    }
+    Some(tokens)
+}
+
+/// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
+/// `None` when there is none yet.
+pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
+    let name = format!("{session}.jsonl");
+    let projects = fs::read_dir(config.join("projects")).ok()?;
+    let mut found = projects.flatten().map(|project| project.path().join(&name));
+    found.find(|path| path.is_file())
 }
 
 /// The client's queue of what a person typed while the agent worked, as its lines tell of it.
@@ -394,7 +558,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, text).unwrap();
-        let calls = Calls::since(&path, 0).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
         (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
     }
 
@@ -427,10 +591,20 @@ mod tests {
         let long = CALL.replace("now", &"a \\\"long\\\" story ".repeat(20_000));
         assert!(long.len() > 2 * WINDOW);
         assert_eq!(counted(&format!("{CALL}\n{long}\n{CALL}\n{long}")), (4, 0));
-        let many = format!("{CALL}\n").repeat(MOST_CALLS as usize);
-        assert_eq!(counted(&many), (MOST_CALLS, 0));
-        let more = format!("{many}{many}{}", &CALL[..100]);
-        assert_eq!(counted(&more), (MOST_CALLS, 0));
+        let many = format!("{CALL}\n").repeat(700);
+        let (most, left) = counted(&format!("{many}{}", &CALL[..100]));
+        assert_eq!((most, left), (MOST_CALLS, 100), "it stays cheap");
+    }
+
+    #[test]
+    fn as_many_calls_are_counted_as_are_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        std::fs::write(&path, format!("{CALL}\n").repeat(700)).unwrap();
+        for (needed, seen) in [(0, MOST_CALLS), (200, 200), (1000, 700)] {
+            let calls = Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
+            assert_eq!((calls.count, calls.more), (Some(seen), seen < 700));
+        }
     }
 
     #[test]
@@ -440,13 +614,42 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let read_up_to = text.len() as u64;
-        let all = Calls { count: Some(1), more: true, read_up_to, ..Calls::default() };
-        assert_eq!(Calls::since(&path, 0), Some(all.clone()));
-        assert_eq!(Calls::since(&path, text.len() as u64 + 1), Some(all.clone()));
+        let all =
+            Calls { count: Some(1), more: true, read_up_to: text.len() as u64, ..Calls::default() };
+        let since = |from| Calls::since(&path, from, LastMessage::default(), 0);
+        assert_eq!(since(0), Some(all.clone()));
+        assert_eq!(since(text.len() as u64 + 1), Some(all.clone()));
         let none = Calls { count: Some(0), more: false, ..all };
-        assert_eq!(Calls::since(&path, text.len() as u64), Some(none));
-        assert_eq!(Calls::since(folder.path(), 0), None);
+        assert_eq!(since(text.len() as u64), Some(none));
+        assert_eq!(Calls::since(folder.path(), 0, LastMessage::default(), 0), None);
+    }
+
+    /// A line of a message, with what Claude Code writes of its tokens.
+    fn line_of(message: &str, input: u64, output: u64) -> String {
+        format!(
+            r#"{{"type":"assistant","isSidechain":false,"message":{{"id":"{message}","type":"message","role":"assistant","content":[{{"type":"text","text":"x","usage":{{"input_tokens":9}}}}],"usage":{{"input_tokens":{input},"cache_creation_input_tokens":20,"cache_read_input_tokens":300,"output_tokens":{output},"cache_creation":{{"ephemeral_1h_input_tokens":7}},"output_tokens_details":{{"thinking_tokens":5}}}}}}}}"#
+        ) + "\n"
+    }
+
+    #[test]
+    fn each_message_costs_once_and_what_its_last_line_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let first = [line_of("a", 1, 2), line_of("a", 1, 5), line_of("b", 3, 4)].concat();
+        let aside = line_of("c", 7, 7).replace("false", "true");
+        let none = line_of("d", 7, 7).replace("assistant", "user");
+        let second = [line_of("a", 1, 6), line_of("b", 3, 8), aside, none].concat();
+        std::fs::write(&path, &first).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        assert_eq!(calls.tokens, Tokens { all: 326 + 327, written: 5 + 4 });
+        // The rest of a message that was not all there: only the difference is new.
+        std::fs::write(&path, [first, line_of("b", 3, 6)].concat()).unwrap();
+        let more = Calls::since(&path, calls.read_up_to, calls.last, 0).unwrap();
+        assert_eq!(more.tokens, Tokens { all: 2, written: 2 });
+        std::fs::write(&path, [line_of("b", 3, 6), second].concat()).unwrap();
+        let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        assert_eq!(all.tokens, Tokens { all: 327 + 331, written: 6 + 8 });
+        assert_eq!(all.count, Some(0));
     }
 
     /// What is left in the client's queue after these operations; a text behind each enqueue and popAll.
@@ -463,7 +666,7 @@ mod tests {
             format!("{{\"type\":\"queue-operation\",\"operation\":\"{name}\"{content}}}\n")
         });
         std::fs::write(&path, lines.collect::<String>()).unwrap();
-        Calls::since(&path, 0).unwrap().typed_ahead
+        Calls::since(&path, 0, LastMessage::default(), 0).unwrap().typed_ahead
     }
 
     #[test]
@@ -491,7 +694,7 @@ mod tests {
         let typed = r#"{"type":"queue-operation","operation":"enqueue","content":"/cancel"}"#;
         let quoted = CALL.replace("now", r#"{\"type\":\"queue-operation\"}"#);
         std::fs::write(&path, format!("{many}{quoted}\n{many}{typed}\n{many}")).unwrap();
-        let calls = Calls::since(&path, 0).unwrap();
+        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
         assert_eq!(calls.typed_ahead, ["/cancel"]);
         assert_eq!(calls.read_up_to, std::fs::metadata(&path).unwrap().len());
     }

@@ -17,6 +17,8 @@ use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
 use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::status::let_go;
+use crate::store::loops::Loops;
 use crate::store::read;
 
 /// The most that is read of a settings file, in bytes.
@@ -105,6 +107,7 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
     checks.extend(check_settings_files(&settings));
     checks.push(check_hooks_allowed(&settings, surroundings));
     checks.push(check_project_switch(surroundings));
+    checks.extend(check_let_go(surroundings));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
@@ -330,6 +333,27 @@ fn check_project_switch(surroundings: &Surroundings) -> Check {
         );
     }
     Check::ok(name, "the loop is not switched off for this project")
+}
+
+/// The sessions that were not held because the loop is another's: nothing is wrong, but somebody may
+/// wonder.
+fn check_let_go(surroundings: &Surroundings) -> Option<Check> {
+    let project = Project::around(&surroundings.working_folder)?;
+    let loops = Loops::of(&project.root);
+    let mut features = project.features().into_iter();
+    let (feature, session) = features
+        .find_map(|feature| Some((let_go(&loops, &feature.name).into_iter().next()?, feature)))
+        .map(|(session, feature)| (feature.name, session))?;
+    Some(Check::warn(
+        "let-go",
+        format!(
+            "session {} stopped and was not held: feature {} is driven by session {}",
+            one_line(&session.session),
+            one_line(&feature),
+            one_line(&session.owner)
+        ),
+        "type /speckit:implement in the session that is to go on with it",
+    ))
 }
 
 fn check_other_loops(plugins: &[InstalledPlugin]) -> Check {

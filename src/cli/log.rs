@@ -10,6 +10,7 @@ use super::{Where, style};
 use crate::runner::books::{changes_with_state, state_folder};
 use crate::runner::report as runners;
 use crate::speckit::project::printable;
+use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
 use crate::store::read;
@@ -23,7 +24,7 @@ pub struct LogArgs {
     /// Only the last N entries
     #[arg(short = 'n', long, value_name = "N")]
     last: Option<usize>,
-    /// Only this session
+    /// Only this session, with those that its loop was taken over from
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Only the loops of `spool ralph` on this change
@@ -94,10 +95,22 @@ fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
         Err(error) => return Err(error),
     };
     let loops = Loops::of(&project.root);
+    let wanted = args.session.as_ref().map(|session| with_forerunners(&loops, session));
     let sessions = loops.sessions().into_iter();
-    let meant = sessions.filter(|it| args.session.as_ref().is_none_or(|wanted| wanted == it));
+    let meant = sessions.filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(it)));
     all.extend(meant.map(|session| (session.clone(), loops.journal(&session))));
     Ok(all)
+}
+
+/// A session and those that its loop was taken over from.
+fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
+    let mut all = vec![session.to_owned()];
+    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
+        && !all.contains(&from.from)
+    {
+        all.push(from.from);
+    }
+    all
 }
 
 fn line(session: &str, entry: &Entry) -> String {
@@ -113,8 +126,13 @@ fn line(session: &str, entry: &Entry) -> String {
         "" => String::new(),
         task => format!(" task {task}"),
     };
+    let sums = match entry.verdict.as_str() {
+        "end" => sums(entry.tool_calls, entry.commits, entry.tokens),
+        _ => None,
+    };
+    let sums = sums.map_or_else(String::new, |sums| format!(" ({sums})"));
     format!(
-        "{} {short} {} iteration {}{task}  {}{}{}  {}",
+        "{} {short} {} iteration {}{task}  {}{}{}  {}{sums}",
         local_time(entry.at),
         printable(&entry.about),
         entry.iteration,

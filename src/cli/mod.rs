@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the words that name them.
 
+mod adopt;
 mod block;
 mod cancel;
 mod demo;
@@ -60,6 +61,7 @@ enum Command {
     Pause(pause::PauseArgs),
     Resume(resume::ResumeArgs),
     Cancel(cancel::CancelArgs),
+    Adopt(adopt::AdoptArgs),
     Stop(stop::StopArgs),
     /// End the loop because a person is needed
     Block(block::BlockArgs),
@@ -81,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Start(args) => start::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Task(args) => task::run(&args),
+        Command::Adopt(args) => adopt::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Pause(args) => pause::run(&args),
         Command::Resume(args) => resume::run(&args),

@@ -12,7 +12,7 @@ use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
-use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs};
+use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs, user_commands};
 
 /// Install the plugin into Claude Code, or remove it.
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,8 @@ What it does:
   2. copies `spool` and `ralph-hook` to ~/.local/share/ralph-speckit/bin
   3. makes the plugin known to Claude Code, with `claude plugin marketplace add` and
      `claude plugin install speckit@ralph-speckit`
+  4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands,
+     unless other files of that name are there. They stay until `spool setup --remove`
 Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
 
 Exit status: 0 when everything was done, 1 when something was not.")]
@@ -29,6 +31,10 @@ pub struct SetupArgs {
     /// Undo exactly what an earlier `spool setup` did
     #[arg(long)]
     remove: bool,
+
+    /// Also offer /ralph-loop, /ulw-loop and /cancel-ralph, without the plugin's prefix
+    #[arg(long, conflicts_with = "remove")]
+    user_commands: bool,
 
     /// Say what would be done, and do nothing
     #[arg(long)]
@@ -44,6 +50,7 @@ pub struct SetupArgs {
 enum Step {
     WritePlugin { replaced: Option<String> },
     CopyPrograms,
+    WriteCommands(PathBuf),
     AddMarketplace,
     Install,
     Reinstall,
@@ -51,6 +58,7 @@ enum Step {
     Uninstall(Registration),
     RemoveMarketplace(Registration),
     RemoveCopy(PathBuf),
+    RemoveCommands(Registration),
     Forget(Registration),
     RemovePlugin,
     RemovePrograms(Vec<String>),
@@ -103,6 +111,13 @@ impl<'a> Setup<'a> {
         let mut receipt = Receipt::load(&self.places.data)?.unwrap_or_default();
         let client = self.client(self.surroundings.claude_config.as_deref());
         let mut steps = self.steps_for_files(&receipt)?;
+        let config = self.surroundings.claude_folder();
+        let mut known = receipt.registrations.iter();
+        let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
+        if args.user_commands || has_commands {
+            user_commands::check(&config)?;
+            steps.push(Step::WriteCommands(config.clone()));
+        }
         if let Some(client) = &client {
             steps.extend(self.steps_for_client(client, &programs)?);
         }
@@ -127,6 +142,14 @@ impl<'a> Setup<'a> {
                 self.surroundings.claude_config.as_deref(),
                 &self.surroundings.claude_folder(),
             );
+        }
+        if args.user_commands {
+            let noted = receipt.registration(self.surroundings.claude_config.as_deref(), &config);
+            noted.user_commands = true;
+            let commands = config.join("commands");
+            if noted.made_commands.is_none() && !commands.exists() {
+                noted.made_commands = Some(commands);
+            }
         }
         receipt.save(&self.places.data)?;
 
@@ -214,6 +237,9 @@ impl<'a> Setup<'a> {
         let mut unreachable = Vec::new();
         let mut steps = Vec::new();
         for registration in &receipt.registrations {
+            if registration.user_commands {
+                steps.push(Step::RemoveCommands(registration.clone()));
+            }
             match self.steps_to_unregister(registration)? {
                 Some(these) => steps.extend(these),
                 None => unreachable.push(registration.claude_folder.clone()),
@@ -290,6 +316,7 @@ impl<'a> Setup<'a> {
                 return Ok(());
             }
             Step::CopyPrograms => return self.copy_programs(programs),
+            Step::WriteCommands(config) => return user_commands::write(config),
             _ => {}
         }
         let client = client.context("no `claude` was found")?;
@@ -317,6 +344,25 @@ impl<'a> Setup<'a> {
                 self.client_of(registration)?.remove_marketplace(MARKETPLACE)
             }
             Step::RemoveCopy(copy) => remove_copy(copy),
+            Step::RemoveCommands(registration) => {
+                for kept in user_commands::remove(&registration.claude_folder)? {
+                    anstream::eprintln!(
+                        "left alone: `{}` is no longer what `spool setup` put there",
+                        kept.display()
+                    );
+                }
+                let commands = registration.claude_folder.join("commands");
+                if registration.made_commands.as_ref() == Some(&commands) {
+                    remove_if_empty(&commands);
+                }
+                receipt
+                    .registration(
+                        registration.claude_config.as_deref(),
+                        &registration.claude_folder,
+                    )
+                    .user_commands = false;
+                receipt.save(&self.places.data)
+            }
             Step::Forget(registration) => {
                 receipt
                     .registrations
@@ -348,6 +394,7 @@ impl<'a> Setup<'a> {
             }
             Step::WritePlugin { .. }
             | Step::CopyPrograms
+            | Step::WriteCommands(_)
             | Step::AddMarketplace
             | Step::Install
             | Step::Reinstall
@@ -436,6 +483,22 @@ impl<'a> Setup<'a> {
                 "copy",
                 "copied",
                 format!("`spool` and `ralph-hook` to `{}`", self.places.bin.display()),
+            ),
+            Step::WriteCommands(config) => (
+                "write",
+                "wrote",
+                format!(
+                    "the commands /ralph-loop, /ulw-loop and /cancel-ralph to `{}`",
+                    config.join("commands").display()
+                ),
+            ),
+            Step::RemoveCommands(registration) => (
+                "remove",
+                "removed",
+                format!(
+                    "the commands /ralph-loop, /ulw-loop and /cancel-ralph from `{}`",
+                    registration.claude_folder.join("commands").display()
+                ),
             ),
             Step::AddMarketplace => {
                 ("add", "added", format!("the marketplace `{MARKETPLACE}` to Claude Code"))

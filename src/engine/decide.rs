@@ -63,6 +63,12 @@ pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judge
     go_on(after, seen, missing)
 }
 
+/// Returns the end that time alone brings, also between two iterations; `None` while there is time.
+pub fn time_is_up(contract: &Contract, elapsed_seconds: u64) -> Option<TerminalReason> {
+    let limit = contract.guardrails.max_seconds.filter(|limit| elapsed_seconds >= *limit)?;
+    Some(TerminalReason::TimedOut { limit })
+}
+
 /// The ledger with this iteration counted in.
 fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let earlier = before.fingerprint.as_ref();
@@ -89,6 +95,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
+        written_tokens: before.written_tokens.saturating_add(seen.written_tokens),
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),
@@ -241,10 +248,8 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     {
         return Some(TerminalReason::MaxIters { limit });
     }
-    if let Some(limit) = rails.max_seconds
-        && seen.elapsed_seconds >= limit
-    {
-        return Some(TerminalReason::TimedOut { limit });
+    if let Some(reason) = time_is_up(contract, seen.elapsed_seconds) {
+        return Some(reason);
     }
     if let Some(limit) = rails.max_tokens
         && after.tokens >= limit

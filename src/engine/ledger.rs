@@ -29,6 +29,8 @@ pub struct Ledger {
     pub failures: u32,
     /// Whether there may have been more tool calls than could be seen.
     pub more_calls: bool,
+    /// Those of the tokens that the model wrote.
+    pub written_tokens: u64,
     /// Claims of completion that were refused.
     pub refused_claims: u32,
     /// Claims that were refused because nobody could see whether work had been done.

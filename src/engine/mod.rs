@@ -16,8 +16,10 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, WithoutWork};
-pub use decide::{Judgement, decide, wants_checks};
+pub use decide::{Judgement, decide, time_is_up, wants_checks};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
-pub use observation::{Attempt, Change, CheckResult, Demand, Observation, Tampered, Waiting, Work};
+pub use observation::{
+    Attempt, Change, CheckResult, Demand, Observation, Tampered, Tokens, Waiting, Work,
+};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

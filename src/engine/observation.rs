@@ -21,6 +21,8 @@ pub struct Observation {
     pub commits: Option<u64>,
     /// Tokens used since the last iteration, 0 where nothing tells.
     pub tokens: u64,
+    /// Those of them that the model wrote.
+    pub written_tokens: u64,
     /// Why the agent program failed in this iteration, or `None` when it came to its own end.
     pub failed: Option<String>,
     /// Whether files or commits differ from what they were when the loop was armed.
@@ -43,6 +45,32 @@ pub struct Observation {
     pub reentered: bool,
     /// An end that a person, the agent or the driver asks for.
     pub demand: Option<Demand>,
+}
+
+/// Tokens of an agent's messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    /// All that went through the model: read anew, read from its cache, put there, and written.
+    pub all: u64,
+    /// Those that it wrote.
+    pub written: u64,
+}
+
+impl Tokens {
+    /// Returns the sum of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let add = u64::saturating_add;
+        Self { all: add(self.all, other.all), written: add(self.written, other.written) }
+    }
+
+    /// Returns what is left of these without the others, never less than nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let take = u64::saturating_sub;
+        Self { all: take(self.all, other.all), written: take(self.written, other.written) }
+    }
 }
 
 /// What the task list, or what stands in for it, says of the work.

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use crate::claude::answer::Answer;
+use crate::claude::commands::ours;
 use crate::claude::input::Event;
 use crate::engine::Demand;
 use crate::ralph;
+use crate::ralph::adopt::{Adopter, OwnLoop, Silence};
 use crate::ralph::arm::Flavour;
 use crate::ralph::report::Report;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
@@ -17,13 +19,16 @@ use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
 pub fn answer(event: &Event) -> Answer {
-    let answered = match event.command() {
-        "speckit:implement" => implement(event),
-        "speckit:cancel" => cancelled(event),
-        "speckit:status" => status(event),
-        "speckit:ralph-loop" | "ralph-loop" => ralph(event, Flavour::Plain),
-        "speckit:ulw-loop" | "ulw-loop" => ralph(event, Flavour::Ultrawork),
-        "speckit:cancel-ralph" | "cancel-ralph" => cancel_ralph(event),
+    let Some(command) = ours(event) else {
+        return Answer::silent();
+    };
+    let answered = match command {
+        "implement" => implement(event),
+        "cancel" => cancelled(event),
+        "status" => status(event),
+        "ralph-loop" => ralph(event, Flavour::Plain),
+        "ulw-loop" => ralph(event, Flavour::Ultrawork),
+        "cancel-ralph" => cancel_ralph(event),
         _ => return Answer::silent(),
     };
     answered.unwrap_or_else(|refusal| Answer::stop_command(&format!("Ralph-speckit: {refusal}")))
@@ -61,6 +66,9 @@ fn status(event: &Event) -> Result<Answer, Refusal> {
 fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
     let request = ralph::request::Request::parse(event.arguments())?;
     let session = usable_session(event)?;
+    if request.adopt.is_some() {
+        return adopted(event, session, &request);
+    }
     let root = start_folder(event)?;
     let transcript = event.transcript();
     let cwd = event.cwd().unwrap_or_else(|| root.clone());
@@ -74,6 +82,30 @@ fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
     let armed = ralph::arm::arm(&request, here)?;
     let answer = Answer::context_and_line("UserPromptExpansion", &armed.contract, &armed.line);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
+}
+
+fn adopted(
+    event: &Event,
+    session: &str,
+    request: &ralph::request::Request,
+) -> Result<Answer, Refusal> {
+    let from = request.adopt.as_deref().filter(|from| !from.is_empty());
+    let start = event.cwd().map_or_else(|| start_folder(event), Ok)?;
+    let nothing = || {
+        Refusal("there is no loop to take over: this folder has none, nor has one above it.\nStart Claude Code in the project of that loop.".to_owned())
+    };
+    let project = Project::with_loops(&start, from).ok_or_else(nothing)?;
+    let transcript = event.transcript();
+    let adopter = Adopter {
+        session,
+        transcript: transcript.as_deref(),
+        from,
+        silence: if request.force { Silence::Waived } else { Silence::Needed },
+        own: if request.replace { OwnLoop::Ends } else { OwnLoop::Stays },
+    };
+    let taken = ralph::adopt::adopt(&project, adopter)?;
+    let answer = Answer::context_and_line("UserPromptExpansion", &taken.contract, &taken.line);
+    Ok(answer.log(&format!("Session {session}: {}", taken.line)))
 }
 
 fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {

@@ -13,8 +13,8 @@ use crate::engine::{
     Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
     Verdict, decide, wants_checks,
 };
-use crate::speckit::arm::new_record;
-use crate::speckit::observe::{Desk, add_calls, observe};
+use crate::speckit::arm::{new_record, path_of};
+use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::Feature;
 use crate::speckit::state::State;
 use crate::speckit::words;
@@ -75,6 +75,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some(answer) = claim.as_ref().and_then(over) {
+        note_let_go(loops, claim.as_ref(), event.session());
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
@@ -119,6 +120,16 @@ fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answ
     Some(Answer::silent().log(&line))
 }
 
+/// Notes that a session stopped beside the loop of another one, for a person who wonders why.
+fn note_let_go(loops: &Loops, claim: Option<&Claim>, session: &str) {
+    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
+        return;
+    };
+    let owner = claim.session.as_deref().filter(|owner| *owner != session);
+    // Nobody is kept waiting for a note, and nobody is told that it could not be written.
+    let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
+}
+
 /// Binds the feature to this session, unless another hook of the same session has just done it.
 fn claim_feature(
     loops: &Loops,
@@ -131,6 +142,7 @@ fn claim_feature(
     if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
+    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     let record = fresh_record(feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
@@ -231,9 +243,9 @@ impl Seat<'_> {
     fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
         resume_after_failure(&self.folder, &mut self.record)?;
-        let read_before = self.record.transcript_read;
+        let before = self.record.clone();
         let mut seen = observe(project, desk, event, &mut self.record, checks);
-        add_calls(&mut seen, event, &mut self.record);
+        add_seen(project, event, &mut self.record, &mut seen);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
@@ -244,10 +256,13 @@ impl Seat<'_> {
         }
         let judgement = decide(&contract, &self.record.ledger, &seen);
         self.record.seen_at = world::now();
+        if let Some(path) = event.transcript() {
+            self.record.transcript = path_of(Some(&path));
+        }
         self.record.ledger = judgement.ledger;
         if matches!(judgement.verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
-            self.record.transcript_read = read_before;
+            self.record.read_as_far_as(&before);
         } else if list_changed {
             self.folder.save_open_tasks(&desk.open_tasks())?;
             self.record.tasks_hash = desk.tasks_hash();
@@ -301,6 +316,9 @@ impl Seat<'_> {
     fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
         self.record.untold = false;
         self.folder.save(&self.record)?;
+        if let Some(message) = words::moved_message(&self.record) {
+            return Ok(Some(Answer::tell(&message).log(&message)));
+        }
         let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
             return Ok(None);
         };
@@ -311,8 +329,9 @@ impl Seat<'_> {
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {
         let place = desk.place();
+        let is_end = matches!(verdict, Verdict::End(_));
         let (verdict, reason) = names_of(verdict);
-        self.folder.note(&Entry {
+        let entry = Entry {
             at: self.record.seen_at,
             event: "stop".to_owned(),
             about: self.record.about.clone(),
@@ -322,7 +341,8 @@ impl Seat<'_> {
             reason: reason.to_owned(),
             words: self.record.words.clone(),
             ..Entry::default()
-        })
+        };
+        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 
     fn continue_answer(&self, desk: &Desk, missing: &[Shortfall]) -> Answer {

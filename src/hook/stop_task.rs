@@ -8,6 +8,7 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::engine::{Contract, Observation, TerminalReason, Verdict, decide, wants_checks};
 use crate::ralph::{end, observe, words};
+use crate::speckit::arm::path_of;
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Record, Session};
 use crate::store::pausing::resume_after_failure;
@@ -76,9 +77,12 @@ impl Seat<'_> {
     }
 
     fn judge(&mut self, contract: &Contract, seen: &Observation) -> io::Result<Answer> {
-        let read_before = self.folder.record()?.map_or(0, |record| record.transcript_read);
+        let before = self.folder.record()?.unwrap_or_default();
         let judgement = decide(contract, &self.record.ledger, seen);
         self.record.seen_at = world::now();
+        if let Some(path) = self.scene.event.transcript() {
+            self.record.transcript = path_of(Some(&path));
+        }
         self.record.ledger = judgement.ledger;
         let verdict = judgement.verdict;
         self.record.words = match &verdict {
@@ -88,7 +92,7 @@ impl Seat<'_> {
         };
         if matches!(verdict, Verdict::Wait(_)) {
             // Nothing is counted while waiting: what was read is read again at the next stop.
-            self.record.transcript_read = read_before;
+            self.record.read_as_far_as(&before);
         }
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         self.folder.save(&self.record)?;
@@ -133,7 +137,7 @@ impl Seat<'_> {
             Verdict::End(reason) => words::status(&self.record, reason),
             _ => "",
         };
-        self.folder.note(&Entry {
+        let entry = Entry {
             at: self.record.seen_at,
             event: "stop".to_owned(),
             about: self.record.about.clone(),
@@ -144,6 +148,8 @@ impl Seat<'_> {
             promise: promise.to_owned(),
             words: self.record.words.clone(),
             ..Entry::default()
-        })
+        };
+        let is_end = matches!(verdict, Verdict::End(_));
+        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 }

@@ -6,6 +6,7 @@ pub mod client;
 pub mod files;
 pub mod programs;
 pub mod receipt;
+pub mod user_commands;
 
 pub use assembly::{Assembly, assemble};
 pub use programs::Programs;

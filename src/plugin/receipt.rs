@@ -44,6 +44,10 @@ pub struct Registration {
     pub claude_folder: PathBuf,
     /// Copies of the plugin that the client made, which it leaves behind.
     pub copies: Vec<PathBuf>,
+    /// Whether its folder got the commands without the plugin's prefix.
+    pub user_commands: bool,
+    /// The folder of commands, where it was missing before.
+    pub made_commands: Option<PathBuf>,
     /// What a later version noted.
     #[serde(flatten)]
     pub other: serde_json::Map<String, serde_json::Value>,

@@ -8,7 +8,7 @@ use super::request::Request;
 use super::words;
 use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger, TerminalReason};
 use crate::evidence::{commits, tree};
-use crate::speckit::arm::{Refusal, length_of};
+use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::settings::{SETTINGS, Settings};
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
@@ -20,7 +20,7 @@ use crate::world;
 /// The most that is read of a file that holds the task, in bytes.
 const MOST_TASK: u64 = 256 << 10;
 /// The name of the file in the session's folder that holds a long task.
-const TASK_FILE: &str = "task.md";
+pub(super) const TASK_FILE: &str = "task.md";
 
 /// Who arms, where, and where that session's transcript stands.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,7 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let folder = loops.session(armer.session).map_err(unwritable)?;
     // A record that cannot be read is put aside before it is replaced.
     let earlier = folder.record().map_err(unwritable)?;
+    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier)).map_err(unwritable)?;
     if let Some(mut live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.replace {
             return Err(Refusal(words::already_armed(&live)));
@@ -105,7 +106,7 @@ fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
 }
 
 /// Ends the live loop that this session has, so that another one can take its place.
-fn replace(loops: &Loops, folder: &Session, live: &mut Record) -> io::Result<()> {
+pub(super) fn replace(loops: &Loops, folder: &Session, live: &mut Record) -> io::Result<()> {
     let words = "another loop takes its place";
     close_record(folder, live, &TerminalReason::Stopped, words, Telling::Done)?;
     if live.kind == RALPH {
@@ -135,6 +136,8 @@ fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
         armed_by: "command".to_owned(),
         transcript_from: length,
         transcript_read: length,
+        transcript: path_of(armer.transcript),
+        commits_read: commits::log_length(armer.root),
         ledger: Ledger { fingerprint: Some(start), ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
             task: if long { words::beginning(task) } else { task.to_owned() },

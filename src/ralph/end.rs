@@ -76,5 +76,7 @@ pub fn cancelled(record: &Record) -> String {
 
 /// Returns what a person reads at the next stop about a loop that ended before it.
 pub fn told_late(record: &Record) -> Option<String> {
-    record.ledger.ended.as_ref().map(|reason| words::end_message(record, reason))
+    let ended = record.ledger.ended.as_ref();
+    let moved = crate::speckit::words::moved_message(record);
+    moved.or_else(|| ended.map(|reason| words::end_message(record, reason)))
 }

@@ -1,5 +1,6 @@
 //! The ralph loop: one task in one session, until the promise is kept and the evidence holds (spec 002).
 
+pub mod adopt;
 pub mod arm;
 pub mod end;
 pub mod observe;

@@ -27,7 +27,7 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
     let patience = Deadline::after(LAG.min(deadline.left()));
     loop {
         let tail = Tail::read(&path, record.transcript_read);
-        let calls = Calls::since(&path, record.transcript_read);
+        let calls = calls_since(&path, record, assignment);
         let calls = calls.and_then(|calls| calls.count).unwrap_or(0);
         let needed = assignment.contract.min_tool_calls;
         let enough = record.ledger.tool_calls.saturating_add(calls) >= needed;
@@ -56,11 +56,13 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         let tail = path.as_deref().and_then(|path| Tail::read(path, record.transcript_read));
         said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
-    let calls = path.and_then(|path| Calls::since(&path, record.transcript_read));
+    let calls = path.and_then(|path| calls_since(&path, record, &assignment));
     let tool_calls = calls.as_ref().and_then(|calls| calls.count);
     let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
     let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
     record.transcript_read = read_up_to.unwrap_or(record.transcript_read);
+    record.last_message = calls.as_ref().map_or(record.last_message, |calls| calls.last);
+    let tokens = calls.as_ref().map(|calls| calls.tokens).unwrap_or_default();
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
     let claimed = keeps(&assignment, &said);
     let earlier = record.ledger.fingerprint;
@@ -76,6 +78,9 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         claimed,
         tool_calls,
         more_calls,
+        tokens: tokens.all,
+        written_tokens: tokens.written,
+        commits: commits::counted(root, record),
         since_arming,
         fingerprint,
         waiting: waiting(event, record, &typed),
@@ -83,6 +88,12 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         reentered: event.held(),
         ..Observation::default()
     }
+}
+
+/// What the agent did since the last stop; as many calls are counted as the promise still needs.
+fn calls_since(path: &Path, record: &Record, assignment: &Assignment) -> Option<Calls> {
+    let needed = assignment.contract.min_tool_calls.saturating_sub(record.ledger.tool_calls);
+    Calls::since(path, record.transcript_read, record.last_message, needed)
 }
 
 fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {

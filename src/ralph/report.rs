@@ -5,12 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::speckit::project::{Project, printable};
-use crate::speckit::status::{self, age};
+use crate::speckit::status::{self, age, counted_line, orphaned};
 use crate::store::loops::{Loops, RALPH, Record};
 use crate::world;
 
-/// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
-const SILENT: u64 = 60 * 60 * 1000;
 /// How many loops that are over are told of.
 const PAST: usize = 3;
 
@@ -63,8 +61,9 @@ impl TaskReport {
     fn all(loops: &Loops) -> Vec<Self> {
         let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
         let mut records: Vec<_> = records.filter(|record| record.kind == RALPH).collect();
-        records
-            .sort_by_key(|record| (!record.ledger.is_live(), std::cmp::Reverse(last_seen(record))));
+        records.sort_by_key(|record| {
+            (!record.ledger.is_live(), std::cmp::Reverse(record.last_sign()))
+        });
         let live = records.iter().filter(|record| record.ledger.is_live()).count();
         records.truncate(live + PAST);
         records.into_iter().map(|record| Self::of(loops, record)).collect()
@@ -72,14 +71,13 @@ impl TaskReport {
 
     fn of(loops: &Loops, record: Record) -> Self {
         let ended = record.ledger.ended.as_ref();
-        let silent = world::now().saturating_sub(last_seen(&record));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
             loop_status: match ended {
                 Some(_) => "ended",
+                None if record.is_orphaned() => "orphaned",
                 None if record.pause().is_some() => "paused",
-                None if silent > SILENT => "orphaned",
                 None => "live",
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
@@ -91,24 +89,21 @@ impl TaskReport {
     fn write(&self, text: &mut String) {
         let ledger = &self.record.ledger;
         let _ = writeln!(text, "\nTask: {}", printable(&self.about));
-        let _ = match (self.loop_status, &ledger.ended) {
-            (_, Some(reason)) => {
-                writeln!(
-                    text,
-                    "  Loop: ended ({}): {}",
-                    self.reason,
-                    printable(&reason.to_string())
-                )
+        let state = match (self.loop_status, &ledger.ended) {
+            (_, Some(_)) if !self.record.moved_to.is_empty() => {
+                format!("ended ({}): {}", self.reason, printable(&self.record.words))
             }
-            ("orphaned", _) => writeln!(
-                text,
-                "  Loop: live, but its session has not stopped for {}; if it is gone: spool cancel --session {}",
-                age(world::now().saturating_sub(last_seen(&self.record))),
-                self.session
-            ),
-            ("paused", _) => writeln!(text, "  Loop: {}", status::paused(Some(&self.record))),
-            _ => writeln!(text, "  Loop: live"),
+            (_, Some(reason)) => {
+                format!("ended ({}): {}", self.reason, printable(&reason.to_string()))
+            }
+            ("orphaned", _) => {
+                let cancel = format!("spool cancel --session {}", self.session);
+                orphaned(&self.record, &cancel)
+            }
+            ("paused", _) => status::paused(Some(&self.record)),
+            _ => "live".to_owned(),
         };
+        let _ = writeln!(text, "  Loop: {state}");
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
@@ -116,11 +111,17 @@ impl TaskReport {
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
         let _ = writeln!(text, "  Session: {}", self.session);
+        if let Some(adopted) = &self.record.adopted {
+            let ago = age(world::now().saturating_sub(adopted.at));
+            let _ =
+                writeln!(text, "  Taken over from session {}, {ago} ago", printable(&adopted.from));
+        }
         let _ = writeln!(
             text,
             "  Sent back: {} times; tool calls seen: {}; refused promises: {}",
             ledger.continued, ledger.tool_calls, ledger.refused_claims
         );
+        text.push_str(&counted_line(ledger));
         if self.record.seen_at > 0 {
             let _ = writeln!(
                 text,
@@ -130,8 +131,4 @@ impl TaskReport {
             );
         }
     }
-}
-
-fn last_seen(record: &Record) -> u64 {
-    record.seen_at.max(record.armed_at)
 }

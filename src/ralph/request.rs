@@ -9,7 +9,7 @@ use crate::speckit::project::printable;
 use crate::store::loops::PromiseMatch;
 
 /// How the command is written.
-pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]";
+pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to go on with the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
 /// Iterations without `--max-iterations`.
 const MAX_ITERATIONS: u32 = 50;
 /// Seconds that each check has without `--check-timeout`.
@@ -48,6 +48,11 @@ pub struct Request {
     pub no_progress: Option<u32>,
     /// `--replace`: a live loop of the session ends with this.
     pub replace: bool,
+    /// `--adopt`: no loop is armed, that of another session is taken over; empty for the only one
+    /// that was left behind.
+    pub adopt: Option<String>,
+    /// `--force`: also one whose session may still be there.
+    pub force: bool,
 }
 
 impl Default for Request {
@@ -65,6 +70,8 @@ impl Default for Request {
             check_timeout: CHECK_TIMEOUT,
             no_progress: None,
             replace: false,
+            adopt: None,
+            force: false,
         }
     }
 }
@@ -106,12 +113,24 @@ impl Request {
         joined: Option<&'a str>,
         behind: &'a str,
     ) -> Result<&'a str, Refusal> {
-        if name == "--replace" {
-            self.replace = true;
+        if let "--replace" | "--force" = name {
+            *(if name == "--force" { &mut self.force } else { &mut self.replace }) = true;
             return match joined {
                 None => Ok(behind),
-                Some(_) => Err(wrong("`--replace` takes no value")),
+                Some(_) => Err(wrong(&format!("`{name}` takes no value"))),
             };
+        }
+        if name == "--adopt" {
+            // The session may be left out: then another flag follows, or nothing.
+            let next = behind.trim_start();
+            let left_out = next.is_empty() || flag_at_start(next).is_some();
+            if joined.is_none() && left_out {
+                self.adopt = Some(String::new());
+                return Ok(behind);
+            }
+            let (session, rest) = value_at_start(name, joined, behind)?;
+            self.adopt = Some(session);
+            return Ok(rest);
         }
         if !VALUED.contains(&name) {
             return Err(wrong(&format!(
@@ -210,6 +229,12 @@ impl Request {
     }
 
     fn checked(mut self) -> Result<Self, Refusal> {
+        if self.adopt.is_some() {
+            return self.only_adopts();
+        }
+        if self.force {
+            return Err(wrong("`--force` is for `--adopt` alone"));
+        }
         let named = self.prompt_file.is_some();
         if self.task.trim().is_empty() && !named {
             return Err(wrong("there is no task"));
@@ -222,6 +247,17 @@ impl Request {
         }
         if self.promise.is_none() && self.checks.is_empty() {
             self.promise = Some(super::PROMISE.to_owned());
+        }
+        Ok(self)
+    }
+
+    /// A loop that is taken over keeps its task and its contract.
+    fn only_adopts(self) -> Result<Self, Refusal> {
+        let rest = Self { adopt: None, force: false, replace: false, ..self.clone() };
+        if rest != Self::default() {
+            return Err(wrong(
+                "`--adopt` goes on with the task and the limits that the loop has: only a session, `--force` and `--replace` go with it",
+            ));
         }
         Ok(self)
     }
@@ -482,6 +518,8 @@ mod tests {
             check_timeout: 60,
             no_progress: Some(4),
             replace: true,
+            adopt: None,
+            force: false,
         };
         for text in [
             format!("{flags} Do it"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
 use super::git::{Git, Moment, NO_COMMIT};
-use super::harness::{self, Harness, Launch, Order, Outcome, Report};
-use super::options::{Commits, DoneCriteria, HarnessChoice, Options, Sessions};
+use super::harness::{self, Approval, Harness, Launch, Order, Outcome, Report};
+use super::options::{Commits, DoneCriteria, Options, Sessions};
 use super::process::{self, Cut, Ended, Limits};
 use super::prompt::{self, Material};
 use super::proofs;
@@ -29,9 +29,8 @@ use super::tokens::{self, Counted, Counter, Usage};
 use super::words;
 use super::work::{Looked, Tasks};
 use crate::engine::{
-    self, Change as Changed, Contract, Demand, Fingerprint, Guardrails, Hasher, Ledger,
-    Observation, Shortfall, TerminalReason, Tree, Verdict, Waiting, WithoutWork, Work, hash_of,
-    wants_checks,
+    self, Change as Changed, Contract, Demand, Fingerprint, Hasher, Ledger, Observation, Shortfall,
+    TerminalReason, Tree, Verdict, Waiting, Work, hash_of, wants_checks,
 };
 use crate::ralph::observe::keeps_promise;
 use crate::store::journal::Entry;
@@ -41,8 +40,8 @@ use crate::world::{self, Stopwatch};
 const LINGERING: Duration = Duration::from_secs(10);
 /// The longest pause between two runs after failures.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
-/// How long to wait for a usage limit of which nobody says when it is lifted.
-const UNKNOWN_LIMIT: Duration = Duration::from_mins(15);
+/// How long to wait at first for a usage limit of which nobody says when it is lifted; doubled each time.
+const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
 /// How long after the time that was told a usage limit is tried again.
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// How often a waiting loop looks for signals and requests.
@@ -58,6 +57,7 @@ const LONGEST_NEED: usize = 500;
 ///
 /// An error means that the loop did not begin, or that its state could not be written any more.
 pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
+    let signals = Signals::listen().context("signals cannot be listened to")?;
     let harness = harness::harness(&options.harness)?;
     let version = match harness.check() {
         Ok(version) => version.unwrap_or_default(),
@@ -69,10 +69,12 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
-    let signals = Signals::listen().context("signals cannot be listened to")?;
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
+    if let Err(error) = &end {
+        drive.give_up(error);
+    }
     drive.screen.close();
     end.map(ExitCode::from)
 }
@@ -105,7 +107,8 @@ struct Drive<'a> {
     touched: BTreeSet<PathBuf>,
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
-    ticked: usize,
+    /// Usage limits in a row.
+    limits_in_a_row: u32,
 }
 
 /// What is to be done after an iteration.
@@ -136,7 +139,7 @@ impl<'a> Drive<'a> {
     ) -> Result<Self> {
         let tasks = Tasks::of(change);
         let done = done_criteria(options, tasks.is_some());
-        let contract = contract(options, done);
+        let contract = options.contract(done);
         let git = Git::of(&change.worktree);
         let state = LoopState {
             change_id: change.id.clone(),
@@ -173,7 +176,7 @@ impl<'a> Drive<'a> {
             touched: BTreeSet::new(),
             missing: Vec::new(),
             remarks: Vec::new(),
-            ticked: 0,
+            limits_in_a_row: 0,
             change,
             options,
             harness,
@@ -218,6 +221,11 @@ impl<'a> Drive<'a> {
                 json!({"pid": recovered.pid}),
             );
         }
+        if self.options.allow_all == Approval::Own
+            && let Some(words) = self.harness.without_consent()
+        {
+            self.screen.warn(words);
+        }
         if let Some(words) = self.harness.caution(version) {
             self.screen.warn(&words);
         }
@@ -250,6 +258,9 @@ impl<'a> Drive<'a> {
             if let Some(asked) = self.wait_while_paused()? {
                 return self.stop(asked);
             }
+            if let Some(reason) = self.time_is_up() {
+                return self.finish(&reason, None);
+            }
             let next = self.iteration()?;
             let asked = match next {
                 Next::Over(reason) => return self.finish(&reason, self.signals.asked()),
@@ -257,7 +268,8 @@ impl<'a> Drive<'a> {
                 Next::On(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Until(resets_at) => {
                     let words = "the usage limit";
-                    let pause = resets_at.map_or(UNKNOWN_LIMIT, |at| until(at) + AFTER_LIMIT);
+                    let unknown = doubled(UNKNOWN_LIMIT, self.limits_in_a_row);
+                    let pause = resets_at.map_or(unknown, |at| until(at) + AFTER_LIMIT);
                     self.rest(pause, words)?
                 }
             };
@@ -292,10 +304,7 @@ impl<'a> Drive<'a> {
         let ran = match self.run_agent(&text, &about, &mut log) {
             Ok(ran) => ran,
             Err(error) => Ran {
-                report: Report {
-                    outcome: Outcome::Lasting(format!("{error:#}")),
-                    ..Report::default()
-                },
+                report: Report { outcome: not_started(&error), ..Report::default() },
                 ended: Ended::default(),
                 asked: None,
                 lasted: Duration::ZERO,
@@ -420,6 +429,13 @@ impl<'a> Drive<'a> {
         Ok(Ran { report, ended, asked, lasted: clock.elapsed() })
     }
 
+    /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.
+    fn time_is_up(&mut self) -> Option<TerminalReason> {
+        let reason = engine::time_is_up(&self.contract, self.clock.elapsed().as_secs())?;
+        self.books.state.ledger.ended = Some(reason.clone());
+        Some(reason)
+    }
+
     /// The shorter one of the iteration's own limit and what is left for the whole loop.
     fn wall(&self) -> Option<Duration> {
         let left = self.options.max_runtime.map(|all| all.saturating_sub(self.clock.elapsed()));
@@ -495,7 +511,6 @@ impl<'a> Drive<'a> {
         entry.denied.clone_from(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
-        self.ticked += looked.ticked.len();
         if let Outcome::Failed(why) | Outcome::Lasting(why) = &report.outcome {
             entry.failure.clone_from(why);
         }
@@ -707,7 +722,9 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn after(&self, verdict: Verdict, ran: &Ran) -> Next {
+    fn after(&mut self, verdict: Verdict, ran: &Ran) -> Next {
+        let waits = matches!(verdict, Verdict::Wait(_));
+        self.limits_in_a_row = if waits { self.limits_in_a_row.saturating_add(1) } else { 0 };
         match verdict {
             Verdict::End(reason) => Next::Over(reason),
             Verdict::Wait(_) => Next::Until(match &ran.report.outcome {
@@ -716,10 +733,7 @@ impl<'a> Drive<'a> {
             }),
             Verdict::Continue(_) => match self.books.state.ledger.failures {
                 0 => Next::On(Duration::ZERO),
-                times => {
-                    let longer = 2_u32.saturating_pow((times - 1).min(16));
-                    Next::On(self.options.retry_pause.saturating_mul(longer).min(LONGEST_PAUSE))
-                }
+                times => Next::On(doubled(self.options.retry_pause, times)),
             },
         }
     }
@@ -766,7 +780,9 @@ impl<'a> Drive<'a> {
             Some(all) => length.min(all.saturating_sub(self.clock.elapsed())),
             None => length,
         };
-        let until = world::now() / 1000 + length.as_secs();
+        // A moment that is still to come, also when the wait is shorter than a second.
+        let until =
+            (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
         self.books.state.doing = format!("waiting for {what}");
         self.books.state.waits_until = until;
         self.books.save()?;
@@ -836,6 +852,17 @@ impl<'a> Drive<'a> {
         saved.map(|()| code)
     }
 
+    /// Puts down why the runner cannot go on; the books write it when they are closed.
+    fn give_up(&mut self, error: &anyhow::Error) {
+        let state = &mut self.books.state;
+        if !state.status.is_over() {
+            TerminalReason::Stopped.name().clone_into(&mut state.reason);
+            state.words = format!("{error:#}");
+            state.exit_code = Some(ends::FAILURE);
+            self.screen.title(&super::books::Status::Stopped.word());
+        }
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8) {
         let state = &self.books.state;
         let (ledger, tasks) = (&state.ledger, self.tasks_line());
@@ -890,29 +917,6 @@ fn done_criteria(options: &Options, has_list: bool) -> DoneCriteria {
     }
 }
 
-/// The contract that these options make.
-fn contract(options: &Options, done: DoneCriteria) -> Contract {
-    let never = |limit: u32| if limit == 0 { u32::MAX } else { limit };
-    // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
-    let min_tool_calls = u64::from(!matches!(options.harness, HarnessChoice::Command(_)));
-    Contract {
-        token: (done != DoneCriteria::Check).then(|| options.promise.clone()),
-        min_tool_calls,
-        without_work: WithoutWork::Reject,
-        min_iterations: options.min_iterations,
-        checks: options.checks.clone(),
-        guardrails: Guardrails {
-            max_iterations: options.max_iterations,
-            max_idle_stops: never(options.no_progress),
-            max_unchanged: never(options.no_progress),
-            max_seconds: options.max_runtime.map(|limit| limit.as_secs()),
-            max_tokens: options.token_budget,
-            max_commitless: (options.stall_threshold > 0).then_some(options.stall_threshold),
-            max_failures: (options.max_failures > 0).then_some(options.max_failures),
-        },
-    }
-}
-
 /// What the agent says that a person must do: `<blocked>…</blocked>`, at the beginning of a line.
 fn blocked(text: &str) -> Option<String> {
     let start = text.rfind("<blocked>")?;
@@ -924,6 +928,25 @@ fn blocked(text: &str) -> Option<String> {
 
 fn is_complete(work: &Work) -> bool {
     matches!(work, Work::List { done: 1.., open } if open.is_empty())
+}
+
+/// How a run counts that could not even be started: a missing program stays missing, want of memory
+/// or of processes passes.
+fn not_started(error: &anyhow::Error) -> Outcome {
+    let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    let words = format!("{error:#}");
+    match kind {
+        None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Outcome::Lasting(words)
+        }
+        Some(_) => Outcome::Failed(words),
+    }
+}
+
+/// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
+fn doubled(pause: Duration, times: u32) -> Duration {
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    pause.saturating_mul(longer).min(LONGEST_PAUSE)
 }
 
 /// How long it is until a moment in seconds since the Unix epoch.

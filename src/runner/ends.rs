@@ -3,6 +3,8 @@
 use super::books::Status;
 use crate::engine::{Stall, TerminalReason};
 
+/// Exit code when the loop cannot go on: its files cannot be read or written.
+pub const FAILURE: u8 = 1;
 /// Exit code of a usage error; the loop did not begin.
 pub const USAGE: u8 = 2;
 /// Exit code when the agent program cannot be used.

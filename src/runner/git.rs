@@ -140,8 +140,13 @@ impl Git {
         }
         let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         let names = joined(&files);
-        self.run(&["--literal-pathspecs", "add", "--all", from_input[0], from_input[1]], &names)
-            .context("`git add` failed")?;
+        // Only new files have to be made known; one that is gone from disk and index alike cannot be added.
+        let is_there = |file: &&PathBuf| self.worktree.join(file).symlink_metadata().is_ok();
+        let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
+        if !there.is_empty() {
+            let add = ["--literal-pathspecs", "add", "--all", from_input[0], from_input[1]];
+            self.run(&add, &joined(&there)).context("`git add` failed")?;
+        }
         let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
         self.run(&[&commit[..], &from_input].concat(), &names).context("`git commit` failed")?;
         Ok(self.head())

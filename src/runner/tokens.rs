@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::harness::Report;
+use super::harness::{Outcome, Report};
 use crate::evidence::tree::walk;
 use crate::world;
 
@@ -74,7 +74,9 @@ impl Counter {
         if let Some(tokens) = own.filter(|tokens| *tokens > 0) {
             return Counted { tokens, estimated: false, warning };
         }
-        let tokens = self.growth(session_folders, began_at) / BYTES;
+        let growth = self.growth(session_folders, began_at);
+        // What a program writes down about a question that was never answered is no use of tokens.
+        let tokens = if is_unanswered(report) { 0 } else { growth / BYTES };
         let why = match (warning, own) {
             (Some(why), _) => why,
             (None, Some(_)) => "the agent program reported 0 tokens".to_owned(),
@@ -112,6 +114,12 @@ impl Counter {
         }
         growth
     }
+}
+
+/// Whether the agent program failed before anything came back.
+fn is_unanswered(report: &Report) -> bool {
+    let has_failed = !matches!(report.outcome, Outcome::Finished | Outcome::Cut);
+    has_failed && report.final_text.is_empty() && report.tool_calls.unwrap_or(0) == 0
 }
 
 /// Returns the number that `wt-usage` printed: `total_tokens` of its JSON, or its first number.
@@ -183,6 +191,18 @@ mod tests {
         let later = world::now() + 60_000;
         fs::write(&file, "x".repeat(4_800)).unwrap();
         assert_eq!(counter.count(None, &Report::default(), &folders, later).tokens, 0);
+    }
+
+    #[test]
+    fn a_question_that_was_never_answered_used_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("session.jsonl"), "x".repeat(400)).unwrap();
+        let folders = [folder.path().to_owned()];
+        let refused = Report { outcome: Outcome::Failed("429".to_owned()), ..Report::default() };
+        let counted = Counter::default().count(None, &refused, &folders, 0);
+        assert_eq!(counted, Counted { tokens: 0, estimated: true, warning: None });
+        let half = Report { tool_calls: Some(1), ..refused };
+        assert_eq!(Counter::default().count(None, &half, &folders, 0).tokens, 100);
     }
 
     #[test]

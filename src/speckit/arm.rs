@@ -13,6 +13,7 @@ use super::state::{NoState, State};
 use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
+use crate::evidence::commits;
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{
@@ -323,6 +324,7 @@ fn bind(
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
+    record.commits_read = commits::log_length(&project.root);
     // What the work looks like at the start: the first stop can tell what has changed. The state
     // file is our own and just written, there is nobody to wait for.
     if let Ok(feature) = project.feature_at(&claim.folder)
@@ -334,7 +336,9 @@ fn bind(
         folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
     }
     // A record that cannot be read is put aside before it is replaced.
-    if let Some(mut own) = folder.record()?.filter(Record::is_live_ralph) {
+    let earlier = folder.record()?;
+    earlier.as_ref().map_or(Ok(()), |earlier| Loops::of(&project.root).settle(earlier))?;
+    if let Some(mut own) = earlier.filter(Record::is_live_ralph) {
         let words = "a feature's loop takes its place";
         close_record(folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
     }
@@ -377,8 +381,14 @@ pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Pa
         armed_by: by.to_owned(),
         transcript_from: length,
         transcript_read: length,
+        transcript: path_of(transcript),
         ..Record::default()
     }
+}
+
+/// Returns a transcript's path as a record keeps it, empty for none.
+pub fn path_of(transcript: Option<&Path>) -> String {
+    transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
 }
 
 /// Returns how long a transcript is, in bytes, 0 when there is none.

@@ -220,7 +220,7 @@ impl Desk {
     }
 }
 
-/// Returns the observation of one stop; its tool calls are not counted yet (see [`add_calls`]).
+/// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
 pub fn observe(
     project: &Project,
     desk: &Desk,
@@ -256,17 +256,23 @@ pub fn observe(
     }
 }
 
-/// Adds the tool calls since the last stop, and a cancel that was typed meanwhile, and moves the
-/// record's place in the transcript on.
+/// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
+/// meanwhile; moves the record's places in transcript and commits on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn add_calls(seen: &mut Observation, event: &Event, record: &mut Record) {
+pub fn add_seen(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
+    seen.commits = commits::counted(&project.root, record);
     let path = event.transcript();
-    let Some(calls) = path.and_then(|path| Calls::since(&path, record.transcript_read)) else {
+    let calls =
+        path.and_then(|path| Calls::since(&path, record.transcript_read, record.last_message, 0));
+    let Some(calls) = calls else {
         return;
     };
     record.transcript_read = calls.read_up_to;
+    record.last_message = calls.last;
     seen.tool_calls = calls.count;
+    seen.tokens = calls.tokens.all;
+    seen.written_tokens = calls.tokens.written;
     seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
 }
 

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
 use super::settings::Settings;
-use crate::store::loops::{Loops, Record};
+use crate::engine::Ledger;
+use crate::store::loops::{LetGo, Loops, Record};
 use crate::world;
 
 /// Everything that `spool status` tells.
@@ -48,12 +49,15 @@ pub struct FeatureReport {
     pub max_attempts: u32,
     /// The iteration limit.
     pub max_iterations: u32,
-    /// Its loop: `none`, `unbound`, `live`, `paused` or `ended`.
+    /// Its loop: `none`, `unbound`, `live`, `paused`, `orphaned` when it lives and its session has
+    /// been silent for an hour, or `ended`.
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
     /// The same in plain words.
     pub words: String,
+    /// Sessions that were let go since, because this loop is another session's, the latest first.
+    pub let_go: Vec<LetGo>,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
     /// The session's notes, `None` before a session has taken the loop.
@@ -116,6 +120,7 @@ impl FeatureReport {
             (None, _) => "none",
             _ if !reason.is_empty() => "ended",
             (Some(_), None) => "unbound",
+            (Some(_), Some(record)) if record.is_orphaned() => "orphaned",
             (Some(_), Some(record)) if record.pause().is_some() => "paused",
             (Some(_), Some(_)) => "live",
         };
@@ -144,6 +149,7 @@ impl FeatureReport {
             loop_status: loop_status.to_owned(),
             reason,
             words: words.unwrap_or_default(),
+            let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
             record,
         }
@@ -157,6 +163,11 @@ impl FeatureReport {
             "none" => text.push_str("  Loop: none\n"),
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
             "live" => text.push_str("  Loop: live\n"),
+            "orphaned" => {
+                let cancel = format!("spool cancel {}", self.name);
+                let state = self.record.as_ref().map(|record| orphaned(record, &cancel));
+                let _ = writeln!(text, "  Loop: {}", state.unwrap_or_default());
+            }
             "paused" => {
                 let _ = writeln!(text, "  Loop: {}", paused(self.record.as_ref()));
             }
@@ -182,11 +193,20 @@ impl FeatureReport {
         if let Some(record) = &self.record {
             let ledger = &record.ledger;
             let _ = writeln!(text, "  Session: {}", record.session);
+            if let Some(adopted) = &record.adopted {
+                let ago = age(world::now().saturating_sub(adopted.at));
+                let _ = writeln!(
+                    text,
+                    "  Taken over from session {}, {ago} ago",
+                    printable(&adopted.from)
+                );
+            }
             let _ = writeln!(
                 text,
                 "  Sent back: {} times; tool calls seen: {}; refused claims: {}",
                 ledger.continued, ledger.tool_calls, ledger.refused_claims
             );
+            text.push_str(&counted_line(ledger));
             if record.seen_at > 0 {
                 let _ = writeln!(
                     text,
@@ -196,7 +216,80 @@ impl FeatureReport {
                 );
             }
         }
+        for session in &self.let_go {
+            let _ = writeln!(text, "  Let go: {}", let_go_line(session));
+        }
     }
+}
+
+/// Returns the sessions that were let go since a feature's live loop was armed, because it is
+/// another session's.
+pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
+    let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
+        return Vec::new();
+    };
+    let mut sessions = loops.let_go();
+    sessions.retain(|it| {
+        let is_current = claim.session.as_ref() == Some(&it.owner) && it.session != it.owner;
+        it.about == feature && is_current && it.at >= claim.armed_at
+    });
+    sessions
+}
+
+/// Returns what is said of a session that was let go.
+pub fn let_go_line(session: &LetGo) -> String {
+    format!(
+        "session {} stopped {} ago and was not held: the loop is session {}'s; /speckit:implement takes it over",
+        printable(&session.session),
+        age(world::now().saturating_sub(session.at)),
+        printable(&session.owner)
+    )
+}
+
+/// Returns in a few words what a loop has cost and made, as far as it could be seen; `None` for
+/// nothing.
+pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
+    let counts = [(tool_calls, "tool call"), (commits, "commit"), (tokens, "token")];
+    let words: Vec<_> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| {
+            format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A number with commas, such as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns the line on what a loop has cost and made since it was armed, with a line break; empty
+/// for nothing.
+pub fn counted_line(ledger: &Ledger) -> String {
+    let (all, written) = (ledger.tokens, ledger.written_tokens);
+    let sums = sums(ledger.tool_calls, ledger.commits, all);
+    let written =
+        if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
+    sums.map_or_else(String::new, |sums| format!("  Seen since it was armed: {sums}{written}\n"))
+}
+
+/// Returns what is said of a loop whose session has been silent for an hour, on two lines.
+pub fn orphaned(record: &Record, cancel: &str) -> String {
+    format!(
+        "live, but its session has been silent for {}. To go on with it, type in another\n    session of this project: /speckit:ralph-loop --adopt {}; to end it: {cancel}",
+        age(record.silent_for()),
+        printable(&record.session)
+    )
 }
 
 /// Returns since when a loop is paused, why, and what ends the pause; empty when it is not paused.

@@ -9,6 +9,7 @@ use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
 use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
+use crate::store::loops::Record;
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
@@ -162,6 +163,16 @@ pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> Str
     }
     let _ = write!(text, " {}", what_next(reason));
     limited(text)
+}
+
+/// Returns what a session is told whose loop another one took over, `None` when none did.
+pub fn moved_message(record: &Record) -> Option<String> {
+    let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
+    Some(format!(
+        "Ralph-speckit: session {to} has taken this loop over at iteration {}, this one is let go (stopped): {}",
+        record.ledger.iterations,
+        printable(&record.about)
+    ))
 }
 
 /// Returns what a person reads when the loop's state file was taken away and tasks are open.

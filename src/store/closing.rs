@@ -28,7 +28,8 @@ pub fn close_record(
     record.untold = telling == Telling::AtNextStop;
     words.clone_into(&mut record.words);
     folder.save(record)?;
-    folder.note(&end_entry(&record.about, record.ledger.iterations, reason, words))
+    let entry = end_entry(&record.about, record.ledger.iterations, reason, words);
+    folder.note(&entry.with_sums(&record.ledger))
 }
 
 /// Returns the journal's line for an end that did not come from a stop.

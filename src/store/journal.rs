@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::write::append_line;
+use crate::engine::Ledger;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,11 +34,38 @@ pub struct Entry {
     /// What became of the promise: `missing`, `refused`, `accepted`, empty where none is asked for.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub promise: String,
+    /// Tool calls of the whole loop as far as they could be seen, at its end; 0 elsewhere.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub tool_calls: u64,
+    /// Tokens of the whole loop in the same way.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub tokens: u64,
+    /// Commits of the whole loop in the same way.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub commits: u64,
     /// Why, in plain words.
     pub words: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl Entry {
+    /// Returns the same entry with the sums of a loop that ends with it.
+    #[must_use]
+    pub fn with_sums(self, ledger: &Ledger) -> Self {
+        Self {
+            tool_calls: ledger.tool_calls,
+            tokens: ledger.tokens,
+            commits: ledger.commits,
+            ..self
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_nothing(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Appends one entry as one line; lines of other writers are never torn.

@@ -17,7 +17,7 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger};
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, Tokens};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
@@ -34,8 +34,14 @@ pub const BY_SESSION: &str = "session";
 pub const BY_FAILURE: &str = "failure";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
+/// The name of the file with the sessions that were let go.
+const LET_GO: &str = "let-go.json";
+/// How many of them are kept.
+const MOST_LET_GO: usize = 8;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
+/// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
+pub const SILENT: u64 = 60 * 60 * 1000;
 /// How long to wait for another process that writes the same file.
 pub const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -63,6 +69,12 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// The message whose tokens were counted last: more lines of it may follow.
+    pub last_message: LastMessage,
+    /// Up to where the repository's log of its head was read, in bytes.
+    pub commits_read: u64,
+    /// The transcript's path: that it grows is a sign of life of the session.
+    pub transcript: String,
     /// Whether the feature ever had a task list under this loop; one that goes away is not done.
     pub had_list: bool,
     /// The loop's memory.
@@ -78,6 +90,38 @@ pub struct Record {
     /// What a ralph loop was asked for, `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Box<Assignment>>,
+    /// From whom this session took the loop over, `None` when it was armed here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
+    /// The session that took the loop over, empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub moved_to: String,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A message of the agent whose tokens were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastMessage {
+    /// Hash of its id, 0 for none.
+    pub id: u64,
+    /// What was counted for it.
+    pub tokens: Tokens,
+}
+
+/// A loop's way from one session to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Adopted {
+    /// The session that had it before.
+    pub from: String,
+    /// When it was taken over, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// Whether the record was written before the loop had left the other session: it counts only
+    /// where the loop really left.
+    pub arriving: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -182,6 +226,28 @@ pub struct Claim {
     pub more: Map<String, Value>,
 }
 
+/// A session that stopped and was let go, for the loop of the feature is another session's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LetGo {
+    /// The session that stopped.
+    pub session: String,
+    /// The feature.
+    pub about: String,
+    /// The session that drives it.
+    pub owner: String,
+    /// When it was let go for the first time, in milliseconds since the Unix epoch.
+    pub at: u64,
+}
+
+/// `let-go.json`, as it stands on the disk, the latest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedLetGo {
+    version: u32,
+    sessions: Vec<LetGo>,
+}
+
 /// The folder that holds a project's loops; it need not exist yet.
 #[derive(Clone, Debug)]
 pub struct Loops {
@@ -218,6 +284,35 @@ impl Record {
     /// Returns whether this is a ralph loop that has not ended.
     pub fn is_live_ralph(&self) -> bool {
         self.kind == RALPH && self.ledger.is_live()
+    }
+
+    /// Goes back to where another state of this record stood in transcript and commits: what was
+    /// read since is read again.
+    pub fn read_as_far_as(&mut self, before: &Self) {
+        self.transcript_read = before.transcript_read;
+        self.last_message = before.last_message;
+        self.commits_read = before.commits_read;
+    }
+
+    /// Returns when its session last gave a sign of life, in milliseconds since the Unix epoch: a
+    /// stop, the arming, or a line in its transcript.
+    pub fn last_sign(&self) -> u64 {
+        let written = fs::metadata(&self.transcript).and_then(|meta| meta.modified());
+        let written = written.map(world::millis).unwrap_or_default();
+        let adopted = self.adopted.as_ref().map_or(0, |adopted| adopted.at);
+        self.seen_at.max(self.armed_at).max(adopted).max(written)
+    }
+
+    /// Returns for how long its session has been silent, in milliseconds.
+    pub fn silent_for(&self) -> u64 {
+        world::now().saturating_sub(self.last_sign())
+    }
+
+    /// Returns whether the loop lives, no person has paused it, and its session has been silent for
+    /// more than an hour.
+    pub fn is_orphaned(&self) -> bool {
+        let is_kept = self.pause().is_some_and(|pause| !pause.ends_by_itself());
+        self.ledger.is_live() && !is_kept && self.silent_for() > SILENT
     }
 }
 
@@ -270,7 +365,50 @@ impl Loops {
         if !is_session_id(session) {
             return None;
         }
-        load(&self.folder.join(session).join("loop.json")).ok().flatten()
+        self.arrived(load(&self.record_path(session)).ok().flatten()?)
+    }
+
+    /// The same record, unless it was written for a loop that has not left its session after all:
+    /// whoever took it over died on the way, and the loop is still where it was.
+    ///
+    /// A task's loop has left when the other record says so, a feature's when its claim does.
+    fn arrived(&self, mut record: Record) -> Option<Record> {
+        let Some(adopted) = record.adopted.as_mut().filter(|adopted| adopted.arriving) else {
+            return Some(record);
+        };
+        adopted.arriving = false;
+        let has_left = if record.kind == RALPH {
+            let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from))?;
+            let left: Option<Record> = load(&self.record_path(from)).ok().flatten();
+            left.is_some_and(|left| {
+                left.moved_to == record.session && left.armed_at == record.armed_at
+            })
+        } else {
+            self.claim(&record.about).is_some_and(|claim| {
+                claim.session.as_ref() == Some(&record.session) && claim.armed_at == record.armed_at
+            })
+        };
+        has_left.then_some(record)
+    }
+
+    /// Completes the record of the session that took this loop over, before the record that proves
+    /// it is overwritten; for whoever holds the lock of the project.
+    pub fn settle(&self, left: &Record) -> io::Result<()> {
+        let to = left.moved_to.as_str();
+        if !is_session_id(to) || to == left.session {
+            return Ok(());
+        }
+        let arriving = |record: &Record| record.adopted.as_ref().is_some_and(|it| it.arriving);
+        let found: Option<Record> = load(&self.record_path(to)).ok().flatten();
+        if !found.as_ref().is_some_and(arriving) {
+            return Ok(());
+        }
+        let folder = self.session(to)?;
+        folder.record()?.map_or(Ok(()), |record| folder.save(&record))
+    }
+
+    fn record_path(&self, session: &str) -> PathBuf {
+        self.folder.join(session).join("loop.json")
     }
 
     /// Returns the Verify commands that a session's loop was armed with, `None` when nobody armed it.
@@ -298,6 +436,35 @@ impl Loops {
             put_aside(&path)?;
         }
         save(&path, &Claim { version: VERSION, ..claim.clone() })
+    }
+
+    /// Returns the sessions that were let go because a loop is another's, the latest first.
+    pub fn let_go(&self) -> Vec<LetGo> {
+        let noted: Option<NotedLetGo> = load(&self.folder.join(LET_GO)).ok().flatten();
+        noted.unwrap_or_default().sessions
+    }
+
+    /// Notes a session that is let go; one that is noted already keeps its time and costs no write.
+    pub fn note_let_go(&self, session: &str, about: &str, owner: &str) -> io::Result<()> {
+        let mut sessions = self.let_go();
+        let is_it = |it: &LetGo| it.session == session && it.about == about;
+        if sessions.iter().any(|it| is_it(it) && it.owner == owner) {
+            return Ok(());
+        }
+        sessions.retain(|it| !is_it(it));
+        sessions.insert(
+            0,
+            LetGo {
+                session: session.to_owned(),
+                about: about.to_owned(),
+                owner: owner.to_owned(),
+                at: world::now(),
+            },
+        );
+        sessions.truncate(MOST_LET_GO);
+        // A link in the folder's place is not followed out of the project.
+        self.create()?;
+        save(&self.folder.join(LET_GO), &NotedLetGo { version: VERSION, sessions })
     }
 
     /// Returns the lock under which claims are taken and given up.
@@ -391,8 +558,9 @@ impl Session {
     /// Returns the session's record; one that cannot be read is put aside and counts as none.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let path = self.folder.join("loop.json");
+        let loops = Loops { folder: self.folder.parent().unwrap_or(&self.folder).to_owned() };
         match load(&path) {
-            Ok(record) => Ok(record),
+            Ok(record) => Ok(record.and_then(|record| loops.arrived(record))),
             Err(_) => put_aside(&path).map(|_| None),
         }
     }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
     Claude,
+    /// The oldest that is driven.
+    OldClaude,
     Codex,
     Opencode,
     Gemini,
@@ -23,6 +25,7 @@ pub enum Agent {
 macro_rules! on_every_agent {
     ($($test:ident)*) => {
         mod claude { $(#[test] fn $test() { crate::agent::Agent::Claude.play(super::$test); })* }
+        mod claude_2_1_143 { $(#[test] fn $test() { crate::agent::Agent::OldClaude.play(super::$test); })* }
         mod codex { $(#[test] fn $test() { crate::agent::Agent::Codex.play(super::$test); })* }
         mod opencode { $(#[test] fn $test() { crate::agent::Agent::Opencode.play(super::$test); })* }
         mod gemini { $(#[test] fn $test() { crate::agent::Agent::Gemini.play(super::$test); })* }
@@ -35,26 +38,41 @@ pub(crate) use on_every_agent;
 const DEMANDED: &str = "RALPH_AGENTS_DEMANDED";
 
 impl Agent {
+    const ALL: [Agent; 6] = [
+        Agent::Claude,
+        Agent::OldClaude,
+        Agent::Codex,
+        Agent::Opencode,
+        Agent::Gemini,
+        Agent::Copilot,
+    ];
+
     /// Runs a test with this program, if it is installed.
     pub fn play(self, test: fn(Agent)) {
         if self.program().is_some() {
             return test(self);
         }
         let demanded = env::var(DEMANDED).unwrap_or_default();
-        let advice = format!("`scripts/fetch-clients {}` installs it", self.folder());
+        let wanted = if self.name() == "claude" { self.version() } else { self.name() };
+        let advice = format!("`scripts/fetch-clients {wanted}` installs it");
         assert!(
             !demanded.split_whitespace().any(|name| name == self.name()),
             "{DEMANDED} demands {}, which is not installed\n{advice}",
             self.name()
         );
         // Written past the test runner, which shows what a test prints only when it fails.
-        let _ = writeln!(io::stderr(), "left out: {} is not installed; {advice}", self.name());
+        let _ = writeln!(
+            io::stderr(),
+            "left out: {} {} is not installed; {advice}",
+            self.name(),
+            self.version()
+        );
     }
 
     /// The name, as `--harness` takes it.
     pub fn name(self) -> &'static str {
         match self {
-            Agent::Claude => "claude",
+            Agent::Claude | Agent::OldClaude => "claude",
             Agent::Codex => "codex",
             Agent::Opencode => "opencode",
             Agent::Gemini => "gemini",
@@ -65,6 +83,7 @@ impl Agent {
     pub fn version(self) -> &'static str {
         match self {
             Agent::Claude => "2.1.330",
+            Agent::OldClaude => "2.1.143",
             Agent::Codex => "0.169.0",
             Agent::Opencode => "1.18.33",
             Agent::Gemini => "0.61.0",
@@ -74,7 +93,7 @@ impl Agent {
 
     pub fn choice(self) -> HarnessChoice {
         match self {
-            Agent::Claude => HarnessChoice::Claude,
+            Agent::Claude | Agent::OldClaude => HarnessChoice::Claude,
             Agent::Codex => HarnessChoice::Codex,
             Agent::Opencode => HarnessChoice::Opencode,
             Agent::Gemini => HarnessChoice::Gemini,
@@ -85,7 +104,7 @@ impl Agent {
     /// The model that is asked for, as `--model` takes it.
     pub fn model(self) -> &'static str {
         match self {
-            Agent::Claude => "claude-sonnet-4-5",
+            Agent::Claude | Agent::OldClaude => "claude-sonnet-4-5",
             Agent::Opencode => "rehearsal/scripted",
             Agent::Gemini => "gemini-2.5-pro",
             Agent::Codex | Agent::Copilot => "scripted",
@@ -100,7 +119,9 @@ impl Agent {
         );
         let modules = clients.join(self.folder()).join("node_modules");
         let found = match self {
-            Agent::Claude => below(&modules.join("@anthropic-ai"), "claude-code-", "claude"),
+            Agent::Claude | Agent::OldClaude => {
+                below(&modules.join("@anthropic-ai"), "claude-code-", "claude")
+            }
             Agent::Codex => below(&modules.join("@openai/codex/vendor"), "", "bin/codex"),
             Agent::Opencode => below(&modules, "opencode-", "bin/opencode"),
             Agent::Gemini => Some(modules.join(".bin/gemini")),
@@ -109,9 +130,9 @@ impl Agent {
         found.filter(|path| path.is_file())
     }
 
-    /// The name by which `scripts/fetch-clients` knows it, and its folder.
+    /// The folder in which `scripts/fetch-clients` installs it.
     fn folder(self) -> String {
-        if self == Agent::Claude {
+        if self.name() == "claude" {
             return self.version().to_owned();
         }
         format!("{}-{}", self.name(), self.version())
@@ -122,7 +143,7 @@ impl Agent {
     /// Each is told to try a failed request again as seldom as it can be told.
     pub fn settle(self, home: &Path, url: &str) -> Vec<(&'static str, String)> {
         match self {
-            Agent::Claude => vec![
+            Agent::Claude | Agent::OldClaude => vec![
                 ("ANTHROPIC_BASE_URL", url.to_owned()),
                 ("ANTHROPIC_API_KEY", "scratch-key".to_owned()),
                 ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
@@ -178,10 +199,18 @@ impl Agent {
         }
     }
 
+    /// Lets the program work in a folder as a person has who trusts it; only Gemini CLI asks for that.
+    pub fn trust(self, home: &Path, folder: &Path) {
+        if self == Agent::Gemini {
+            let trusted = json!({ folder.display().to_string(): "TRUST_FOLDER" });
+            write(&home.join(".gemini/trustedFolders.json"), &trusted.to_string());
+        }
+    }
+
     /// A reply that calls the program's own tool for a shell command.
     pub fn shell(self, command: &str) -> Reply {
         match self {
-            Agent::Claude => {
+            Agent::Claude | Agent::OldClaude => {
                 Reply::tool("Bash", json!({"command": command, "description": "rehearse"}))
             }
             Agent::Codex => Reply::tool("exec_command", json!({"cmd": command})),
@@ -202,7 +231,7 @@ impl Agent {
     /// A reply that calls the program's own tool for reading a file, which needs no consent; Codex has none besides its shell.
     pub fn reads(self, path: &Path) -> Reply {
         let (name, input) = match self {
-            Agent::Claude => ("Read", json!({ "file_path": path })),
+            Agent::Claude | Agent::OldClaude => ("Read", json!({ "file_path": path })),
             Agent::Codex => return self.shell(&format!("cat '{}'", path.display())),
             Agent::Opencode => ("read", json!({ "filePath": path })),
             Agent::Gemini => ("read_file", json!({ "file_path": path })),
@@ -214,7 +243,9 @@ impl Agent {
     /// A reply that calls the program's own tool for writing a file; Codex has none besides its shell.
     pub fn writes(self, path: &Path, text: &str) -> Reply {
         let (name, input) = match self {
-            Agent::Claude => ("Write", json!({"file_path": path, "content": text})),
+            Agent::Claude | Agent::OldClaude => {
+                ("Write", json!({"file_path": path, "content": text}))
+            }
             Agent::Codex => {
                 return self.shell(&format!("printf '%s' '{text}' > '{}'", path.display()));
             }
@@ -223,6 +254,20 @@ impl Agent {
             Agent::Copilot => ("create", json!({"path": path, "file_text": text})),
         };
         Reply::tool(name, input)
+    }
+}
+
+#[test]
+fn the_document_and_the_script_name_the_versions_that_are_tested() {
+    let text = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        fs::read_to_string(path).expect("a file of the repository")
+    };
+    let (document, script) = (text("docs/agents.md"), text("scripts/fetch-clients"));
+    for agent in Agent::ALL {
+        let row = format!("| {} | `{}` |", agent.version(), agent.name());
+        assert!(document.contains(&row), "docs/agents.md has no row with {row}");
+        assert!(script.contains(agent.version()), "{} is not fetched", agent.version());
     }
 }
 

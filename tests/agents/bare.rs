@@ -6,9 +6,10 @@ use ralph_speckit::rehearsal::{Reply, Usage};
 use ralph_speckit::runner::harness::{
     Approval, Event, Input, Left, Order, Outcome, Report, Stream, harness,
 };
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Stdio;
 
 on_every_agent! {
@@ -86,21 +87,24 @@ fn play(stage: &Stage, prompt: &str) -> (Report, Vec<Event>) {
     let mut reader = harness.reader(&order);
     let mut command = stage.command(&launch.program);
     command.args(&launch.arguments).envs(launch.set.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Files, not pipes: Gemini CLI leaves without what a pipe has not yet taken.
+    let (printed, errors) = (scratch.join("printed"), scratch.join("errors"));
+    let file = |path: &Path| File::create(path).expect("a file for what is printed");
+    command.stdin(Stdio::piped()).stdout(file(&printed)).stderr(file(&errors));
     let mut child = command.spawn().expect("the program starts");
     let mut input = child.stdin.take().expect("a pipe");
     if let Input::Text(text) = launch.input {
         input.write_all(&text).expect("the prompt is taken");
     }
     drop(input);
-    let output = child.wait_with_output().expect("the program ends");
+    let status = child.wait().expect("the program ends");
     let mut events = Vec::new();
-    for (stream, bytes) in [(Stream::Errors, &output.stderr), (Stream::Output, &output.stdout)] {
+    for (stream, path) in [(Stream::Errors, &errors), (Stream::Output, &printed)] {
+        let bytes = fs::read(path).expect("what was printed");
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             reader.line(stream, line, &mut |event| events.push(event));
         }
     }
-    let left =
-        Left { code: output.status.code(), signal: output.status.signal(), ..Left::default() };
+    let left = Left { code: status.code(), signal: status.signal(), ..Left::default() };
     (reader.report(&left), events)
 }

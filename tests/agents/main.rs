@@ -4,5 +4,6 @@
 
 mod agent;
 mod bare;
+mod limits;
 mod ralph;
 mod stage;

@@ -1,6 +1,7 @@
 //! Each program through whole loops of `spool ralph`: five iterations, and what can go wrong in one.
 
 use crate::agent::{Agent, on_every_agent};
+use crate::limits::waited_for;
 use crate::stage::{CHANGE, Scene, Stage};
 use ralph_speckit::rehearsal::{Asked, Reply, Usage};
 use rustix::process::Signal;
@@ -77,11 +78,11 @@ fn five_iterations_edit_real_files_and_count_every_token(agent: Agent) {
         let text = stage.read(&format!("trace-{iteration}.txt"));
         assert_eq!(text.trim_end(), format!("iteration {iteration}"), "{facts}");
     }
-    let state = stage.state();
-    assert_eq!(state["status"], "done", "{facts}");
-    assert_eq!(state["change_id"], CHANGE, "{facts}");
-    assert_eq!(state["harness"], agent.name(), "{facts}");
-    let done = list(&state);
+    let books = stage.state();
+    assert_eq!(books["status"], "done", "{facts}");
+    assert_eq!(books["change_id"], CHANGE, "{facts}");
+    assert_eq!(books["harness"], agent.name(), "{facts}");
+    let done = list(&books);
     assert_eq!(done.len(), 5, "{facts}");
     let requests = stage.model.main_requests();
     assert_eq!(requests.len(), 10, "{facts}");
@@ -103,8 +104,8 @@ fn a_session_that_goes_on_counts_each_token_once(agent: Agent) {
     let (code, _) = stage.ralph(&["--allow-all", "--continue-session"]).end();
     let facts = stage.facts();
     assert_eq!(code, Some(0), "{facts}");
-    let state = stage.state();
-    let done = list(&state);
+    let books = stage.state();
+    let done = list(&books);
     assert_eq!(done.len(), 3, "{facts}");
     let sessions: Vec<_> = done.iter().map(|iteration| &iteration["session_id"]).collect();
     assert!(
@@ -122,23 +123,10 @@ fn a_limit_of_the_service_is_survived(agent: Agent) {
     // The program's own tries follow at once where it looks at this header.
     let limit = || Reply::error(429, "rate_limit_error", "slow down").header("retry-after-ms", "1");
     if agent == Agent::Copilot {
-        return waiting_for_the_limit(agent, limit);
+        // It calls every 429 a limit.
+        return waited_for(agent, limit);
     }
     failing(agent, limit);
-}
-
-/// Copilot calls a 429 a limit of its own accord: the loop waits for it, counts nothing, and can be interrupted.
-fn waiting_for_the_limit(agent: Agent, limit: fn() -> Reply) {
-    let stage = Stage::new(agent, |_| move |_: &Asked| limit());
-    let mut run = stage.ralph(&["--allow-all"]);
-    run.signal_when_told("waiting for the usage limit", Signal::INT);
-    let (code, _) = run.end();
-    assert_nothing_is_left(&stage);
-    let facts = stage.facts();
-    assert_eq!(code, Some(130), "{facts}");
-    let state = stage.state();
-    assert_eq!(state["status"], "stopped", "{facts}");
-    assert_eq!(state["ledger"]["iterations"], 0, "{facts}");
 }
 
 fn an_error_of_the_service_is_survived(agent: Agent) {
@@ -158,9 +146,9 @@ fn failing(agent: Agent, failure: fn() -> Reply) {
     let (code, _) = stage.ralph(&["--allow-all", "--retry-pause", "1"]).end();
     let facts = stage.facts();
     assert_eq!(code, Some(0), "{facts}");
-    let state = stage.state();
-    assert_eq!(state["status"], "done", "{facts}");
-    let done = list(&state);
+    let books = stage.state();
+    assert_eq!(books["status"], "done", "{facts}");
+    let done = list(&books);
     assert_eq!(done.len(), 2, "{facts}");
     assert_ne!(done[0]["failure"].as_str().unwrap_or_default(), "", "{facts}");
     assert_eq!(done[1]["failure"].as_str().unwrap_or_default(), "", "{facts}");
@@ -180,21 +168,19 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
                 return reply.usage(usage(asked));
             }
             if is_first(asked) {
-                // opencode denies only what lies outside of the project.
-                let outside = scene.project.parent().expect("a parent").join("denied.txt");
-                return agent
-                    .shell(&format!("echo no > '{}'", outside.display()))
-                    .usage(usage(asked));
+                return unwanted(&scene).usage(usage(asked));
             }
             Reply::text("It was denied.").usage(usage(asked))
         }
     });
+    agent.trust(&stage.home(), &stage.project());
     let (code, _) = stage.ralph(&[]).end();
     let facts = stage.facts();
+    assert!(!stage.project().join("denied.txt").exists(), "{facts}");
     assert!(!stage.project().join("../denied.txt").exists(), "{facts}");
     assert_eq!(code, Some(0), "{facts}");
-    let state = stage.state();
-    let done = list(&state);
+    let books = stage.state();
+    let done = list(&books);
     assert_eq!(done.len(), 2, "{facts}");
     // Codex tells its model alone that its sandbox has denied something.
     let is_told = agent != Agent::Codex;
@@ -204,9 +190,18 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     assert_nothing_is_left(&stage);
 }
 
+/// A tool call that the program denies without a person's consent: a file is written. opencode allows that within the project.
+fn unwanted(scene: &Scene) -> Reply {
+    if scene.agent == Agent::Opencode {
+        let outside = scene.project.parent().expect("a parent").join("denied.txt");
+        return scene.agent.writes(&outside, "no");
+    }
+    scene.agent.shell("echo no > denied.txt")
+}
+
 fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
     // How long a program takes to its first tool depends on the machine, so a time that was too short is doubled.
-    let mut seconds = if matches!(agent, Agent::Claude | Agent::Codex) { 3 } else { 12 };
+    let mut seconds = if matches!(agent.name(), "claude" | "codex") { 3 } else { 12 };
     loop {
         let stage = Stage::new(agent, |scene| {
             move |asked: &Asked| {
@@ -220,8 +215,8 @@ fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
         let (code, _) = stage.ralph(&["--allow-all", "--iteration-timeout", &limit]).end();
         assert_nothing_is_left(&stage);
         let facts = stage.facts();
-        let state = stage.state();
-        let done = list(&state);
+        let books = stage.state();
+        let done = list(&books);
         assert_eq!(done[0]["timed_out"], true, "{facts}");
         if stage.read("begun").is_empty() && seconds < 100 {
             seconds *= 2;
@@ -230,7 +225,7 @@ fn an_iteration_over_its_time_ends_with_all_its_tools(agent: Agent) {
         assert_ne!(stage.read("begun"), "", "{facts}");
         assert_eq!(code, Some(0), "{facts}");
         assert_eq!(done.len(), 2, "{facts}");
-        assert_eq!(state["status"], "done", "{facts}");
+        assert_eq!(books["status"], "done", "{facts}");
         return;
     }
 }
@@ -239,14 +234,15 @@ fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
     let stage =
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);
-    run.signal_when_there(&stage.project().join("begun"), Signal::INT);
+    run.wait_until(|_| stage.project().join("begun").exists());
+    run.signal(Signal::INT);
     let (code, _) = run.end();
     assert_nothing_is_left(&stage);
     let facts = stage.facts();
     assert_eq!(code, Some(130), "{facts}");
-    let state = stage.state();
-    assert_eq!(state["status"], "stopped", "{facts}");
-    let done = list(&state);
+    let books = stage.state();
+    assert_eq!(books["status"], "stopped", "{facts}");
+    let done = list(&books);
     assert_eq!(done.len(), 1, "{facts}");
     assert!(done[0]["ended"].is_string(), "{facts}");
 }
@@ -263,7 +259,7 @@ fn assert_counted(stage: &Stage) {
 }
 
 /// No process of the loop is alive.
-fn assert_nothing_is_left(stage: &Stage) {
+pub fn assert_nothing_is_left(stage: &Stage) {
     let left = stage.processes();
     assert!(left.is_empty(), "{left:?}\n{}", stage.facts());
 }

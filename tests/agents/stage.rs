@@ -6,6 +6,7 @@ use ralph_speckit::world::pause;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,14 @@ impl Stage {
         Run { child: command.spawn().expect("spool"), printed }
     }
 
+    /// Sets a variable instead of another one.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str, instead_of: &str) -> Stage {
+        self.variables.retain(|(name, _)| *name != instead_of);
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
     pub fn agent(&self) -> Agent {
         self.agent
     }
@@ -82,7 +91,7 @@ impl Stage {
             let text = asked.last_text();
             let text: String = text.chars().rev().take(200).collect();
             let text: String = text.chars().rev().collect();
-            facts.push_str(&format!("{:?} {}: {text}\n", asked.asker, asked.number));
+            let _ = writeln!(facts, "{:?} {}: {text}", asked.asker, asked.number);
         }
         facts + &format!("{:?}\n", self.model.complaints())
     }
@@ -195,27 +204,22 @@ impl Run {
         (status.code(), fs::read_to_string(&self.printed).unwrap_or_default())
     }
 
-    /// Waits until a file is there, and sends a signal then.
-    pub fn signal_when_there(&mut self, file: &Path, signal: Signal) {
-        self.signal_when(|_| file.exists(), signal);
-    }
-
-    /// Waits until these words were printed, and sends a signal then.
-    pub fn signal_when_told(&mut self, words: &str, signal: Signal) {
-        self.signal_when(|printed| printed.contains(words), signal);
-    }
-
-    fn signal_when(&mut self, is_time: impl Fn(&str) -> bool, signal: Signal) {
+    /// Waits until something is so; it is given what was printed so far. A run that ends before is a failure.
+    pub fn wait_until(&mut self, is_so: impl Fn(&str) -> bool) {
         loop {
+            let status = self.child.try_wait().expect("spool");
             let printed = fs::read_to_string(&self.printed).unwrap_or_default();
-            if is_time(&printed) {
-                break;
+            if is_so(&printed) {
+                return;
             }
-            if let Some(status) = self.child.try_wait().expect("spool") {
+            if let Some(status) = status {
                 panic!("{status}: {printed}");
             }
             pause(Duration::from_millis(20));
         }
+    }
+
+    pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("a signal");
     }
 }

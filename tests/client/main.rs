@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
 
+mod adopting;
 mod arming;
 mod cancelling;
 mod checkout;
@@ -18,4 +19,5 @@ mod screen;
 mod support;
 mod the_loop;
 mod trouble;
+mod user_commands;
 mod workshop;

@@ -1,6 +1,6 @@
 //! The interactive client on a terminal: what a person types and sees.
 
-use crate::support::{on_every_client, wait_until_gone};
+use crate::support::{client, on_every_client, wait_until_gone};
 use crate::workshop::Workshop;
 use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
 use ralph_speckit::world::{Deadline, pause};
@@ -16,6 +16,7 @@ use std::time::Duration;
 on_every_client! {
     a_person_types_the_command_and_sees_the_loop
     escape_during_a_check_leaves_no_process_behind
+    while_a_person_must_answer_no_stop_arrives
     a_cancel_typed_while_the_agent_works_ends_the_loop
     a_turn_that_is_broken_off_spends_no_iteration
     a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
@@ -289,6 +290,45 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
     terminal.wait_for("PROMISE_ACCEPTED after 2 iterations");
     let events: Vec<_> = workshop.journal().into_iter().map(|it| it["event"].clone()).collect();
     assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
+}
+
+/// A question and a permission hold the turn itself: the client asks no Stop hook before the answer,
+/// so that a loop has nothing to wait for.
+fn while_a_person_must_answer_no_stop_arrives(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let question = json!({"questions": [{
+        "question": "Which colour shall it have?", "header": "Colour", "multiSelect": false,
+        "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
+    }]});
+    let model = ScriptedModel::playing(vec![
+        Reply::tool("AskUserQuestion", question),
+        Reply::tool("Bash", json!({"command": "touch allowed", "description": "needs a person"})),
+        Reply::text("<promise>DONE</promise>"),
+    ]);
+    let model = model.expect("a model");
+    let asks = json!({"permissions": {"ask": ["Bash(touch:*)"]}}).to_string();
+    let client = client(version, &workshop.project, &model)
+        .plugin(&workshop.recording_plugin())
+        .settings(&workshop.project.write("settings.json", &asks));
+    let stops = || workshop.recorded().iter().filter(|call| call.event == "Stop").count();
+    let terminal = start(&workshop, &client);
+    terminal.press(&["-l", "/speckit:ralph-loop \"Make it\""]);
+    terminal.wait_for("ralph-loop \"Make it\"");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Which colour shall it have?");
+    assert_eq!(stops(), 0, "{}", terminal.screen());
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Do you want to proceed?");
+    assert_eq!(stops(), 0, "{}", terminal.screen());
+    assert!(!workshop.project.path().join("allowed").exists());
+    terminal.press(&["Enter"]);
+    terminal.wait_for("PROMISE_ACCEPTED after 1 iteration");
+    assert_eq!(stops(), 1, "{}", terminal.screen());
+    assert!(workshop.project.path().join("allowed").exists());
+    assert_eq!(workshop.verdicts(), ["end completed"]);
 }
 
 /// Waits until something has come about that no screen shows.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::scratch::{Outcome, SPOOL, Scratch, tree};
+use crate::scratch::{Outcome, SPOOL, Scratch, files, tree};
 
 /// A `claude` that keeps its registry in two files and writes down what it was asked.
 const CLAUDE: &str = r#"
@@ -314,4 +314,66 @@ fn remove_without_setup_has_nothing_to_do() {
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert!(outcome.out.starts_with("nothing to remove"), "{outcome}");
+}
+
+#[test]
+fn user_commands_come_when_asked_for_are_renewed_and_go_with_the_rest() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let folder = scratch.home().join(".claude/commands");
+    assert!(!folder.exists(), "nobody asked for them");
+
+    let outcome = setup(&scratch, &["--user-commands", "--dry-run"]);
+    assert!(outcome.out.contains("would write the commands /ralph-loop"), "{outcome}");
+    assert!(!folder.exists());
+    let outcome = setup(&scratch, &["--user-commands"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let names = ["cancel-ralph.md", "ralph-loop.md", "ulw-loop.md"];
+    assert_eq!(files(&folder), names.map(std::path::PathBuf::from));
+    let text = fs::read_to_string(folder.join("ralph-loop.md")).unwrap();
+    assert!(text.starts_with("---\ndescription: Keep this session at one task"), "{text}");
+
+    // An update renews them without being asked again.
+    fs::write(folder.join("ralph-loop.md"), text.replace("Keep this", "Hold this")).unwrap();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    assert_eq!(fs::read_to_string(folder.join("ralph-loop.md")).unwrap(), text);
+
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!folder.exists());
+    assert!(!scratch.home().join(".local").exists());
+}
+
+#[test]
+fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
+    for theirs in ["commands/ralph-loop.md", "skills/ulw-loop/SKILL.md"] {
+        let scratch = with_claude();
+        let path = scratch.write(&format!("home/.claude/{theirs}"), "mine");
+        let outcome = setup(&scratch, &["--user-commands"]);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.err.contains("leave --user-commands out"), "{outcome}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+        assert!(!scratch.home().join(".local").exists(), "nothing was done");
+        assert!(!scratch.home().join(".claude/commands/cancel-ralph.md").exists());
+    }
+    let scratch = with_claude();
+    scratch.write("home/.claude/commands/other.md", "mine");
+    assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
+    let path = scratch.write("home/.claude/commands/ralph-loop.md", "mine by now");
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.err.contains("left alone: "), "{outcome}");
+    assert_eq!(fs::read_to_string(path).unwrap(), "mine by now");
+    let left = files(&scratch.home().join(".claude/commands"));
+    assert_eq!(left, ["other.md", "ralph-loop.md"].map(std::path::PathBuf::from));
+}
+
+#[test]
+fn user_commands_go_also_where_no_claude_is_found() {
+    let mut scratch = with_claude();
+    assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
+    scratch.set("PATH", "/usr/bin:/bin");
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(!scratch.home().join(".claude/commands").exists());
 }

@@ -75,6 +75,29 @@ fn block_ends_a_features_loop_too() {
 }
 
 #[test]
+fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.stop("s2").run().silent().logged("driven by session s1; this one is let go");
+    let status = printed(&spool(&bench, None, &["status"]));
+    let words = "session s2 stopped 0 s ago and was not held: the loop is session s1's; /speckit:implement takes it over";
+    assert!(status.contains(words), "{status}");
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_spool"));
+    doctor.arg("doctor").env_clear().env("HOME", bench.outside()).current_dir(bench.root());
+    let doctor = String::from_utf8(doctor.output().unwrap().stdout).unwrap();
+    let words = "session s2 stopped and was not held: feature 001-login is driven by session s1";
+    assert!(doctor.contains(words), "{doctor}");
+
+    // It is noted once; whoever takes the loop over is told of no longer.
+    let noted = std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap();
+    bench.stop("s2").run().silent();
+    assert_eq!(std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap(), noted);
+    bench.implement("s2", "").context();
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(!status.contains("was not held"), "{status}");
+}
+
+#[test]
 fn cancel_ends_the_sessions_own_loop_or_the_only_one() {
     let bench = armed("\"Make it\"");
     let said = printed(&spool(&bench, None, &["cancel"]));

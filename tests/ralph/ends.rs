@@ -78,7 +78,12 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
         stop.silent().logged(&format!("Waiting: `{}`, which was typed", typed.trim()));
         // Now the client runs it.
         let name = typed.trim().trim_start_matches('/').split(' ').next().unwrap();
-        let cancelled = bench.command("s1", name, "").run();
+        // Without the plugin's prefix it is ours where `spool setup` has put it.
+        let own = bench.outside().join(".claude/commands");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::claude::commands::MARK).unwrap();
+        let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
+        let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
         assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iterations"));
         assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
     }

@@ -1,13 +1,16 @@
 //! The ralph loop in the real `ralph-hook` program, asked as Claude Code asks it.
 
+mod adopt;
 mod arguments;
 mod checks;
 mod cli;
+mod counting;
 mod ends;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod outcome;
 mod pause;
+mod prefix;
 mod spec_000;
 mod spec_002;
 #[path = "../hook/support.rs"]

@@ -162,17 +162,6 @@ fn a_proposal_that_is_missing_is_told_before_anything_starts() {
 }
 
 #[test]
-fn a_document_with_terminal_codes_cannot_draw_on_the_terminal() {
-    let bench = Bench::with(&[CHANGE]);
-    bench.write(
-        ".spool/changes/002-01_add-ralph-loop/proposal.md",
-        "# \u{1b}]0;owned\u{7}\u{1b}[2J\n",
-    );
-    let told = bench.plan(&["--change", CHANGE]).told();
-    assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
-}
-
-#[test]
 fn the_demo_asks_for_no_prompt_no_change_and_no_project() {
     let bench = Bench::empty();
     let told = bench.spool(&["ralph", "--harness", "demo", "--dry-run"]).told();

@@ -7,6 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::{Bench, CHANGE, SPOOL};
 
+/// A text that gives the terminal another title and wipes it; tests name it as `$HOSTILE`.
+const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J";
+
 /// `spool ralph` on a terminal.
 struct Terminal {
     child: Child,
@@ -20,6 +23,7 @@ impl Terminal {
         command.args(["-qec", &format!("\"$SPOOL\" ralph go {arguments}"), "/dev/null"]);
         command.env_clear().env("SPOOL", SPOOL).env("HOME", bench.outside("home"));
         command.env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("SHELL", "/bin/sh");
+        command.env("HOSTILE", HOSTILE);
         command.current_dir(bench.root()).stdin(Stdio::piped()).stdout(Stdio::piped());
         match command.spawn() {
             Ok(child) => Some(Self { child, seen: String::new() }),
@@ -98,5 +102,28 @@ fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
         assert_eq!(code, Some(130), "{key:?}: {seen}");
         let (hidden, shown) = (seen.rfind("\x1b[?25l"), seen.rfind("\x1b[?25h"));
         assert!(hidden < shown, "{key:?}: {seen:?}");
+    }
+}
+
+/// Only on a terminal: elsewhere all codes are left out of what is printed.
+#[test]
+fn no_document_setting_or_name_draws_on_the_terminal() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/changes/002-01_add-ralph-loop/proposal.md", &format!("# Say {HOSTILE}\n"));
+    let check = "check = [\"true \\u001b]0;owned\\u0007\\u001b[2J\"]\n";
+    bench.write(".spool/ralph.toml", check);
+    for (arguments, code, words) in [
+        ("--dry-run --trust-project", 0, "# Say \u{fffd}]0;owned"),
+        ("--dry-run", 2, "this project is not trusted"),
+        ("--dry-run --change=\"$HOSTILE\"", 2, "is not trusted"),
+        ("--dry-run --trust-project --change=\"$HOSTILE\"", 2, "cannot be a change"),
+        ("--dry-run --trust-project --module=\"$HOSTILE\"", 2, "cannot be a module"),
+        ("--dry-run --trust-project --model=\"$HOSTILE\"", 2, "is a name such as"),
+    ] {
+        let Some(terminal) = Terminal::running(&bench, arguments) else { return };
+        let (ended, seen) = terminal.end();
+        assert_eq!(ended, Some(code), "{arguments}: {seen:?}");
+        assert!(seen.contains(words), "{arguments}: {seen:?}");
+        assert!(!seen.contains("\x1b]0;") && !seen.contains("\x1b[2J"), "{arguments}: {seen:?}");
     }
 }

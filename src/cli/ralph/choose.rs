@@ -3,13 +3,12 @@
 use std::fmt;
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use dialoguer::Select;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGINT;
-use signal_hook::flag::register_conditional_default;
+use signal_hook::iterator::Signals;
 
 use crate::runner::options::{Setting, Settings};
 use crate::runner::target::{self, Change, Found, Wanted};
@@ -19,9 +18,17 @@ const LISTED: usize = 20;
 /// The most lines of the list to choose from that are shown at once.
 const LINES: usize = 15;
 
+/// What makes a hidden cursor visible again.
+const SHOW_CURSOR: &str = "\x1b[?25h";
+
 /// The person left the choice.
 #[derive(Debug)]
 pub struct GaveUp;
+
+impl GaveUp {
+    /// The exit code, that of a program which Ctrl-C ended.
+    pub const CODE: u8 = 130;
+}
 
 impl fmt::Display for GaveUp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,20 +74,32 @@ fn is_attended() -> bool {
 
 /// Lets the person choose; `None` when they leave it with Escape, `q` or Ctrl-C.
 fn select(labels: &[String]) -> Result<Option<usize>> {
-    // Ctrl-C must not end the program while the list hides the cursor; afterwards it does again.
-    let over = Arc::new(AtomicBool::new(false));
-    register_conditional_default(SIGINT, Arc::clone(&over)).context("signals cannot be watched")?;
+    let before = tcgetattr(stdin()).ok();
+    let mut signals = Signals::new([SIGINT]).context("signals cannot be watched")?;
+    let watch = signals.handle();
+    // Ctrl-C arrives as a key or as a signal, by the moment; both give the terminal back as it was.
+    // The watch ends with the choice: afterwards the signal belongs to the runner.
+    let watcher = std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            if let Some(before) = before {
+                let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
+            }
+            anstream::eprint!("{SHOW_CURSOR}");
+            std::process::exit(GaveUp::CODE.into());
+        }
+    });
     let chosen = Select::new()
         .with_prompt("Which change?")
         .items(labels)
         .default(0)
         .max_length(LINES)
         .interact_opt();
-    over.store(true, Ordering::SeqCst);
+    watch.close();
+    let _ = watcher.join();
     match chosen {
         Ok(chosen) => Ok(chosen),
         Err(dialoguer::Error::IO(error)) if error.kind() == std::io::ErrorKind::Interrupted => {
-            anstream::eprint!("\x1b[?25h");
+            anstream::eprint!("{SHOW_CURSOR}");
             Ok(None)
         }
         Err(error) => Err(error).context("the list cannot be shown\nname the change with --change"),

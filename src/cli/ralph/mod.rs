@@ -50,7 +50,9 @@ enum Job {
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     let job = match job(args) {
         Ok(job) => job,
-        Err(error) if error.is::<choose::GaveUp>() => return Ok(ExitCode::from(130)),
+        Err(error) if error.is::<choose::GaveUp>() => {
+            return Ok(ExitCode::from(choose::GaveUp::CODE));
+        }
         Err(error) => {
             let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
             anstream::eprintln!("{bad}error{reset}: {error:#}");
@@ -97,7 +99,15 @@ fn play(options: &Options) -> Result<ExitCode> {
     let Found::One(change) = target::find(&folder, &wanted)? else {
         bail!("the demo's project has no change: `{}`", folder.display());
     };
-    anstream::println!("demo: a project with one change: {}", folder.display());
+    let place = folder.display().to_string();
+    let words = format!("demo: a project with one change: {place}");
+    match options.form {
+        Form::Words => anstream::println!("{words}"),
+        Form::Json => {
+            let line = serde_json::json!({"event": "demo", "words": words, "folder": place});
+            anstream::println!("{line}");
+        }
+    }
     drive::run(&change, options)
 }
 

@@ -95,6 +95,12 @@ impl Harness for Codex {
         home().map(|folder| folder.join("sessions")).into_iter().collect()
     }
 
+    fn without_consent(&self) -> Option<&'static str> {
+        Some(
+            "without --allow-all, Codex can only read files, and does not say so when it may not write them",
+        )
+    }
+
     fn caution(&self, version: &str) -> Option<String> {
         PROGRAM.caution(version)
     }

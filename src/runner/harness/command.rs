@@ -185,11 +185,22 @@ impl CommandReader {
     }
 
     /// The end of what was printed. A program that repeats its prompt repeats the promise that the
-    /// prompt asks for: that is taken out.
+    /// prompt asks for: that is taken out, also where the program indents or marks each line.
     fn words(&self) -> String {
-        let text = String::from_utf8_lossy(end_of(&self.tail));
-        if self.prompt.is_empty() { text.into_owned() } else { text.replace(&self.prompt, "") }
+        let text = String::from_utf8_lossy(end_of(&self.tail)).into_owned();
+        if self.prompt.is_empty() {
+            return text;
+        }
+        let asking = self.prompt.lines().map(str::trim).filter(|line| asks(line));
+        asking.fold(text.replace(&self.prompt, ""), |text, line| text.replace(line, ""))
     }
+}
+
+/// Whether a line of a prompt asks for a promise or for the words of a blocked agent. One that is nothing
+/// but a promise is no such line: an agent that keeps it writes the same.
+fn asks(line: &str) -> bool {
+    let is_promise = line.starts_with("<promise>") && line.ends_with("</promise>");
+    line.contains("<blocked>") || (line.contains("<promise>") && !is_promise)
 }
 
 fn end_of(tail: &[u8]) -> &[u8] {

@@ -230,6 +230,12 @@ pub trait Harness {
         Vec::new()
     }
 
+    /// Returns a line for the person about what it cannot do without `--allow-all` and does not tell;
+    /// `None` where denied tools show.
+    fn without_consent(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns a line for the person when this version is older than the one that was proven; it may
     /// work all the same.
     fn caution(&self, _version: &str) -> Option<String> {

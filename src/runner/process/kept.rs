@@ -75,6 +75,7 @@ impl Kept {
         let (runner_end, keeper_end) = UnixStream::pair()?;
         let (output, output_writer) = io::pipe()?;
         let (errors, errors_writer) = io::pipe()?;
+        hold_much(&output);
         let taps = vec![Tap::new(Stream::Output, output)?, Tap::new(Stream::Errors, errors)?];
         let mut command = Command::new(program);
         command.arg0("spool-keeper").env(KEEPER, "1");
@@ -167,3 +168,14 @@ pub enum Heard {
 fn no_keeper(cause: &io::Error) -> io::Error {
     io::Error::other(format!("the keeper of the agent program cannot be used: {cause}"))
 }
+
+/// Makes a pipe hold as much as the system allows anybody: a program may leave without waiting until its
+/// output is read (Gemini CLI), and what the pipe does not hold by then is lost.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn hold_much(pipe: &io::PipeReader) {
+    // A person with many pipes already may be refused; then it is one of the usual size.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn hold_much(_: &io::PipeReader) {}

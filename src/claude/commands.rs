@@ -1,0 +1,48 @@
+//! Slash commands without the plugin's prefix: files in a person's own folder, and which are ours.
+
+use std::path::{Path, PathBuf};
+
+use super::input::Event;
+use crate::store::read;
+use crate::world;
+
+/// The commands that a person may have without the plugin's prefix.
+pub const USER_COMMANDS: [&str; 3] = ["cancel-ralph", "ralph-loop", "ulw-loop"];
+/// The last line of a command's file that is ours.
+pub const MARK: &str =
+    "<!-- Put here by `spool setup --user-commands`; `spool setup --remove` takes it away. -->";
+/// What Claude Code calls the source of a command in a person's own folder.
+const PERSON: &str = "userSettings";
+/// The most that is read of a command's file, in bytes.
+const MOST: u64 = 1 << 16;
+
+/// Returns the name of our command in an event, without the plugin's prefix; `None` for the command
+/// of somebody else, also when it bears the same name.
+pub fn ours(event: &Event) -> Option<&str> {
+    let name = event.command();
+    if let Some(name) = name.strip_prefix("speckit:") {
+        return Some(name);
+    }
+    let config = world::folder("CLAUDE_CONFIG_DIR")
+        .or_else(|| world::folder("HOME").map(|home| home.join(".claude")));
+    let is_meant = USER_COMMANDS.contains(&name) && event.command_source() == PERSON;
+    let config = config.filter(|_| is_meant)?;
+    // A skill goes before a command of the same name: then it is the skill that was called.
+    (is_ours(&file_of(&config, name)) && !skill_of(&config, name).exists()).then_some(name)
+}
+
+/// Returns the file of a person's own command; `config` is where Claude Code keeps its settings.
+pub fn file_of(config: &Path, name: &str) -> PathBuf {
+    config.join("commands").join(format!("{name}.md"))
+}
+
+/// Returns the folder of a person's own skill of this name.
+pub fn skill_of(config: &Path, name: &str) -> PathBuf {
+    config.join("skills").join(name)
+}
+
+/// Returns whether a file is a command that we put there.
+pub fn is_ours(file: &Path) -> bool {
+    let content = read::read(file, MOST);
+    content.is_ok_and(|content| content.bytes.trim_ascii_end().ends_with(MARK.as_bytes()))
+}

@@ -1,0 +1,85 @@
+//! The commands that `spool setup --user-commands` puts into a person's own folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::files::FILES;
+use crate::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skill_of};
+use crate::store::write::{Flush, write_whole};
+
+/// Returns nothing when every command can be put into this folder of Claude Code's settings; an
+/// error that names what stands in the way, which is left alone.
+pub fn check(config: &Path) -> Result<()> {
+    for name in USER_COMMANDS {
+        let file = file_of(config, name);
+        if file.symlink_metadata().is_ok() && !is_ours(&file) {
+            bail!(
+                "`{}` is there already, and `spool setup` did not put it there\nmove it away first, or use /speckit:{name} and leave --user-commands out",
+                file.display()
+            );
+        }
+        let skill = skill_of(config, name);
+        if skill.symlink_metadata().is_ok() {
+            bail!(
+                "the skill `{}` has the name of the command /{name} and goes before it\nmove it away first, or use /speckit:{name} and leave --user-commands out",
+                skill.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Returns nothing, after the commands stand in this folder of Claude Code's settings.
+pub fn write(config: &Path) -> Result<()> {
+    check(config)?;
+    let folder = config.join("commands");
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("could not make the folder `{}`", folder.display()))?;
+    for name in USER_COMMANDS {
+        let file = file_of(config, name);
+        write_whole(&file, content(name).as_bytes(), Flush::ToDisk)
+            .with_context(|| format!("could not write `{}`", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Removes the commands that still bear our mark, and returns the files that bear it no longer.
+pub fn remove(config: &Path) -> Result<Vec<PathBuf>> {
+    let mut kept = Vec::new();
+    for name in USER_COMMANDS {
+        let file = file_of(config, name);
+        if file.symlink_metadata().is_err() {
+            continue;
+        }
+        if !is_ours(&file) {
+            kept.push(file);
+            continue;
+        }
+        fs::remove_file(&file).with_context(|| format!("could not remove `{}`", file.display()))?;
+    }
+    Ok(kept)
+}
+
+/// The plugin's own command, with the mark behind it.
+fn content(name: &str) -> String {
+    let path = format!("commands/{name}.md");
+    let file = FILES.iter().find(|file| file.path == path);
+    let text = file.map_or_else(String::new, |it| String::from_utf8_lossy(it.content).into_owned());
+    format!("{}\n\n{MARK}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_is_the_plugins_own_with_the_mark() {
+        for name in USER_COMMANDS {
+            let text = content(name);
+            assert!(text.starts_with("---\ndescription: "), "{text}");
+            assert!(text.ends_with(&format!("\n\n{MARK}\n")), "{text}");
+        }
+    }
+}

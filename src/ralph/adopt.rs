@@ -1,0 +1,285 @@
+//! Taking over: a loop whose session is gone goes on in another one, with its contract, its ledger
+//! and its notes.
+//!
+//! The new record is written first and counts for nothing. One write then moves the loop: the old
+//! record, or the claim of a feature, names the new session. Whoever dies before it leaves the loop
+//! where it was, whoever dies behind it has moved it: never do two sessions have it, nor none.
+
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+use super::arm::{TASK_FILE, replace};
+use super::words;
+use crate::engine::{Contract, Demand, Observation, TerminalReason, decide};
+use crate::speckit::arm::{Refusal, length_of, path_of};
+use crate::speckit::observe::Desk;
+use crate::speckit::project::{Project, printable};
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::status::age;
+use crate::store::closing::end_entry;
+use crate::store::journal::Entry;
+use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
+use crate::store::read;
+use crate::store::write::{Flush, write_whole};
+use crate::world;
+
+/// The most that is read of a file that moves with the loop, in bytes.
+const MOST: u64 = 4 << 20;
+/// The files in a session's folder that belong to its loop; the journal stays where it was written.
+const BELONGINGS: [&str; 2] = [TASK_FILE, "open-tasks.json"];
+
+/// Who takes a loop over, and which.
+#[derive(Clone, Copy, Debug)]
+pub struct Adopter<'a> {
+    /// The session that takes it over.
+    pub session: &'a str,
+    /// Its transcript, `None` where nobody knows it.
+    pub transcript: Option<&'a Path>,
+    /// The session that has it, or the beginning of its id; `None` for the only one left behind.
+    pub from: Option<&'a str>,
+    /// Whether a session that may still be there loses its loop as well.
+    pub silence: Silence,
+    /// What becomes of a live loop that the adopter has.
+    pub own: OwnLoop,
+}
+
+/// Which sessions a loop may be taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// One that gave no sign of life for an hour.
+    Needed,
+    /// Any.
+    Waived,
+}
+
+/// What becomes of the loop that the adopting session has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnLoop {
+    /// It stays, and nothing is taken over.
+    Stays,
+    /// It ends.
+    Ends,
+}
+
+/// A loop that was taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// What the agent has to know.
+    pub contract: String,
+    /// The line for the person.
+    pub line: String,
+}
+
+/// Moves a loop into the adopter's session and returns what is said about it; on any refusal all
+/// stays as it is.
+pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> {
+    if !Settings::read(&project.root).enabled {
+        return Err(Refusal(format!(
+            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
+        )));
+    }
+    let loops = Loops::of(&project.root);
+    let from = meant(&loops, adopter)?;
+    let unwritable = |error: io::Error| {
+        Refusal(format!(
+            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
+        ))
+    };
+    // Only who holds the lock of the project ever holds two sessions.
+    let _lock = loops.lock().map_err(unwritable)?;
+    let old = loops.session(&from).map_err(unwritable)?;
+    let new = loops.session(adopter.session).map_err(unwritable)?;
+    let gone = || Refusal(format!("session {from} has no loop any more.\n{LIST}"));
+    let record = old.record().map_err(unwritable)?;
+    let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
+    if !drives(&loops, &record) {
+        return Err(gone());
+    }
+    if adopter.silence == Silence::Needed && !record.is_orphaned() {
+        return Err(Refusal(format!(
+            "session {from} gave a sign of life {} ago; a loop is taken over after an hour of silence.\nIf that session is really gone, add --force.",
+            age(record.silent_for())
+        )));
+    }
+    let own = new.record().map_err(unwritable)?;
+    // What was read of either is settled before anything that proves it is overwritten.
+    old.save(&record).map_err(unwritable)?;
+    if let Some(own) = &own {
+        loops.settle(own).map_err(unwritable)?;
+    }
+    if let Some(mut own) = own.filter(|own| own.ledger.is_live()) {
+        if adopter.own == OwnLoop::Stays {
+            return Err(Refusal(words::already_armed(&own)));
+        }
+        replace(&loops, &new, &mut own).map_err(unwritable)?;
+    }
+    let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
+    let mut left = record;
+    move_over(&loops, &old, &mut left, adopter.session).map_err(unwritable)?;
+    // From here on it has moved; what follows only tidies up.
+    let tidied = tidy(&old, &new, &left, &mut arrived);
+    let contract = contract(project, &arrived, &new);
+    let mut line = format!(
+        "Loop taken over from session {from} at iteration {}: {}.",
+        arrived.ledger.iterations,
+        printable(&arrived.about)
+    );
+    if let Err(error) = tidied {
+        let _ = write!(line, " (Not all of it is in the journal: {error})");
+    }
+    Ok(Taken { contract, line })
+}
+
+const LIST: &str = "`spool status` lists the loops of this project.";
+
+/// Returns the live loops of other sessions whose session has been silent for an hour.
+pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
+    others(loops, session).into_iter().filter(Record::is_orphaned).collect()
+}
+
+fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
+    let others = loops.sessions().into_iter().filter(|other| Some(other.as_str()) != session);
+    let records = others.filter_map(|other| loops.peek(&other));
+    records.filter(|record| record.ledger.is_live() && drives(loops, record)).collect()
+}
+
+/// Whether the loop is this record's: that of a feature goes by its claim.
+fn drives(loops: &Loops, record: &Record) -> bool {
+    record.kind == RALPH
+        || loops.claim(&record.about).is_some_and(|claim| {
+            claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
+        })
+}
+
+/// The session whose loop is meant.
+fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
+    let mut candidates = others(loops, Some(adopter.session));
+    match adopter.from {
+        Some(named) if named == adopter.session => {
+            return Err(Refusal(format!("this session has that loop already.\n{LIST}")));
+        }
+        Some(named) if candidates.iter().any(|record| record.session == named) => {
+            return Ok(named.to_owned());
+        }
+        Some(named) => {
+            candidates.retain(|record| named.len() >= 4 && record.session.starts_with(named));
+        }
+        None if candidates.iter().any(Record::is_orphaned) => {
+            candidates.retain(Record::is_orphaned);
+        }
+        None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
+            return Err(Refusal(format!(
+                "no loop was left behind here: each session gave a sign of life within the last hour.\nIf one of them is really gone, name it and add --force:\n{}",
+                list(&candidates)
+            )));
+        }
+        None => {}
+    }
+    match candidates.as_slice() {
+        [one] => Ok(one.session.clone()),
+        [] => Err(Refusal(match adopter.from {
+            Some(named) => {
+                format!("no live loop belongs to a session `{}`.\n{LIST}", printable(named))
+            }
+            None => format!("no other session has a live loop here.\n{LIST}"),
+        })),
+        several => {
+            Err(Refusal(format!("several loops could be meant; name one:\n{}", list(several))))
+        }
+    }
+}
+
+/// Returns loops as lines for a person, one each.
+pub fn list(records: &[Record]) -> String {
+    let line = |record: &Record| {
+        let silent = age(record.silent_for());
+        format!("{}  {}  (silent for {silent})", record.session, printable(&record.about))
+    };
+    records.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes all that the new session needs; none of it counts before the loop has left the old one.
+fn prepare(
+    old: &Session,
+    new: &Session,
+    record: &Record,
+    adopter: Adopter<'_>,
+) -> io::Result<Record> {
+    for name in BELONGINGS {
+        match read::read(&old.path(name), MOST) {
+            Ok(content) => write_whole(&new.path(name), &content.bytes, Flush::ToSystem)?,
+            Err(read::Problem::Missing) => {}
+            Err(problem) => {
+                return Err(io::Error::other(format!("`{}`: {problem}", old.path(name).display())));
+            }
+        }
+    }
+    let length = adopter.transcript.map_or(0, length_of);
+    let arriving = Record {
+        session: adopter.session.to_owned(),
+        transcript_from: length,
+        transcript_read: length,
+        transcript: path_of(adopter.transcript),
+        last_message: LastMessage::default(),
+        adopted: Some(Adopted {
+            from: record.session.clone(),
+            at: world::now(),
+            arriving: true,
+            ..Adopted::default()
+        }),
+        ..record.clone()
+    };
+    new.save(&arriving)?;
+    Ok(arriving)
+}
+
+/// The one write that moves the loop.
+fn move_over(loops: &Loops, old: &Session, left: &mut Record, to: &str) -> io::Result<()> {
+    let claim = Claim {
+        session: Some(to.to_owned()),
+        armed_at: left.armed_at,
+        ..loops.claim(&left.about).unwrap_or_default()
+    };
+    let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
+    left.ledger.ended = decide(&Contract::default(), &left.ledger, &seen).ledger.ended;
+    left.words = format!("session {to} took it over");
+    left.untold = true;
+    to.clone_into(&mut left.moved_to);
+    if left.kind == RALPH { old.save(left) } else { loops.write_claim(&claim) }
+}
+
+/// Says on both sides what has happened; the loop has moved without it, too.
+fn tidy(old: &Session, new: &Session, left: &Record, arrived: &mut Record) -> io::Result<()> {
+    if let Some(adopted) = arrived.adopted.as_mut() {
+        adopted.arriving = false;
+    }
+    new.save(arrived)?;
+    old.save(left)?;
+    let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
+    old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
+    new.note(&Entry {
+        at: world::now(),
+        event: "adopted".to_owned(),
+        about: arrived.about.clone(),
+        iteration: arrived.ledger.iterations,
+        words: format!("taken over from session {}, where its journal began", left.session),
+        ..Entry::default()
+    })
+}
+
+/// What the agent of the new session has to know.
+fn contract(project: &Project, record: &Record, folder: &Session) -> String {
+    let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
+    let at = record.ledger.iterations;
+    let rules = if record.kind == RALPH {
+        words::start(record, folder)
+    } else {
+        let feature = project.feature_at(&record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        desk.map_or_else(String::new, |desk| crate::speckit::words::reminder(&desk, &record.ledger))
+    };
+    format!(
+        "{rules}\n\nThis loop was taken over from session {from}, which is gone, at iteration {at}. Look at what is there already before you change it: a part of the work is done. `spool log` has every decision so far."
+    )
+}

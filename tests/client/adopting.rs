@@ -1,0 +1,160 @@
+//! A loop that a session left behind, taken over in the real client.
+
+use crate::support::{Project, client, json_lines, on_every_client};
+use crate::workshop::assembled_plugin;
+use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
+use ralph_speckit::world;
+use serde_json::{Value, json};
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+on_every_client! {
+    a_loop_left_behind_goes_on_in_a_new_session
+    an_agent_takes_a_loop_over_with_spool_adopt
+}
+
+const OLD: &str = "11111111-2222-4333-8444-555555555555";
+const NEW: &str = "66666666-7777-4888-8999-aaaaaaaaaaaa";
+const HOURS: u64 = 2 * 60 * 60;
+
+fn shell(command: &str) -> Reply {
+    Reply::text("I work.").and_tool("Bash", json!({"command": command, "description": "work"}))
+}
+
+fn record(project: &Project, session: &str) -> Value {
+    serde_json::from_str(&project.read(&format!(".claude/ralph/{session}/loop.json"))).unwrap()
+}
+
+/// Dates everything that the old session left two hours back.
+fn let_time_pass(project: &Project) {
+    let mut left = record(project, OLD);
+    for field in ["armed_at", "seen_at"] {
+        left[field] = (left[field].as_u64().unwrap() - 1000 * HOURS).into();
+    }
+    let transcript = left["transcript"].as_str().unwrap().to_owned();
+    assert!(transcript.ends_with(&format!("{OLD}.jsonl")), "{transcript}");
+    project.write(&format!(".claude/ralph/{OLD}/loop.json"), &left.to_string());
+    let now = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+    let file = fs::File::options().append(true).open(transcript).unwrap();
+    file.set_modified(now - Duration::from_secs(HOURS)).unwrap();
+}
+
+fn verdicts(project: &Project) -> Vec<String> {
+    let spool = Command::new(env!("CARGO_BIN_EXE_spool"))
+        .args(["log", "--json"])
+        .current_dir(project.path())
+        .env_clear()
+        .output()
+        .expect("spool");
+    let entries = json_lines(&String::from_utf8(spool.stdout).expect("a journal"));
+    let words = |entry: Value| {
+        let session: String = entry["session"].as_str().unwrap().chars().take(1).collect();
+        let what = match entry["verdict"].as_str().unwrap() {
+            "" => entry["event"].as_str().unwrap().to_owned(),
+            verdict => format!("{verdict} {}", entry["reason"].as_str().unwrap()),
+        };
+        format!("{session} {}", what.trim())
+    };
+    // Headless, 2.1.143 ends without waiting for the hook that notes a turn that broke off.
+    let of_failure =
+        |words: &String| ["failure", "paused", "resumed"].iter().any(|it| words.ends_with(it));
+    entries.into_iter().map(words).filter(|words| !of_failure(words)).collect()
+}
+
+/// The client in whose home the service has ended a session in the second iteration of its loop.
+fn left_behind(version: &str, project: &Project) -> Client {
+    let model = ScriptedModel::start(|asked| match asked.number {
+        1 => shell("echo one >> lines"),
+        2 => Reply::text("That is one."),
+        _ => Reply::error(400, "invalid_request_error", "the service is out of order"),
+    });
+    let model = model.expect("a model");
+    let client = client(version, project, &model).plugin(assembled_plugin());
+    let run = client.clone().session(OLD).run("/speckit:ralph-loop \"Write two lines\"");
+    let run = run.expect("a run");
+    assert_eq!(run.exit_code, Some(1), "{}", run.describe());
+    assert_eq!(project.read("lines"), "one\n");
+    let_time_pass(project);
+    client
+}
+
+/// The same client with another model.
+fn asking(client: &Client, model: &ScriptedModel) -> Client {
+    client.clone().variable("ANTHROPIC_BASE_URL", model.url())
+}
+
+fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
+    let project = Project::new();
+    let client = left_behind(version, &project);
+    let model = ScriptedModel::playing(vec![
+        Reply::text("<promise>DONE</promise>"),
+        Reply::text("I stop here."),
+        shell("echo two >> lines"),
+        Reply::text("<promise>DONE</promise>"),
+    ]);
+    let model = model.expect("a model");
+    // One call is behind the loop already: what is asked for is still there in the new session.
+    let mut left = record(&project, OLD);
+    left["assignment"]["contract"]["min_tool_calls"] = 2.into();
+    project.write(&format!(".claude/ralph/{OLD}/loop.json"), &left.to_string());
+
+    let run =
+        asking(&client, &model).session(NEW).run("/speckit:ralph-loop --adopt").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let asked = model.main_requests()[0].body.to_string();
+    for words in ["Task:\\nWrite two lines", "taken over from session 11111111-", "at iteration 1"]
+    {
+        assert!(asked.contains(words), "{words}: {asked}");
+    }
+    let feedbacks = run.hook_feedbacks();
+    assert_eq!(feedbacks.len(), 2, "{}", run.describe());
+    assert!(feedbacks[0].contains("only 1 tool call of 2 were performed"), "{}", feedbacks[0]);
+    assert_eq!(project.read("lines"), "one\ntwo\n");
+    assert_eq!(
+        verdicts(&project),
+        [
+            "1 armed",
+            "1 continue",
+            "1 end stopped",
+            "6 adopted",
+            "6 continue",
+            "6 continue",
+            "6 end completed"
+        ]
+    );
+    let tombstone = record(&project, OLD);
+    assert_eq!(tombstone["moved_to"], NEW);
+
+    // The old session comes back all the same: it is told once, and let go.
+    let model = ScriptedModel::playing(vec![Reply::text("Where was I?")]).expect("a model");
+    let late = asking(&client, &model).resume(OLD).run("Go on.");
+    let late = late.expect("a run");
+    assert!(late.is_success(), "{}", late.describe());
+    assert_eq!(late.hook_feedbacks(), [""; 0], "{}", late.describe());
+    assert_eq!(record(&project, OLD)["untold"], false);
+}
+
+fn an_agent_takes_a_loop_over_with_spool_adopt(version: &str) {
+    let project = Project::new();
+    let client = left_behind(version, &project);
+    let model = ScriptedModel::playing(vec![
+        shell("true"),
+        shell("spool adopt"),
+        Reply::text("I have it."),
+        shell("echo two >> lines"),
+        Reply::text("<promise>DONE</promise>"),
+    ]);
+    let model = model.expect("a model");
+    let run = asking(&client, &model).session(NEW);
+    let run = run.run("Go on with the loop that was left behind.").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let told = model.main_requests()[2].body.to_string();
+    assert!(told.contains("Loop taken over from session 11111111-"), "{told}");
+    assert!(told.contains("output <promise>DONE</promise>"), "{told}");
+    assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
+    assert_eq!(project.read("lines"), "one\ntwo\n");
+    let taken = record(&project, NEW);
+    assert!(taken["transcript_from"].as_u64().unwrap() > 0, "the transcript was found: {taken}");
+    assert_eq!(taken["ledger"]["ended"]["reason"], "completed");
+}

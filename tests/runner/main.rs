@@ -1,0 +1,15 @@
+//! `spool ralph` as a person runs it, over agent programs that are small scripts.
+
+mod claude;
+mod ends;
+mod people;
+#[path = "../process/support.rs"]
+#[allow(dead_code, reason = "the tests of the process tree use the rest")]
+mod process;
+mod ran;
+mod spec_000;
+mod spec_001;
+mod spec_004;
+mod support;
+mod traps;
+mod usage_limits;
