@@ -77,7 +77,7 @@ fn the_first_commit_of_a_repository_counts() {
     assert_eq!(moment.head, None);
     assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), Vec::<String>::new());
     let made = repository.commit("first");
-    assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), [made.clone()]);
+    assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), std::slice::from_ref(&made));
     assert_eq!(since(&repository.git, &moment), [made]);
     assert_eq!(repository.git.files_since(None), [PathBuf::from("first")]);
 }
