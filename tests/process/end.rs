@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ralph_speckit::runner::process::{Cut, Limits, Watch};
+#[cfg(target_os = "linux")]
+use ralph_speckit::runner::process::Limits;
+use ralph_speckit::runner::process::{Cut, Watch};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::driver::Driver;

@@ -2,11 +2,13 @@
 
 use std::io::{Read, Seek};
 use std::path::Path;
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use ralph_speckit::runner::harness::Stream;
 use ralph_speckit::runner::process;
 
+#[cfg(target_os = "linux")]
 use super::driver::Driver;
 use super::support::{Scribe, keeper, no_limits, run, script};
 
