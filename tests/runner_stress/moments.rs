@@ -87,7 +87,7 @@ fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left(
 fn one_moment(signal: Signal, moment: Duration) -> usize {
     let place = Place::with_git(STUBBORN);
     // Half of the repositories have no commit when the loop begins.
-    if moment.as_millis() % 2 == 0 {
+    if moment.as_millis().is_multiple_of(2) {
         place.commit();
     }
     let before = place.commits();
