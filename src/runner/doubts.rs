@@ -23,14 +23,21 @@ pub struct Facts<'a> {
     pub ticked: usize,
     /// The files that were changed, relative to the work tree.
     pub touched: &'a BTreeSet<PathBuf>,
+    /// Whether the loop ended because of the agent's promise alone, with no list and no check.
+    pub by_word: bool,
     /// How many files should have been committed, and were not.
     pub uncommitted: usize,
 }
 
 /// Returns what speaks against taking the end at its word, a sentence each; nothing of it is proof.
 pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
-    let all = [only_boxes(facts), vanished(facts), uncommitted(facts)];
+    let all = [only_words(facts), only_boxes(facts), vanished(facts), uncommitted(facts)];
     all.into_iter().flatten().collect()
+}
+
+fn only_words(facts: &Facts<'_>) -> Option<String> {
+    (facts.by_word && facts.touched.is_empty())
+        .then(|| "the agent's word is all there is: no file was changed".to_owned())
 }
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {

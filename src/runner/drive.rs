@@ -806,12 +806,15 @@ impl<'a> Drive<'a> {
         }
         if ran.ended.survivors > 0 {
             let left = match ran.ended.survivors {
-                1 => "1 process".to_owned(),
-                many => format!("{} processes", grouped(many as u64)),
+                1 => "1 process that the agent had left running was ended".to_owned(),
+                many => format!(
+                    "{} processes that the agent had left running were ended",
+                    grouped(many as u64)
+                ),
             };
             self.screen.tell(
                 "survivors",
-                &format!("  {left} that the agent had left running were ended"),
+                &format!("  {left}"),
                 json!({"survivors": ran.ended.survivors}),
             );
         }
@@ -983,6 +986,9 @@ impl<'a> Drive<'a> {
             open_at_start: &self.open_at_start,
             ticked: self.ticked,
             touched: &self.touched,
+            by_word: *reason == TerminalReason::Completed
+                && self.done == DoneCriteria::Manual
+                && self.options.checks.is_empty(),
             uncommitted: self.uncommitted.len(),
         });
         let style = match (code, doubts.is_empty()) {

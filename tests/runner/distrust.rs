@@ -92,6 +92,16 @@ fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
 }
 
 #[test]
+fn a_promise_with_nothing_behind_it_is_called_the_agents_word() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let words = "the agent's word is all there is: no file was changed";
+    bench.ralph("").run().with_code(0).says(words);
+    let ran = bench.ralph("--check true").run().with_code(0);
+    assert!(!ran.output.contains(words), "{ran:?}");
+}
+
+#[test]
 fn tasks_that_vanished_from_the_list_are_named_at_the_end() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!(
