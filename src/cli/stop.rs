@@ -123,8 +123,11 @@ pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Run
     if change.is_some() {
         return running(&start, change).map(Some);
     }
-    let sessions = place.with_loops().map(|project| in_sessions(&Loops::of(&project.root)));
-    if sessions.is_ok_and(|sessions| !sessions.is_empty()) {
+    let Ok(project) = place.with_loops() else {
+        // Without a place for loops in sessions, a runner is all that can be meant.
+        return running(&start, None).map(Some);
+    };
+    if !in_sessions(&Loops::of(&project.root)).is_empty() {
         return Ok(None);
     }
     Ok(running(&start, None).ok())

@@ -48,7 +48,8 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
     let Some(event) = Event::read(input) else {
         return Answer::silent();
     };
-    if event.in_subagent() {
+    // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
+    if event.in_subagent() || world::is_driven() {
         return Answer::silent();
     }
     match event.name() {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::books::{Books, Iteration, LoopState, holder, iso, read_state, state_folder};
 use super::capture::capture;
+use super::doubts::{self, Facts};
 use super::ends;
 use super::eyes::{Asked, Eyes, asked};
 use super::files::Files;
@@ -50,6 +51,10 @@ const LOOK: Duration = Duration::from_millis(100);
 const ORPHANS: Duration = Duration::from_secs(10);
 /// The most files of an iteration that are named in its history.
 const MOST_FILES: usize = 200;
+/// The longest that a commit may take, with the repository's hooks.
+const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+/// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
+const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
 /// The most characters of what the agent asks a person for.
@@ -124,10 +129,24 @@ struct Drive<'a> {
     visible: u64,
     /// All files that were changed since the start.
     touched: BTreeSet<PathBuf>,
+    /// Files that should have been committed, and could not be.
+    uncommitted: BTreeSet<PathBuf>,
+    /// The tasks that were open at the start, by id.
+    open_at_start: Vec<String>,
+    /// What is checked out, as far as it tells of work: a commit without any file of it does not count.
+    head: Option<String>,
+    /// Whether the commits of this iteration, when there are any, hold work.
+    worked: bool,
+    /// Whether any of the tokens were estimated.
+    estimated: bool,
+    /// All commits since the start.
+    commits_made: u64,
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
     /// Usage limits in a row.
     limits_in_a_row: u32,
+    /// All boxes that were ticked since the start.
+    ticked: usize,
 }
 
 /// What is to be done after an iteration.
@@ -195,6 +214,13 @@ impl<'a> Drive<'a> {
             touched: BTreeSet::new(),
             missing: Vec::new(),
             remarks: Vec::new(),
+            ticked: 0,
+            uncommitted: BTreeSet::new(),
+            open_at_start: Vec::new(),
+            head: None,
+            worked: false,
+            estimated: false,
+            commits_made: 0,
             limits_in_a_row: 0,
             change,
             options,
@@ -206,8 +232,11 @@ impl<'a> Drive<'a> {
             screen,
             git,
         };
-        if let Some(tasks) = &mut drive.tasks {
-            tasks.look();
+        drive.head.clone_from(&drive.latest.head);
+        if let Some(tasks) = &mut drive.tasks
+            && let Work::List { open, .. } = tasks.look().work
+        {
+            drive.open_at_start = open;
         }
         // What stands there at the start is no progress of the first iteration.
         drive.books.state.ledger =
@@ -248,6 +277,7 @@ impl<'a> Drive<'a> {
         if let Some(words) = self.harness.caution(version) {
             self.screen.warn(&words);
         }
+        self.warn_of_the_place();
         let until = match self.done {
             DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
             DoneCriteria::Manual => format!("until <promise>{}</promise>", self.options.promise),
@@ -271,6 +301,30 @@ impl<'a> Drive<'a> {
         self.screen.tell("start", &words.replace(" , ", ", "), fields);
     }
 
+    /// Says what will not go as a person expects, before the first token is spent.
+    fn warn_of_the_place(&self) {
+        if self.options.commits == Commits::EachIteration {
+            match &self.git {
+                None => self.screen.warn(
+                    "nothing will be committed: there is no git repository here, or git cannot read it",
+                ),
+                Some(git) => {
+                    if let Some(what) = git.in_the_middle_of() {
+                        self.screen.warn(&format!(
+                            "nothing will be committed while {what} is under way in the repository"
+                        ));
+                    }
+                }
+            }
+        }
+        if let Some(tasks) = self.tasks.as_ref().filter(|_| self.open_at_start.is_empty()) {
+            self.screen.warn(&format!(
+                "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
+                tasks.path.display()
+            ));
+        }
+    }
+
     /// Goes round until the end and returns its exit code.
     fn go(&mut self) -> Result<u8> {
         loop {
@@ -287,8 +341,7 @@ impl<'a> Drive<'a> {
                 Next::On(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Until(resets_at) => {
                     let words = "the usage limit";
-                    let unknown = doubled(UNKNOWN_LIMIT, self.limits_in_a_row);
-                    let pause = resets_at.map_or(unknown, |at| until(at) + AFTER_LIMIT);
+                    let pause = limit_pause(resets_at.map(until), self.limits_in_a_row);
                     self.rest(pause, words)?
                 }
             };
@@ -338,7 +391,7 @@ impl<'a> Drive<'a> {
             self.screen.warn(warning);
         }
         let looked = self.tasks.as_mut().map(Tasks::look).unwrap_or_default();
-        self.changed_files(&before, &looked, &ran, &mut entry);
+        self.changed_files(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
         self.record(&mut entry, &ran, &verdict)?;
@@ -420,7 +473,8 @@ impl<'a> Drive<'a> {
             folder: &self.change.worktree,
             scratch: &scratch,
         };
-        let launch = self.harness.launch(&order)?;
+        let mut launch = self.harness.launch(&order)?;
+        launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let limits = Limits {
             wall: self.wall(),
             silence: self.options.idle_timeout,
@@ -480,7 +534,14 @@ impl<'a> Drive<'a> {
     }
 
     /// Finds out which files and commits the iteration made; commits them where that is asked for.
-    fn changed_files(&mut self, before: &Files, looked: &Looked, ran: &Ran, entry: &mut Iteration) {
+    fn changed_files(
+        &mut self,
+        before: &Files,
+        looked: &Looked,
+        ran: &Ran,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) {
         let after = Files::of(&self.change.worktree, self.git.as_ref());
         let mut changed = after.changed_since(before);
         if let Some(git) = &self.git {
@@ -497,20 +558,46 @@ impl<'a> Drive<'a> {
             let done = looked.ticked.join(" ");
             let message =
                 format!("ralph: {} iteration {} {done}", self.change.id, entry.n).trim().to_owned();
-            if let Err(error) = git.commit(&changed, &message) {
+            let mut files = changed.clone();
+            files.extend(self.uncommitted.iter().cloned());
+            let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
+            let clock = Stopwatch::start();
+            let mut interrupted = || {
+                screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
+                asked(signals, requests).is_some()
+            };
+            let (keeper, folder) = (&self.keeper, &self.change.worktree);
+            let made = git.commit(&files, &message, &mut |launch| {
+                Ok(capture(keeper, &launch, folder, COMMIT_LIMIT, log, &mut interrupted)?)
+            });
+            self.screen.still();
+            self.uncommitted.clear();
+            if let Err(error) = made {
                 let words = format!("the runner could not commit this iteration: {error:#}");
                 self.screen.warn(&words);
                 self.remarks.push(words);
+                // They are not lost: the next commit takes them along.
+                self.uncommitted.extend(files);
             }
         }
         self.look_at_git();
         if let Some(git) = &self.git {
-            entry.commits = git.commits_between(&self.moment, &self.latest);
+            let commits = git.commits_between(&self.moment, &self.latest);
+            entry.commits = commits.unwrap_or_else(|error| {
+                self.screen.warn(&format!("git cannot tell the commits: {error:#}"));
+                Vec::new()
+            });
             if !entry.commits.is_empty() {
                 let committed = git.files_since(self.moment.head.as_deref());
                 let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
                 changed.extend(committed.into_iter().filter(|file| !known.contains(file)));
             }
+        }
+        self.commits_made += entry.commits.len() as u64;
+        // A commit of nothing, or of the loop's own notes, gets the work no further.
+        self.worked = entry.commits.is_empty() || !changed.is_empty();
+        if self.worked {
+            self.head.clone_from(&self.latest.head);
         }
         entry.files_changed = changed.len() as u64;
         entry.files =
@@ -522,6 +609,7 @@ impl<'a> Drive<'a> {
         let report = &ran.report;
         entry.tokens_used = counted.tokens;
         entry.tokens_estimated = counted.estimated;
+        self.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
         entry.interrupted = ran.asked.is_some();
         entry.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
@@ -530,6 +618,7 @@ impl<'a> Drive<'a> {
         entry.denied.clone_from(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
+        self.ticked += looked.ticked.len();
         if let Outcome::Failed(why) | Outcome::Lasting(why) = &report.outcome {
             entry.failure.clone_from(why);
         }
@@ -595,7 +684,10 @@ impl<'a> Drive<'a> {
             claimed,
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
-            commits: self.git.as_ref().map(|_| entry.commits.len() as u64),
+            commits: self
+                .git
+                .as_ref()
+                .map(|_| if self.worked { entry.commits.len() as u64 } else { 0 }),
             tokens: counted.tokens,
             since_arming: match (self.touched.is_empty(), blind) {
                 (false, _) => Changed::Changed,
@@ -625,7 +717,7 @@ impl<'a> Drive<'a> {
 
     /// What the work looks like now.
     fn fingerprint(&self, blind: bool) -> Fingerprint {
-        let head = self.latest.head.as_deref().unwrap_or_default();
+        let head = self.head.clone().unwrap_or_default();
         let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
         let work = Hasher::default().with_number(tasks).with_number(hash_of(head.as_bytes()));
         let tree = if blind { Tree::Unknown } else { Tree::Hash(self.visible) };
@@ -694,6 +786,9 @@ impl<'a> Drive<'a> {
             self.books.end(entry)?;
         }
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
+            (true, ..) if ran.ended.cut == Some(Cut::Silence) => {
+                " (cut short: nothing was heard of it)".to_owned()
+            }
             (true, ..) => " (cut short by its time limit)".to_owned(),
             (_, true, _) => " (interrupted)".to_owned(),
             (.., false) => format!(" (failed: {})", entry.failure),
@@ -810,8 +905,9 @@ impl<'a> Drive<'a> {
         self.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
         let rest = Stopwatch::start();
         let mut found = None;
-        while found.is_none() && rest.elapsed() < length {
-            let left = length.saturating_sub(rest.elapsed());
+        while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
+            // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
+            let left = length.saturating_sub(rest.elapsed()).min(self::until(until));
             self.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
             // A signal ends the wait at once, a request within a moment.
             self.signals.wait(LOOK.min(left));
@@ -847,10 +943,11 @@ impl<'a> Drive<'a> {
     fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
         let code = ends::exit_code(reason, signal);
         let status = ends::status(reason);
+        let words = ends::words(reason, signal);
         let state = &mut self.books.state;
         state.status = status;
         reason.name().clone_into(&mut state.reason);
-        state.words = reason.to_string();
+        state.words.clone_from(&words);
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
@@ -862,7 +959,7 @@ impl<'a> Drive<'a> {
             iteration: self.books.state.current_iteration,
             task: self.tasks_line(),
             reason: reason.name().to_owned(),
-            words: reason.to_string(),
+            words,
             ..Entry::default()
         })?;
         self.requests.clear_stop();
@@ -884,25 +981,44 @@ impl<'a> Drive<'a> {
 
     fn summary(&self, reason: &TerminalReason, code: u8) {
         let state = &self.books.state;
-        let (ledger, tasks) = (&state.ledger, self.tasks_line());
+        let tasks = self.tasks_line();
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
             lasted(self.clock.elapsed()),
-            format!("{} tokens", grouped(state.total_tokens)),
-            counted(ledger.commits, "commit"),
+            format!(
+                "{}{} tokens",
+                if self.estimated { "about " } else { "" },
+                grouped(state.total_tokens)
+            ),
+            counted(self.commits_made, "commit"),
             counted(self.touched.len() as u64, "file"),
         ];
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
-        let style = if code == 0 { crate::style::GOOD } else { crate::style::WARN };
+        let doubts = doubts::doubts(&Facts {
+            worktree: &self.change.worktree,
+            list: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            open_at_start: &self.open_at_start,
+            ticked: self.ticked,
+            touched: &self.touched,
+            uncommitted: self.uncommitted.len(),
+        });
+        let style = match (code, doubts.is_empty()) {
+            (0, true) => crate::style::GOOD,
+            _ => crate::style::WARN,
+        };
         let word = ends::status(reason).word();
         let mut words = format!(
-            "ralph: {}{word}{}: {reason}\n       {}",
+            "ralph: {}{word}{}: {}\n       {}",
             style.render(),
             style.render_reset(),
+            state.words,
             parts.join(", ")
         );
+        for doubt in &doubts {
+            words = format!("{words}\n       {doubt}");
+        }
         let next = ends::what_next(reason);
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
@@ -917,8 +1033,9 @@ impl<'a> Drive<'a> {
         let fields = json!({
             "status": word, "reason": reason.name(), "exit_code": code,
             "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),
-            "total_tokens": state.total_tokens, "commits": ledger.commits,
+            "total_tokens": state.total_tokens, "commits": self.commits_made,
             "files": self.touched.len(), "tasks": tasks, "next": next,
+            "doubts": doubts,
         });
         self.screen.tell("end", &words, fields);
     }
@@ -973,6 +1090,17 @@ fn until(at: u64) -> Duration {
     Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
 }
 
+/// How long to wait for a usage limit that is lifted after this time, as far as that is told, and was hit
+/// `times` in a row.
+///
+/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.
+fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
+    let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
+        return doubled(UNKNOWN_LIMIT, times);
+    };
+    left + doubled(AFTER_LIMIT, times)
+}
+
 fn on_the_path(program: &str) -> Option<PathBuf> {
     let path = world::raw_variable("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| is_program(it))
@@ -992,6 +1120,18 @@ fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_usage_limit_with_a_clock_that_is_wrong_is_neither_hammered_nor_waited_for_for_ever() {
+        let pauses: Vec<u64> =
+            [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
+        assert_eq!(pauses, [5, 10, 20, 900]);
+        assert_eq!(limit_pause(Some(Duration::from_mins(2)), 1), Duration::from_secs(125));
+        // Milliseconds in the place of seconds.
+        assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(None, 1), UNKNOWN_LIMIT);
+    }
 
     #[test]
     fn a_need_stands_at_the_beginning_of_a_line() {

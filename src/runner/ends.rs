@@ -1,6 +1,11 @@
 //! How a runner's loop ends: the status in its file, its exit code, and what a person does next.
 
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
 use super::books::Status;
+use super::screen::lasted;
 use crate::engine::{Stall, TerminalReason};
 
 /// Exit code when the loop cannot go on: its files cannot be read or written.
@@ -46,6 +51,21 @@ pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
     }
 }
 
+/// Returns why a loop ended, in words for somebody who was not there; `signal` is the one that stopped it.
+pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
+    match (reason, signal) {
+        (TerminalReason::Stopped, Some(SIGINT)) => "it was stopped with Ctrl-C".to_owned(),
+        (TerminalReason::Stopped, Some(SIGHUP)) => "its terminal was closed".to_owned(),
+        (TerminalReason::Stopped, Some(SIGTERM)) => "it was stopped by SIGTERM".to_owned(),
+        (TerminalReason::Stopped, None) => "it was stopped with `spool stop`".to_owned(),
+        (TerminalReason::CorruptState, _) => "the task list stayed unreadable".to_owned(),
+        (TerminalReason::TimedOut { limit }, _) => {
+            format!("the time limit of {} was reached", lasted(Duration::from_secs(*limit)))
+        }
+        _ => reason.to_string(),
+    }
+}
+
 /// Returns what a person does next, in one sentence; empty when there is nothing to do.
 pub fn what_next(reason: &TerminalReason) -> &'static str {
     match reason {
@@ -68,5 +88,26 @@ pub fn what_next(reason: &TerminalReason) -> &'static str {
         TerminalReason::Cancelled | TerminalReason::Stopped => {
             "Run the same command again to go on."
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_was_not_there_reads_who_stopped_the_loop() {
+        let stopped = |signal| words(&TerminalReason::Stopped, signal);
+        let told =
+            [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
+        let expected = [
+            "it was stopped with Ctrl-C",
+            "its terminal was closed",
+            "it was stopped by SIGTERM",
+            "it was stopped with `spool stop`",
+        ];
+        assert_eq!(told, expected);
+        let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
+        assert_eq!(limit, "the time limit of 8h00m was reached");
     }
 }

@@ -9,7 +9,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use super::capture::Captured;
+use super::harness::{Input, Launch};
 use crate::evidence::commits::{head_fingerprint, repository_of};
+use crate::evidence::tree::is_own;
 
 /// The most commits of one iteration that are recorded.
 const MOST: &str = "1000";
@@ -71,21 +74,16 @@ impl Git {
     /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
     /// reachable from any branch or tag then, oldest first.
     ///
-    /// Switching to another branch makes no commit, whatever stands on it.
-    pub fn commits_between(&self, then: &Moment, now: &Moment) -> Vec<String> {
+    /// Switching to another branch makes no commit, whatever stands on it. An error says that git could
+    /// not be asked.
+    pub fn commits_between(&self, then: &Moment, now: &Moment) -> Result<Vec<String>> {
         let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        let mut wanted = format!("{head}\n--not\n").into_bytes();
-        wanted.extend_from_slice(&then.tips);
-        if let Some(before) = &then.head {
-            wanted.extend_from_slice(before.as_bytes());
-            wanted.push(b'\n');
-        }
         // A tip may be a tag on something else than a commit, or be gone by now.
         let asked = ["rev-list", "--reverse", "--ignore-missing", "--max-count", MOST, "--stdin"];
-        let printed = self.run(&asked, &wanted).unwrap_or_default();
-        String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
+        let printed = self.run(&asked, &wanted(head, then))?;
+        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
     /// Returns the commits that came on top of `head`, oldest first; for an iteration whose runner died.
@@ -100,13 +98,15 @@ impl Git {
         String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect()
     }
 
-    /// Returns the files that differ between a commit and what is checked out.
+    /// Returns the files that differ between a commit and what is checked out, the loop's own left out.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
         // The empty tree stands for "no commit yet"; its name is the same in every repository.
         let head = head.unwrap_or("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
         let asked =
             ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", head, "HEAD", "--"];
-        paths(&self.run(&asked, &[]).unwrap_or_default())
+        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
+        files.retain(|file| !file.ancestors().any(is_own));
+        files
     }
 
     /// Returns the files that git calls changed or new, ignored ones left out.
@@ -129,14 +129,24 @@ impl Git {
         files.into_iter().filter(|file| !ignored.contains(file)).collect()
     }
 
-    /// Commits these files and no others, and returns the commit's name; `None` when none of them differs.
+    /// Commits these files and no others, and returns whether there was a commit to make: not when none
+    /// of them differs.
     ///
-    /// What the person has staged stays staged.
-    pub fn commit(&self, files: &[PathBuf], message: &str) -> Result<Option<String>> {
+    /// What the person has staged stays staged. A commit runs programs of the repository's own, its
+    /// hooks, which take as long as they like: `run` runs git in a way that can be ended.
+    pub fn commit(
+        &self,
+        files: &[PathBuf],
+        message: &str,
+        run: &mut dyn FnMut(Launch) -> Result<Captured>,
+    ) -> Result<bool> {
         let dirty = self.dirty();
         let files: Vec<PathBuf> = files.iter().filter(|it| dirty.contains(it)).cloned().collect();
         if files.is_empty() {
-            return Ok(None);
+            return Ok(false);
+        }
+        if let Some(what) = self.in_the_middle_of() {
+            bail!("{what} is under way in the repository, and a commit would become a part of it");
         }
         let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         let names = joined(&files);
@@ -148,8 +158,34 @@ impl Git {
             self.run(&add, &joined(&there)).context("`git add` failed")?;
         }
         let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
-        self.run(&[&commit[..], &from_input].concat(), &names).context("`git commit` failed")?;
-        Ok(self.head())
+        let launch = self.launch(&[&commit[..], &from_input].concat(), names);
+        let done = run(launch).context("`git commit` failed")?;
+        if done.is_success() {
+            return Ok(true);
+        }
+        let said = String::from_utf8_lossy(&done.printed).trim().to_owned();
+        match (done.ended.left.code, said.as_str()) {
+            _ if done.timed_out() => bail!("`git commit` took too long, and was ended: a hook?"),
+            (Some(code), "") => {
+                bail!("`git commit` ended with code {code} and without a word: a hook?")
+            }
+            (None, "") => bail!("`git commit` was ended"),
+            (_, said) => bail!("`git commit` failed: {said}"),
+        }
+    }
+
+    /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would
+    /// become a part of it.
+    pub fn in_the_middle_of(&self) -> Option<&'static str> {
+        let repository = repository_of(&self.worktree)?;
+        let marks = [
+            ("rebase-merge", "a rebase"),
+            ("rebase-apply", "a rebase"),
+            ("MERGE_HEAD", "a merge"),
+            ("CHERRY_PICK_HEAD", "a cherry-pick"),
+            ("REVERT_HEAD", "a revert"),
+        ];
+        marks.into_iter().find(|(name, _)| repository.join(name).exists()).map(|(_, what)| what)
     }
 
     fn head(&self) -> Option<String> {
@@ -158,10 +194,26 @@ impl Git {
         is_commit_name(&head).then_some(head)
     }
 
+    /// A git that somebody else runs.
+    fn launch(&self, arguments: &[&str], input: Vec<u8>) -> Launch {
+        let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
+        all.extend(arguments.iter().map(Into::into));
+        Launch {
+            program: "git".into(),
+            arguments: all,
+            set: vec![("GIT_TERMINAL_PROMPT".to_owned(), "0".into())],
+            unset: FOREIGN.map(str::to_owned).to_vec(),
+            input: Input::Text(input),
+            ..Launch::default()
+        }
+    }
+
     /// Runs git with `input` on its standard input and returns what it printed.
     fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
         let mut command = Command::new("git");
-        command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]).args(arguments);
+        command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]);
+        // A monitor of the repository's own may hang, and a daemon would stay behind.
+        command.args(["-c", "core.fsmonitor=false"]).args(arguments);
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
         for name in FOREIGN {
             command.env_remove(name);
@@ -183,6 +235,21 @@ impl Git {
         }
         Ok(output.stdout)
     }
+}
+
+/// What is asked of `git rev-list --stdin`: one commit, without those that were there then.
+///
+/// Each one is excluded by itself: git before 2.42 takes no `--not` there.
+fn wanted(head: &str, then: &Moment) -> Vec<u8> {
+    let mut wanted = format!("{head}\n").into_bytes();
+    let before = then.head.as_deref().map(str::as_bytes);
+    let tips = then.tips.split(|byte| *byte == b'\n').filter(|tip| !tip.is_empty());
+    for tip in tips.chain(before) {
+        wanted.push(b'^');
+        wanted.extend_from_slice(tip);
+        wanted.push(b'\n');
+    }
+    wanted
 }
 
 fn is_commit_name(name: &str) -> bool {

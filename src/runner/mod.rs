@@ -2,6 +2,7 @@
 
 pub mod books;
 pub mod capture;
+pub mod doubts;
 pub mod drive;
 pub mod ends;
 pub mod eyes;

@@ -241,7 +241,13 @@ impl Report {
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.
 pub fn all(root: &Path) -> Vec<Report> {
-    changes_with_state(root).iter().filter_map(|change| Report::of(root, change).ok()).collect()
+    let reports = changes_with_state(root).into_iter();
+    let reports = reports.filter_map(|change| Report::of(root, &change).ok());
+    // A runner that was refused, or words that were added, leave a folder and no loop.
+    let is_loop = |it: &Report| {
+        it.runner == Runner::Alive || !it.state.change_id.is_empty() || !it.unreadable.is_empty()
+    };
+    reports.filter(is_loop).collect()
 }
 
 /// Returns the nearest folder at or above a start in which a runner has worked.

@@ -50,6 +50,7 @@ impl Screen {
         match self.form {
             Form::Words => self.print(words),
             Form::Json => {
+                let words = anstream::adapter::strip_str(words).to_string();
                 let mut line = json!({"event": event, "words": words});
                 if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), fields) {
                     line.extend(fields);

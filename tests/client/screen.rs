@@ -59,6 +59,22 @@ impl Terminal {
         assert!(output.status.success(), "{output:?}");
     }
 
+    /// Presses Enter in a dialog that shows `question`, until `next` is there; a dialog that has just
+    /// been drawn may not listen yet, and is asked again only while it still stands there.
+    fn answer(&self, question: &str, next: &str) {
+        let patience = Deadline::after(Duration::from_mins(1));
+        while !self.screen().contains(next) {
+            assert!(!patience.is_over(), "{next:?} never came:\n{}", self.screen());
+            if self.screen().contains(question) {
+                self.press(&["Enter"]);
+            }
+            let moment = Deadline::after(Duration::from_secs(3));
+            while !moment.is_over() && !self.screen().contains(next) {
+                pause(Duration::from_millis(50));
+            }
+        }
+    }
+
     /// Returns the screen and what has scrolled off it.
     fn screen(&self) -> String {
         let output = self.tmux().args(["capture-pane", "-p", "-S", "-"]).output().expect("tmux");
@@ -320,12 +336,10 @@ fn while_a_person_must_answer_no_stop_arrives(version: &str) {
     terminal.press(&["Enter"]);
     terminal.wait_for("Which colour shall it have?");
     assert_eq!(stops(), 0, "{}", terminal.screen());
-    terminal.press(&["Enter"]);
-    terminal.wait_for("Do you want to proceed?");
+    terminal.answer("Enter to select", "Do you want to proceed?");
     assert_eq!(stops(), 0, "{}", terminal.screen());
     assert!(!workshop.project.path().join("allowed").exists());
-    terminal.press(&["Enter"]);
-    terminal.wait_for("PROMISE_ACCEPTED after 1 iteration");
+    terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED after 1 iteration");
     assert_eq!(stops(), 1, "{}", terminal.screen());
     assert!(workshop.project.path().join("allowed").exists());
     assert_eq!(workshop.verdicts(), ["end completed"]);

@@ -2,6 +2,7 @@
 
 mod arming;
 mod crowd;
+mod driven;
 mod hazards;
 mod input;
 mod outcome;

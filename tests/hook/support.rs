@@ -371,6 +371,8 @@ impl Call<'_> {
     }
 
     fn start_program(self, mut command: Command) -> Running {
+        // These tests may be run by an agent that a runner has started.
+        command.env_remove(world::RUNNER);
         let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
         command
             .env_clear()

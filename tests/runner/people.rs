@@ -382,7 +382,7 @@ fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() 
     call.run().with_code(0);
     let environment = bench.desk("env");
     assert!(environment.contains("ANTHROPIC_API_KEY=key"), "{environment}");
-    for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "RALPH_"] {
+    for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "RALPH_RUNNER_KEEPER"] {
         assert!(!environment.contains(mark), "{mark}: {environment}");
     }
 }

@@ -12,6 +12,7 @@ use super::project;
 use super::script::{self, Step, Turn};
 use super::show::{Speaker, say, why};
 use crate::engine::tasks::TaskList;
+use crate::world;
 
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
@@ -143,6 +144,8 @@ impl Agent {
         event["transcript_path"] = self.transcript.display().to_string().into();
         event["cwd"] = self.folder.display().to_string().into();
         let mut child = Command::new(&self.hook)
+            // The demo may be watched by an agent that a runner has started; its own agent is another one.
+            .env_remove(world::RUNNER)
             .current_dir(&self.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

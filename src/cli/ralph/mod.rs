@@ -4,6 +4,7 @@ mod args;
 mod choose;
 mod plan;
 
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -80,12 +81,23 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     }
 }
 
+/// Prints a text; a reader that has had enough is no error, a full disk is one.
+fn print(text: &str) -> Result<()> {
+    let mut output = anstream::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written to")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Shows where the loop of a change stands.
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = Report::of(root, change)?;
     match form {
-        Form::Words => anstream::print!("{}", report.text()),
-        Form::Json => anstream::println!("{}", serde_json::to_string(&report)?),
+        Form::Words => print(&report.text())?,
+        Form::Json => print(&(serde_json::to_string(&report)? + "\n"))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -30,7 +30,7 @@ pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) ->
     if let Some(prompt) = first {
         let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
     }
-    anstream::print!("{}", visible(&text));
+    super::print(&visible(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -138,14 +138,6 @@ pub fn holder(folder: &Path) -> Option<Holder> {
     }
 }
 
-/// Returns whether there is a process with this id.
-pub(super) fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| {
-        !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
-    })
-}
-
 fn written_holder(folder: &Path) -> Option<Holder> {
     let content = read::read(&folder.join("lock"), MOST).ok()?;
     serde_json::from_slice(&content.bytes).ok()

@@ -368,7 +368,7 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
 /// Who has the work tree, as far as `loop-state.json` tells.
 fn taken_tree(document: &Path) -> Taken {
     let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
-    let state = state.map(|read| read.state).filter(|state| holder::is_alive(state.pid));
+    let state = state.map(|read| read.state).filter(|state| world::is_alive(state.pid));
     let state = state.unwrap_or_default();
     let holder = Holder { pid: state.pid, since: state.started_at };
     Taken { change: state.change_id, both: Both::WorkTree, holder }

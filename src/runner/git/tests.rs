@@ -29,14 +29,31 @@ impl Repository {
         self.run(&["rev-parse", "HEAD"])
     }
 
+    fn committed(&self, files: &[PathBuf]) -> Result<bool> {
+        self.git.commit(files, "the iteration", &mut at_once)
+    }
+
     fn write(&self, file: &str, text: &str) {
         fs::write(self.folder.path().join(file), text).unwrap();
     }
 }
 
+/// Runs a launch as the runner would, without its keeper.
+fn at_once(launch: Launch) -> Result<Captured> {
+    let mut command = Command::new(launch.program);
+    command.args(launch.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let Input::Text(input) = launch.input else { panic!("names come on standard input") };
+    child.stdin.take().unwrap().write_all(&input)?;
+    let output = child.wait_with_output()?;
+    let mut captured = Captured { printed: output.stderr, ..Captured::default() };
+    captured.ended.left.code = output.status.code();
+    Ok(captured)
+}
+
 /// The commits since a moment.
 fn since(git: &Git, then: &Moment) -> Vec<String> {
-    git.commits_between(then, &git.moment(Some(then.clone())))
+    git.commits_between(then, &git.moment(Some(then.clone()))).unwrap()
 }
 
 fn plain(folder: &Path, arguments: &[&str]) -> String {
@@ -139,18 +156,63 @@ fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
     repository.write("mine", "not of the iteration");
     let files = ["new", "gone", "secret.env", "*", "-x"].map(PathBuf::from);
     assert_eq!(repository.git.not_ignored(files.to_vec()).len(), 4);
-    let made = repository.git.commit(&files, "the iteration").unwrap().unwrap();
-    assert_eq!(repository.run(&["rev-parse", "HEAD"]), made);
+    assert!(repository.committed(&files).unwrap());
     let names = repository.run(&["show", "--name-only", "--format=", "HEAD"]);
     let mut names: Vec<&str> = names.lines().collect();
     names.sort_unstable();
     assert_eq!(names, ["*", "-x", "gone", "new"]);
     assert_eq!(repository.run(&["diff", "--cached", "--name-only"]), "staged");
-    assert_eq!(repository.git.commit(&files, "again").unwrap(), None);
+    assert!(!repository.committed(&files).unwrap());
 }
 
 #[test]
 fn without_a_repository_there_is_no_such_evidence() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Git::of(folder.path()).is_none());
+}
+
+#[test]
+fn what_is_excluded_is_written_so_that_every_git_understands_it() {
+    let then = Moment { fingerprint: 1, head: Some("aa".to_owned()), tips: b"bb\ncc\n".to_vec() };
+    assert_eq!(String::from_utf8(wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
+}
+
+#[test]
+fn the_loops_own_files_are_no_files_of_a_commit() {
+    let repository = Repository::new();
+    let moment = repository.git.moment(None);
+    fs::create_dir(repository.folder.path().join(".claude")).unwrap();
+    repository.commit(".claude/loop-state.json");
+    assert_eq!(repository.git.files_since(moment.head.as_deref()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let repository = Repository::new();
+    repository.run(&["config", "user.name", "t"]);
+    repository.run(&["config", "user.email", "t@example.org"]);
+    let hook = repository.folder.path().join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    repository.write("new", "x");
+    for (script, words) in [
+        ("echo not like this >&2; exit 1", "`git commit` failed: not like this"),
+        ("exit 1", "`git commit` ended with code 1 and without a word: a hook?"),
+    ] {
+        fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        let error = repository.committed(&["new".into()]).unwrap_err();
+        assert_eq!(format!("{error:#}"), words);
+    }
+}
+
+#[test]
+fn nothing_is_committed_into_a_rebase() {
+    let repository = Repository::new();
+    repository.commit("base");
+    repository.write("new", "x");
+    fs::create_dir(repository.folder.path().join(".git/rebase-merge")).unwrap();
+    let error = repository.committed(&["new".into()]).unwrap_err();
+    assert!(error.to_string().starts_with("a rebase is under way"), "{error}");
+    assert_eq!(repository.run(&["log", "--oneline"]).lines().count(), 1);
 }

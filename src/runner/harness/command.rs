@@ -124,8 +124,13 @@ impl Harness for Any {
             Some(session) => program::session(&session)?.to_owned(),
             None => String::new(),
         };
+        let file_name = if self.asks_for("{prompt_file}") {
+            file.to_str().context("the path of the prompt is no UTF-8")?.to_owned()
+        } else {
+            String::new()
+        };
         let values = [
-            ("{prompt_file}", file.to_str().context("the path of the prompt is no UTF-8")?),
+            ("{prompt_file}", file_name.as_str()),
             ("{prompt}", order.prompt),
             ("{model}", model),
             ("{session}", &session),
