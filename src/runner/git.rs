@@ -111,11 +111,15 @@ impl Git {
 
     /// Returns the files that git calls changed or new, ignored ones left out.
     pub fn dirty(&self) -> Vec<PathBuf> {
+        self.status().unwrap_or_default()
+    }
+
+    fn status(&self) -> Result<Vec<PathBuf>> {
         let asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
-        let printed = self.run(&asked, &[]).unwrap_or_default();
+        let printed = self.run(&asked, &[])?;
         // Each entry begins with two letters and a blank.
         let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
-        entries.map(|entry| path(&entry[3..])).collect()
+        Ok(entries.map(|entry| path(&entry[3..])).collect())
     }
 
     /// Returns these files without the ignored ones.
@@ -140,7 +144,7 @@ impl Git {
         message: &str,
         run: &mut dyn FnMut(Launch) -> Result<Captured>,
     ) -> Result<bool> {
-        let dirty = self.dirty();
+        let dirty = self.status().context("`git status` failed")?;
         let files: Vec<PathBuf> = files.iter().filter(|it| dirty.contains(it)).cloned().collect();
         if files.is_empty() {
             return Ok(false);

@@ -149,6 +149,25 @@ fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
     assert!(fs::exists(bench.root.join(in_state("state.json"))).unwrap());
 }
 
+#[test]
+fn an_agent_that_cleans_the_work_tree_does_not_end_the_loop() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("git clean -fdxq\n{TICK}echo $n > made-$n.txt"));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+    let state = bench.state();
+    assert_eq!((&state["status"], bench.iterations().len()), (&"done".into(), 2), "{state}");
+    bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0).says("done");
+}
+
+#[test]
+fn a_repository_that_is_gone_is_told_where_commits_were_wanted() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("rm -rf .git\n{TICK}echo $n > made.txt"));
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.warns("could not commit this iteration").says("could not be committed");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_path_that_is_no_utf_8_is_a_path() {

@@ -1,8 +1,9 @@
 //! Who runs a loop: the locks on a change and on a work tree, freed by the system when the runner dies.
 
 use std::fmt;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -85,7 +86,9 @@ pub(super) struct ChangeLock {
 /// The lock of one runner on its work tree.
 #[derive(Debug)]
 pub(super) struct TreeLock {
-    _file: File,
+    file: File,
+    /// Whether the folder itself is locked, and not a file in it.
+    of_folder: bool,
 }
 
 impl ChangeLock {
@@ -120,12 +123,23 @@ impl TreeLock {
         let path = claude.join("loop-state.lock");
         let file = File::open(claude).map_err(|error| at(claude, &error))?;
         if let Ok(taken) = try_for(&file, PATIENCE) {
-            return Ok(taken.then_some(Self { _file: file }));
+            return Ok(taken.then_some(Self { file, of_folder: true }));
         }
         let file = open_or_create(&path, File::options().truncate(false).read(true).write(true))
             .map_err(|error| at(&path, &error))?;
         let taken = try_for(&file, PATIENCE).map_err(|error| at(&path, &error))?;
-        Ok(taken.then_some(Self { _file: file }))
+        Ok(taken.then_some(Self { file, of_folder: false }))
+    }
+
+    /// Returns whether the folder that is locked still stands at this path.
+    pub fn is_on(&self, claude: &Path) -> bool {
+        let Ok(there) = claude.metadata() else {
+            return false;
+        };
+        let same = |locked: &Metadata| {
+            (locked.dev(), locked.ino()) == (there.dev(), there.ino()) || !self.of_folder
+        };
+        self.file.metadata().is_ok_and(|locked| same(&locked))
     }
 }
 

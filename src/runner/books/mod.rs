@@ -74,8 +74,11 @@ pub struct Books {
     last_log: Option<PathBuf>,
     /// Bytes that were logged since the old logs were looked through.
     logged: u64,
-    _tree: TreeLock,
-    _change: ChangeLock,
+    /// The project and the work tree, real paths.
+    root: PathBuf,
+    tree: PathBuf,
+    tree_lock: TreeLock,
+    change_lock: ChangeLock,
 }
 
 /// What is on the disk when a runner comes.
@@ -144,8 +147,10 @@ impl Books {
             recorded: 0,
             last_log: None,
             logged: 0,
-            _tree: tree_lock,
-            _change: change_lock,
+            root: change.root.clone(),
+            tree,
+            tree_lock,
+            change_lock,
         };
         if let Some(recovered) = recovered {
             books.close_the_old(&found, recovered)?;
@@ -160,6 +165,7 @@ impl Books {
     /// The end of a loop goes to the disk at once. What is written on the way survives the program in
     /// any case, and a power cut as far as the system has got.
     pub fn save(&mut self) -> Result<()> {
+        self.put_back()?;
         self.write_history()?;
         self.state.updated_at = iso(world::now());
         document::without_ours(&mut self.state.more);
@@ -169,6 +175,25 @@ impl Books {
         write_whole(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
         write_whole(&self.document, &self.bytes.document, flush)
             .map_err(|error| at(&self.document, &error))
+    }
+
+    /// Makes the folders again that somebody has taken away, an agent with `git clean` most often: what was
+    /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
+    fn put_back(&mut self) -> Result<()> {
+        if self.folder.join("lock").symlink_metadata().is_err() {
+            self.folder = make_state_folder(&self.root, &self.state.change_id)?;
+            let (change, since) = (&self.state.change_id, &self.state.started_at);
+            self.change_lock = ChangeLock::take(&self.folder, change, since)?;
+        }
+        let claude = self.tree.join(".claude");
+        if !self.tree_lock.is_on(&claude) {
+            make(&self.tree, &claude)?;
+            let Some(lock) = TreeLock::take(&claude)? else {
+                return Err(taken_tree(&self.document).into());
+            };
+            self.tree_lock = lock;
+        }
+        Ok(())
     }
 
     /// Writes down that an iteration has begun: it is visible as an entry without `ended`. Called again
@@ -203,7 +228,8 @@ impl Books {
     }
 
     /// Appends to the journal: one line in one write.
-    pub fn note(&self, entry: &Entry) -> Result<()> {
+    pub fn note(&mut self, entry: &Entry) -> Result<()> {
+        self.put_back()?;
         let path = self.folder.join("journal.jsonl");
         journal::append(&path, entry).map_err(|error| at(&path, &error))
     }
