@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::books::{Books, Iteration, LoopState, iso};
+use super::books::{Books, Iteration, LoopState, holder, iso, read_state, state_folder};
 use super::capture::capture;
 use super::doubts::{self, Facts};
 use super::ends;
@@ -47,6 +47,8 @@ const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// How often a waiting loop looks for signals and requests.
 const LOOK: Duration = Duration::from_millis(100);
+/// The longest that the keeper of a killed runner takes to end its tree, with some room.
+const ORPHANS: Duration = Duration::from_secs(10);
 /// The most files of an iteration that are named in its history.
 const MOST_FILES: usize = 200;
 /// The longest that a commit may take, with the repository's hooks.
@@ -74,6 +76,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
+    wait_for_the_keeper_before(change, &signals);
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
     let end = drive.go();
@@ -82,6 +85,22 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     }
     drive.screen.close();
     end.map(ExitCode::from)
+}
+
+/// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and
+/// what the first one still commits would be found in no iteration, or in the wrong one.
+fn wait_for_the_keeper_before(change: &Change, signals: &Signals) {
+    let folder = state_folder(&change.root, &change.id);
+    let Ok(Some((before, _))) = read_state(&folder) else { return };
+    if before.status.is_over() || holder(&folder).is_some() {
+        return;
+    }
+    let waited = Stopwatch::start();
+    while waited.elapsed() < ORPHANS && process::has_keeper(before.pid) {
+        if signals.wait(LOOK / 2).is_some() {
+            return;
+        }
+    }
 }
 
 struct Drive<'a> {

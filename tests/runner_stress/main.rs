@@ -6,5 +6,6 @@
 mod limits;
 mod moments;
 mod output;
+mod restarts;
 mod support;
 mod trees;

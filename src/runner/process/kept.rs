@@ -14,6 +14,7 @@ use rustix::process::Signal;
 
 use super::keeper::KEEPER;
 use super::lines::Lines;
+use super::orphaned;
 use super::words::{Command as Asked, News};
 use crate::runner::harness::Stream;
 use crate::world::Deadline;
@@ -78,7 +79,7 @@ impl Kept {
         hold_much(&output);
         let taps = vec![Tap::new(Stream::Output, output)?, Tap::new(Stream::Errors, errors)?];
         let mut command = Command::new(program);
-        command.arg0("spool-keeper").env(KEEPER, "1");
+        command.arg0(orphaned::name(std::process::id())).env(KEEPER, "1");
         command.stdin(Stdio::from(OwnedFd::from(keeper_end)));
         command.stdout(output_writer).stderr(errors_writer);
         let child = command.spawn().map_err(|error| no_keeper(&error))?;

@@ -4,6 +4,7 @@ mod keeper;
 mod kept;
 mod lines;
 mod log;
+mod orphaned;
 mod run;
 mod tree;
 mod words;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use super::harness::{Launch, Left, Stream};
 
 pub use keeper::keep_if_asked;
+pub use orphaned::has_keeper;
 
 /// How long a run may take.
 #[derive(Clone, Copy, Debug)]
