@@ -76,8 +76,23 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
 pub fn ask(running: &Running, request: Request) -> Result<()> {
     Requests::of(&running.folder)
         .ask(request)
-        .with_context(|| format!("`{}` cannot be written to", running.folder.display()))
+        .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;
+    wake(running.pid);
+    Ok(())
 }
+
+/// Wakes a runner that was suspended with Ctrl-Z: asleep, it hears no request.
+#[cfg(unix)]
+fn wake(pid: u32) {
+    use rustix::process::{Pid, Signal, kill_process};
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // One that has left in the meantime needs no waking.
+        let _ = kill_process(pid, Signal::CONT);
+    }
+}
+
+#[cfg(not(unix))]
+fn wake(_: u32) {}
 
 /// Returns the runner that is meant: the one on this change, or the only one of the project at or above
 /// `start`.

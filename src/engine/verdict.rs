@@ -151,7 +151,6 @@ impl fmt::Display for TerminalReason {
         match self {
             Self::Completed => write!(out, "all the work is done"),
             Self::MaxIters { limit: 1 } => write!(out, "the limit of 1 iteration was reached"),
-            Self::MaxIters { limit: 1 } => write!(out, "the limit of 1 iteration was reached"),
             Self::MaxIters { limit } => write!(out, "the limit of {limit} iterations was reached"),
             Self::NoProgress { stall: Stall::NoToolCall, times } => {
                 write!(out, "the agent stopped {times} times in a row without doing anything")

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::world::Deadline;
 
@@ -22,13 +22,13 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, and
+    /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, SIGQUIT, and
     /// SIGHUP unless it was ignored at the start, as under `nohup`.
     pub fn listen() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let mut came = Vec::new();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             if signal == SIGHUP && is_ignored(signal) {
                 continue;
             }

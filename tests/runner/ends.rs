@@ -197,7 +197,8 @@ fn at_work(bench: &Bench) -> crate::process::Witness {
 
 #[test]
 fn signals() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+    let all = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)];
+    for (signal, code) in all {
         let bench = Bench::new();
         let witness = at_work(&bench);
         let running = bench.ralph("").start();
@@ -238,6 +239,18 @@ fn spool_stop() {
     // It was for that runner alone.
     bench.agent(&says(PROMISE));
     bench.ralph("").run().with_code(0);
+}
+
+#[test]
+fn spool_stop_wakes_a_runner_that_was_suspended() {
+    let bench = Bench::new();
+    let witness = at_work(&bench);
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    running.signal(Signal::STOP);
+    bench.spool("stop --wait 30").run().with_code(0).says("has ended");
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
 }
 
 #[test]

@@ -194,7 +194,7 @@ Files with settings:
 Exit codes:
   0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes
   6 a person is needed   7 time is up   8 tokens used up   9 the agent program failed
-  129, 130, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by SIGTERM";
+  129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";
 
 impl SettingArgs {
     /// Returns what was typed, as settings.

@@ -67,7 +67,9 @@ impl Harness for Claude {
     }
 
     fn caution(&self, version: &str) -> Option<String> {
-        PROGRAM.caution(version)
+        // The oldest one that is driven is proven as well.
+        let is_oldest = Version::find(version).is_some_and(|it| Some(it) == PROGRAM.oldest);
+        if is_oldest { None } else { PROGRAM.caution(version) }
     }
 }
 

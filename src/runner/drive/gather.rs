@@ -1,0 +1,278 @@
+//! What an iteration came to, as an observation for the engine.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Drive, Ran};
+use crate::engine::{
+    self, Change as Changed, Demand, Fingerprint, Hasher, Observation, TerminalReason, Tree,
+    Verdict, Waiting, Work, hash_of, wants_checks,
+};
+use crate::ralph::observe::keeps_promise;
+use crate::runner::books::Iteration;
+use crate::runner::capture::capture;
+use crate::runner::eyes::asked;
+use crate::runner::files::Files;
+use crate::runner::git::NO_COMMIT;
+use crate::runner::harness::Outcome;
+use crate::runner::options::Commits;
+use crate::runner::proofs;
+use crate::runner::screen::lasted;
+use crate::runner::tokens::Counted;
+use crate::runner::work::{Looked, Tasks};
+use crate::world::Stopwatch;
+
+/// The most files of an iteration that are named in its history.
+const MOST_FILES: usize = 200;
+/// The longest that a commit may take, with the repository's hooks.
+const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+/// The most characters of what the agent asks a person for.
+const LONGEST_NEED: usize = 500;
+
+impl Drive<'_> {
+    /// Looks what the repository looks like now; starts git only where something has moved.
+    pub(super) fn look_at_git(&mut self) {
+        if let Some(git) = &self.git {
+            self.latest = git.moment(Some(std::mem::take(&mut self.latest)));
+        }
+    }
+
+    /// The commit on which an iteration begins, empty without a repository.
+    pub(super) fn head_at_start(&self) -> String {
+        let none = self.git.as_ref().map(|_| NO_COMMIT.to_owned());
+        self.moment.head.clone().or(none).unwrap_or_default()
+    }
+
+    /// Finds out which files and commits the iteration made; commits them where that is asked for.
+    pub(super) fn changed_files(
+        &mut self,
+        before: &Files,
+        looked: &Looked,
+        ran: &Ran,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) {
+        let after = Files::of(&self.change.worktree, self.git.as_ref());
+        let mut changed = after.changed_since(before);
+        if let Some(git) = &self.git {
+            changed = git.not_ignored(changed);
+        }
+        if !changed.is_empty() {
+            self.visible = after.hash();
+        }
+        if after.blind {
+            self.visible = 0;
+        }
+        let commits = self.options.commits == Commits::EachIteration && ran.asked.is_none();
+        if let Some(git) = self.git.as_ref().filter(|_| commits && !changed.is_empty()) {
+            let done = looked.ticked.join(" ");
+            let message =
+                format!("ralph: {} iteration {} {done}", self.change.id, entry.n).trim().to_owned();
+            let mut files = changed.clone();
+            files.extend(self.uncommitted.iter().cloned());
+            let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
+            let clock = Stopwatch::start();
+            let mut interrupted = || {
+                screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
+                asked(signals, requests).is_some()
+            };
+            let (keeper, folder) = (&self.keeper, &self.change.worktree);
+            let made = git.commit(&files, &message, &mut |launch| {
+                Ok(capture(keeper, &launch, folder, COMMIT_LIMIT, log, &mut interrupted)?)
+            });
+            self.screen.still();
+            self.uncommitted.clear();
+            if let Err(error) = made {
+                let words = format!("the runner could not commit this iteration: {error:#}");
+                self.screen.warn(&words);
+                self.remarks.push(words);
+                // They are not lost: the next commit takes them along.
+                self.uncommitted.extend(files);
+            }
+        }
+        self.look_at_git();
+        if let Some(git) = &self.git {
+            let commits = git.commits_between(&self.moment, &self.latest);
+            entry.commits = commits.unwrap_or_else(|error| {
+                self.screen.warn(&format!("git cannot tell the commits: {error:#}"));
+                Vec::new()
+            });
+            if !entry.commits.is_empty() {
+                let committed = git.files_since(self.moment.head.as_deref());
+                let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
+                changed.extend(committed.into_iter().filter(|file| !known.contains(file)));
+            }
+        }
+        self.commits_made += entry.commits.len() as u64;
+        // A commit of nothing, or of the loop's own notes, gets the work no further.
+        self.worked = entry.commits.is_empty() || !changed.is_empty();
+        if self.worked {
+            self.head.clone_from(&self.latest.head);
+        }
+        entry.files_changed = changed.len() as u64;
+        entry.files =
+            changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
+        self.touched.extend(changed);
+    }
+
+    /// Gathers the observation, runs the checks where they are wanted, and asks the engine.
+    pub(super) fn judge(
+        &mut self,
+        ran: &Ran,
+        counted: &Counted,
+        looked: Looked,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) -> Verdict {
+        let mut seen = self.observe(ran, counted, looked, entry);
+        if wants_checks(&self.contract, &self.books.state.ledger, &seen) {
+            match self.check(log) {
+                Ok(results) => {
+                    entry.checks.clone_from(&results);
+                    seen.checks = Some(results);
+                }
+                Err(Stopped) => seen.demand = Some(Demand::Stopped),
+            }
+        }
+        let judgement = engine::decide(&self.contract, &self.books.state.ledger, &seen);
+        entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
+        if self.contract.token.is_some() {
+            let became = match (seen.claimed, entry.done_check) {
+                (false, _) => "missing",
+                (true, true) => "accepted",
+                (true, false) => "refused",
+            };
+            became.clone_into(&mut entry.promise);
+        }
+        self.books.state.ledger = judgement.ledger;
+        judgement.verdict
+    }
+
+    pub(super) fn observe(
+        &self,
+        ran: &Ran,
+        counted: &Counted,
+        looked: Looked,
+        entry: &Iteration,
+    ) -> Observation {
+        let report = &ran.report;
+        let token = self.contract.token.as_deref();
+        // Words count only when the agent program came to its own good end.
+        let said =
+            if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
+        let claimed = keeps_promise(token, self.options.promise_match, said);
+        let blind = self.visible == 0;
+        let mut seen = Observation {
+            work: looked.work,
+            claimed,
+            tampered: looked.tampered,
+            tool_calls: report.tool_calls,
+            commits: self
+                .git
+                .as_ref()
+                .map(|_| if self.worked { entry.commits.len() as u64 } else { 0 }),
+            tokens: counted.tokens,
+            since_arming: match (self.touched.is_empty(), blind) {
+                (false, _) => Changed::Changed,
+                (true, true) => Changed::Unknown,
+                (true, false) => Changed::Same,
+            },
+            fingerprint: self.fingerprint(blind),
+            elapsed_seconds: self.clock.elapsed().as_secs(),
+            ..Observation::default()
+        };
+        match &report.outcome {
+            _ if ran.asked.is_some() => seen.demand = Some(Demand::Stopped),
+            Outcome::Finished => {
+                seen.demand = blocked(said).filter(|_| !claimed).map(Demand::Blocked);
+            }
+            Outcome::Lasting(why) if !is_complete(&seen.work) => {
+                seen.demand = Some(Demand::HarnessFailed(why.clone()));
+            }
+            Outcome::Failed(why) | Outcome::Lasting(why) => seen.failed = Some(why.clone()),
+            Outcome::UsageLimit { words, .. } => {
+                seen.waiting = vec![Waiting::UsageLimit(words.clone())];
+            }
+            Outcome::Cut => {}
+        }
+        seen
+    }
+
+    /// What the work looks like now.
+    pub(super) fn fingerprint(&self, blind: bool) -> Fingerprint {
+        let head = self.head.clone().unwrap_or_default();
+        let tasks = self.tasks.as_ref().map_or(0, Tasks::hash);
+        let work = Hasher::default().with_number(tasks).with_number(hash_of(head.as_bytes()));
+        let tree = if blind { Tree::Unknown } else { Tree::Hash(self.visible) };
+        Fingerprint { work: work.finish(), tree }
+    }
+
+    /// Runs the checks one after the other; an error means that a person stopped the loop meanwhile.
+    pub(super) fn check(
+        &mut self,
+        log: &mut File,
+    ) -> std::result::Result<Vec<crate::engine::CheckResult>, Stopped> {
+        let mut results = Vec::new();
+        let all = self.contract.checks.len();
+        for (place, check) in self.contract.checks.iter().enumerate() {
+            let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
+            self.books.state.doing.clone_from(&words);
+            // It is only for people who look on; the next step is written down in any case.
+            let _ = self.books.save();
+            self.screen.tell("check", &format!("  {words}"), json!({"run": check.run}));
+            let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
+            let clock = Stopwatch::start();
+            let mut interrupted = || {
+                screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
+                asked(signals, requests).is_some()
+            };
+            let folder = &self.change.worktree;
+            let result = proofs::run(&self.keeper, check, folder, log, &mut interrupted);
+            self.screen.still();
+            if asked(self.signals, &self.requests).is_some() {
+                return Err(Stopped);
+            }
+            let outcome = if result.passed { "passed" } else { "failed" };
+            let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
+            self.screen.tell("checked", &line, json!({"run": result.run, "passed": result.passed}));
+            results.push(result);
+        }
+        Ok(results)
+    }
+}
+
+/// A person stopped the loop while checks ran.
+pub(super) struct Stopped;
+
+/// What the agent says that a person must do: `<blocked>…</blocked>`, at the beginning of a line.
+pub(super) fn blocked(text: &str) -> Option<String> {
+    let start = text.rfind("<blocked>")?;
+    let line = text[..start].rsplit('\n').next().unwrap_or_default();
+    let need = text[start..].strip_prefix("<blocked>")?.split_once("</blocked>")?.0.trim();
+    let need: String = crate::runner::screen::plain(need).chars().take(LONGEST_NEED).collect();
+    (line.trim().is_empty() && !need.is_empty()).then_some(need)
+}
+
+pub(super) fn is_complete(work: &Work) -> bool {
+    matches!(work, Work::List { done: 1.., open } if open.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_stands_at_the_beginning_of_a_line() {
+        let need = |text| blocked(text);
+        assert_eq!(need("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY".to_owned()));
+        assert_eq!(need("  <blocked>\nset it\n</blocked>\nBye."), Some("set it".to_owned()));
+        assert_eq!(need("I do not say <blocked>x</blocked> yet"), None);
+        assert_eq!(need("<blocked></blocked>"), None);
+        assert_eq!(need("<blocked>never closed"), None);
+        assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("[31mx".to_owned()));
+    }
+}
