@@ -253,19 +253,28 @@ fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {
         return;
     }
     let workshop = Workshop::with_tasks(1);
-    let model = ScriptedModel::start(|asked| match asked.number {
+    let (go, wait_to_go) = channel();
+    let model = ScriptedModel::start(move |asked| match asked.number {
         4 => Reply::silence(),
-        7 => Reply::text("<promise>DONE</promise>"),
+        7 => {
+            wait_to_go.recv().expect("the transcript");
+            Reply::text("<promise>DONE</promise>")
+        }
         _ => works_then_stops(asked),
     });
     let model = model.expect("a model");
-    let terminal = start(&workshop, &workshop.client(version, &model));
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
     type_the_loop(&terminal);
     model.wait_for_main_request(4);
     terminal.press(&["Escape"]);
     terminal.wait_for("Interrupted");
     assert_eq!(workshop.verdicts(), ["continue"], "the client tells no hook");
     type_line(&terminal, "Go on.");
+    model.wait_for_main_request(7);
+    // The transcript lags, a model that answers at once does not: what is not there cannot be counted.
+    wait_until("the transcript", || times_in_transcript(&client, r#""type":"tool_use""#) == 3);
+    go.send(()).expect("the agent");
     terminal.wait_for("PROMISE_ACCEPTED after 3 iterations");
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     let report = workshop.spool(&["status", "--json"]);
@@ -356,8 +365,14 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 
 /// Returns whether the client's transcripts have these words.
 fn transcript_has(client: &Client, words: &str) -> bool {
+    times_in_transcript(client, words) > 0
+}
+
+/// How often these words stand in the transcripts of a client's home.
+fn times_in_transcript(client: &Client, words: &str) -> usize {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let projects = entries(client.config_folder().join("projects"));
-    let mut files = projects.flat_map(|project| entries(project.path()));
-    files.any(|file| fs::read_to_string(file.path()).is_ok_and(|text| text.contains(words)))
+    let files = projects.flat_map(|project| entries(project.path()));
+    let texts = files.filter_map(|file| fs::read_to_string(file.path()).ok());
+    texts.map(|text| text.matches(words).count()).sum()
 }
