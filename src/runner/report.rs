@@ -14,6 +14,7 @@ use super::books::{
 };
 use super::options::DoneCriteria;
 use super::requests::Requests;
+use super::screen::grouped;
 use crate::speckit::project::printable;
 use crate::world;
 
@@ -347,19 +348,6 @@ fn length(seconds: f64) -> String {
         return format!("{minutes} min {:02} s", (seconds % 60.0).floor());
     }
     format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
-}
-
-/// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::harness::Event;
 use super::options::{Form, Shown};
+pub use crate::speckit::status::grouped;
 
 /// The most characters of one line of the agent's words.
 const WIDEST: usize = 2_000;
@@ -172,19 +173,6 @@ pub fn lasted(time: Duration) -> String {
         (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
         (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
     }
-}
-
-/// Returns a number with a thin mark at every thousand, such as `12,345`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Returns a number with its thing, such as `1 file` or `2 files`.

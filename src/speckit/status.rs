@@ -260,8 +260,8 @@ pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// A number with commas, such as `1,234,567`.
-fn grouped(number: u64) -> String {
+/// Returns a number with commas, such as `1,234,567`.
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -307,7 +307,7 @@ impl<'a> Drive<'a> {
         state.exit_code = Some(code);
         state.doing.clear();
         let saved = self.books.save();
-        self.books.note(&Entry {
+        let noted = self.books.note(&Entry {
             at: world::now(),
             event: "ended".to_owned(),
             about: self.change.id.clone(),
@@ -316,11 +316,12 @@ impl<'a> Drive<'a> {
             reason: reason.name().to_owned(),
             words,
             ..Entry::default()
-        })?;
+        });
         self.requests.clear_stop();
         self.screen.title(&status.word());
         self.summary(reason, code);
-        saved.map(|()| code)
+        // The end is told in any case, also where it cannot be written down.
+        saved.and(noted).map(|()| code)
     }
 
     /// Puts down why the runner cannot go on; the books write it when they are closed.
