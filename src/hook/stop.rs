@@ -128,7 +128,7 @@ pub fn own_loop(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Option<Answer
     if record.kind == RALPH {
         return stop_task::own_turn(scene, &record, ran);
     }
-    stop_feature::own_turn(scene, &record, ran.map(|ran| ran.results))
+    stop_feature::own_turn(scene, &record, ran)
 }
 
 /// Runs the checks of this session's loop. The journal names the one that runs, and a lock tells as

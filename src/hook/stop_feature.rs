@@ -10,9 +10,10 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
+    Check, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
     Verdict, decide, wants_checks,
 };
+use crate::evidence::tree;
 use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::Feature;
@@ -28,19 +29,19 @@ use crate::world;
 pub fn own_turn(
     scene: &Scene<'_>,
     record: &Record,
-    checks: Option<Vec<CheckResult>>,
+    ran: Option<Ran>,
 ) -> io::Result<Option<Answer>> {
     // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
     let feature = scene.project.feature_at(&record.folder).ok();
     let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));
-    turn(scene, desk, checks)
+    turn(scene, desk, ran)
 }
 
 /// One stop of the session's loop, with the session's folder locked.
 fn turn(
     scene: &Scene<'_>,
     desk: Option<Desk>,
-    checks: Option<Vec<CheckResult>>,
+    ran: Option<Ran>,
 ) -> io::Result<Option<Answer>> {
     let session = scene.event.session();
     let folder = scene.loops.session(session)?;
@@ -51,7 +52,7 @@ fn turn(
     if let Some(reason) = seat.record.ledger.ended.clone() {
         return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
-    match seat.turn(desk, checks)? {
+    match seat.turn(desk, ran)? {
         Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
         Judged::RunChecks(checks, before) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
@@ -83,7 +84,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     };
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
-    let seen = observe(project, &desk, event, &mut trial, None);
+    let seen = observe(project, &desk, event, &mut trial);
     if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
     }
@@ -206,7 +207,7 @@ enum Judged {
 
 impl Seat<'_> {
     /// What becomes of this stop.
-    fn turn(&mut self, desk: Option<Desk>, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+    fn turn(&mut self, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Judged> {
         let about = self.record.about.clone();
         let claim = self.scene.loops.claim(&about).unwrap_or_default();
         if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
@@ -226,7 +227,7 @@ impl Seat<'_> {
         if !ours || desk.feature.relative != self.record.folder {
             return Ok(Judged::Answer(Answer::silent()));
         }
-        self.judge(&desk, checks)
+        self.judge(&desk, ran)
     }
 
     /// Gives the session's folder back; a loop that is over gives its feature up as well.
@@ -240,11 +241,18 @@ impl Seat<'_> {
         }
     }
 
-    fn judge(&mut self, desk: &Desk, checks: Option<Vec<CheckResult>>) -> io::Result<Judged> {
+    fn judge(&mut self, desk: &Desk, ran: Option<Ran>) -> io::Result<Judged> {
         let Scene { project, settings, event, .. } = self.scene;
         resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
-        let mut seen = observe(project, desk, event, &mut self.record, checks);
+        let mut seen = observe(project, desk, event, &mut self.record);
+        if let Some(Ran { results, before }) = ran {
+            // What the agent left is compared, not what the checks wrote.
+            let tree = tree::fingerprint(&project.root);
+            seen.after_checks = Some(Fingerprint { tree, ..seen.fingerprint });
+            seen.fingerprint = before;
+            seen.checks = Some(results);
+        }
         add_seen(project, event, &mut self.record, &mut seen);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {

@@ -11,7 +11,7 @@ use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail, stands_alone};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, CheckResult, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
+    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
     Waiting, Work, hash_of,
 };
 use crate::evidence::{commits, tree};
@@ -226,7 +226,6 @@ pub fn observe(
     desk: &Desk,
     event: &Event,
     record: &mut Record,
-    checks: Option<Vec<CheckResult>>,
 ) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     // The list decides where there is one; the transcript is asked only where there is none.
@@ -246,7 +245,6 @@ pub fn observe(
         claimed,
         tool_calls: None,
         fingerprint,
-        checks,
         waiting: waiting(desk, event, record),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),

@@ -286,6 +286,35 @@ fn a_tool_result_larger_than_what_is_read_is_not_idleness() {
 }
 
 #[test]
+fn d1_what_a_check_writes_is_no_progress() {
+    let bench =
+        Bench::ready().settings("---\nchecks:\n  - date +%N >> written-by-the-check; exit 1\n---\n");
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    let stop = || {
+        bench.transcript("s1").tool("Read");
+        bench.stop("s1").start().with_checks().finish()
+    };
+    let stops = (1..40).find(|_| !stop().is_block());
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
+    // The first stop ticked the boxes, the second one has a look to compare with.
+    assert!(stops <= Some(12), "{stops:?}");
+}
+
+#[test]
+fn d1_what_the_agent_changes_before_a_check_that_writes_is_progress() {
+    let check = "date +%N >> src/main.rs; exit 1";
+    let bench = Bench::ready().settings(&format!("---\nchecks:\n  - {check}\n---\n"));
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    for line in 0..15 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        bench.transcript("s1").tool("Edit");
+        bench.stop("s1").start().with_checks().finish().reason();
+    }
+}
+
+#[test]
 fn the_loops_own_files_are_no_progress() {
     let bench = Bench::ready();
     bench.implement("s1", "");
