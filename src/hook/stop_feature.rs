@@ -10,13 +10,13 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
-    Verdict, decide, wants_checks,
+    Check, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason, Verdict, decide,
+    wants_checks,
 };
-use crate::evidence::tree;
+use crate::evidence::{commits, tree};
 use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::observe::{Desk, add_seen, observe};
-use crate::speckit::project::Feature;
+use crate::speckit::project::{Feature, Project};
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::closing::{Telling, close_record};
@@ -38,11 +38,7 @@ pub fn own_turn(
 }
 
 /// One stop of the session's loop, with the session's folder locked.
-fn turn(
-    scene: &Scene<'_>,
-    desk: Option<Desk>,
-    ran: Option<Ran>,
-) -> io::Result<Option<Answer>> {
+fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Option<Answer>> {
     let session = scene.event.session();
     let folder = scene.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| record.kind != RALPH) else {
@@ -83,7 +79,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         return Ok(Answer::silent());
     };
     // Whether anything would be said at all is known without writing a byte.
-    let mut trial = fresh_record(&feature, claim.as_ref(), earlier.as_ref(), event);
+    let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial);
     if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
@@ -94,7 +90,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
-        claim_feature(loops, &feature, claim.as_ref(), event)?;
+        claim_feature(scene, &feature, claim.as_ref())?;
     }
     turn(scene, Some(desk), None).map(Option::unwrap_or_default)
 }
@@ -132,24 +128,21 @@ fn note_let_go(loops: &Loops, claim: Option<&Claim>, session: &str) {
 }
 
 /// Binds the feature to this session, unless another hook of the same session has just done it.
-fn claim_feature(
-    loops: &Loops,
-    feature: &Feature,
-    claim: Option<&Claim>,
-    event: &Event,
-) -> io::Result<()> {
+fn claim_feature(scene: &Scene<'_>, feature: &Feature, claim: Option<&Claim>) -> io::Result<()> {
+    let Scene { project, loops, event, .. } = *scene;
     let folder = loops.session(event.session())?;
     let earlier = folder.record()?;
     if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
     }
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
-    let record = fresh_record(feature, claim, earlier.as_ref(), event);
+    let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
         session: Some(event.session().to_owned()),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: record.armed_at,
+        commits_from: Some(record.commits_read),
         ..claim.cloned().unwrap_or_default()
     })?;
     folder.save(&record)?;
@@ -167,6 +160,7 @@ fn claim_feature(
 
 /// A record with an empty ledger; `earlier` is the session's last loop, which is over.
 fn fresh_record(
+    project: &Project,
     feature: &Feature,
     claim: Option<&Claim>,
     earlier: Option<&Record>,
@@ -180,6 +174,9 @@ fn fresh_record(
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
+        // What was committed before nobody armed it is nobody's work for this loop.
+        commits_from: claim
+            .map_or_else(|| Some(commits::log_length(&project.root)), |claim| claim.commits_from),
         ..Claim::default()
     };
     // A session that nobody armed has said all of its transcript for this loop, unless it had a

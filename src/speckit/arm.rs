@@ -178,6 +178,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: world::now(),
+        commits_from: Some(commits::log_length(&project.root)),
         ..Claim::default()
     };
     state.write(&feature).map_err(|error| {
@@ -324,7 +325,6 @@ fn bind(
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
-    record.commits_read = commits::log_length(&project.root);
     // What the work looks like at the start: the first stop can tell what has changed. The state
     // file is our own and just written, there is nobody to wait for.
     if let Ok(feature) = project.feature_at(&claim.folder)
@@ -382,6 +382,7 @@ pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Pa
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(transcript),
+        commits_read: claim.commits_from.unwrap_or_default(),
         ..Record::default()
     }
 }

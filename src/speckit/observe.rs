@@ -11,8 +11,8 @@ use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail, stands_alone};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
-    Waiting, Work, hash_of,
+    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree, Waiting, Work,
+    hash_of,
 };
 use crate::evidence::{commits, tree};
 use crate::store::loops::{OpenTasks, Record};
@@ -221,12 +221,7 @@ impl Desk {
 }
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
-pub fn observe(
-    project: &Project,
-    desk: &Desk,
-    event: &Event,
-    record: &mut Record,
-) -> Observation {
+pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Record) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     // The list decides where there is one; the transcript is asked only where there is none.
     if !claimed && desk.tasks.is_none() {

@@ -217,6 +217,9 @@ pub struct Claim {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
+    /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits_from: Option<u64>,
     /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<String>,
     /// Why it is over, in plain words.

@@ -287,8 +287,8 @@ fn a_tool_result_larger_than_what_is_read_is_not_idleness() {
 
 #[test]
 fn d1_what_a_check_writes_is_no_progress() {
-    let bench =
-        Bench::ready().settings("---\nchecks:\n  - date +%N >> written-by-the-check; exit 1\n---\n");
+    let bench = Bench::ready()
+        .settings("---\nchecks:\n  - date +%N >> written-by-the-check; exit 1\n---\n");
     bench.implement("s1", "").context();
     bench.write_tasks(ALL_DONE);
     let stop = || {

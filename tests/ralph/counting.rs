@@ -61,6 +61,29 @@ fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
 }
 
 #[test]
+fn l9_a_commit_from_before_a_terminals_arming_is_not_the_loops() {
+    let bench = Bench::ready();
+    commit(&bench, "commit (initial): before");
+    printed(&spool(&bench, None, &["start"]));
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").run().reason();
+    assert_eq!(bench.record("s1").ledger.commits, 0);
+    commit(&bench, "commit: after");
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").run().reason();
+    assert_eq!(bench.record("s1").ledger.commits, 1);
+}
+
+#[test]
+fn l9_a_commit_from_before_the_first_stop_of_a_loop_that_nobody_armed_is_not_the_loops() {
+    let bench = Bench::in_execution();
+    commit(&bench, "commit (initial): before");
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").run().reason();
+    assert_eq!(bench.record("s1").ledger.commits, 0);
+}
+
+#[test]
 fn what_is_waited_for_is_counted_once_all_the_same() {
     let bench = armed("\"Make it\"");
     message(&bench, "m1", TOOL, 40);
