@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -14,13 +13,14 @@ use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::commits;
-use crate::store::closing::{Telling, close_record};
+use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{
     Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
 };
 use crate::store::read;
-use crate::world::{self, Deadline};
+use crate::store::undo::Undo;
+use crate::world;
 
 /// What a person asks for with `/speckit:implement` or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -170,7 +170,12 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = armer.session.map(|session| loops.session(session)).transpose();
     let folder = folder.map_err(unwritable)?;
-    let (mut state, kept_aside) = state_to_start_from(&feature)?;
+    // Refused is refused: whatever fails from here on, every file is put back.
+    let mut undo = Undo::default();
+    for path in changed_files(&loops, &feature, folder.as_ref()) {
+        undo.remember(&path).map_err(|error| unwritable_file(&path, &error))?;
+    }
+    let (mut state, kept_aside) = state_to_start_from(&feature, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
     fill(&mut state, &feature, &tasks, request);
     let claim = Claim {
@@ -181,27 +186,21 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         commits_from: Some(commits::log_length(&project.root)),
         ..Claim::default()
     };
-    state.write(&feature).map_err(|error| {
-        let path = feature.folder.join(STATE);
-        Refusal(format!(
-            "`{}` cannot be written: {error}.\nMake it writable, then try again.",
-            path.display()
-        ))
-    })?;
-    // From here on it is armed: what it replaces is over.
     notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
-    notes.extend(ended_by(&loops, &feature, armer));
-    let bound = match &folder {
-        Some(folder) => bind(project, folder, &claim, armer),
-        None => loops.note(TERMINAL, &armed_entry(&claim, armer)),
-    };
-    if bound.is_err() {
-        // Refused is refused: no stop may find a claim and begin all the same.
-        let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
-        loops.write_claim(&closed).map_err(unwritable)?;
+    notes.extend(ended_by(&loops, &feature, armer, &mut undo).map_err(unwritable)?);
+    let mut entries = Vec::new();
+    if let Some(folder) = &folder {
+        let desk = Desk::with_state(&feature, &state);
+        let replaced = bind(project, folder, &claim, armer, &desk).map_err(unwritable)?;
+        entries.extend(replaced);
     }
-    bound.map_err(unwritable)?;
+    // The phase comes last: until then no stop finds anything to hold a session for.
+    state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
+    entries.push(armed_entry(&claim, armer));
+    let session = armer.session.unwrap_or(TERMINAL);
+    loops.note_all(session, &entries).map_err(unwritable)?;
+    undo.keep();
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),
@@ -245,23 +244,52 @@ fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<Stri
     Some(format!("It was driven by session {} before; that one is let go.", printable(&other)))
 }
 
+fn unwritable_file(path: &Path, error: &std::io::Error) -> Refusal {
+    Refusal(format!(
+        "`{}` cannot be written: {error}.\nMake it writable, then try again.",
+        path.display()
+    ))
+}
+
+/// The files that arming writes whole.
+fn changed_files(loops: &Loops, feature: &Feature, folder: Option<&Session>) -> Vec<PathBuf> {
+    let mut paths = vec![feature.folder.join(STATE)];
+    paths.extend(loops.claim_path(&feature.name));
+    paths.extend(folder.map(|folder| folder.path("open-tasks.json")));
+    paths.extend(folder.map(|folder| folder.path("loop.json")));
+    paths
+}
+
 /// Gives up the other feature that this session drives, and says so.
-fn ended_by(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
-    let own = armer.session.and_then(|session| loops.peek(session))?;
+fn ended_by(
+    loops: &Loops,
+    feature: &Feature,
+    armer: Armer<'_>,
+    undo: &mut Undo,
+) -> std::io::Result<Option<String>> {
+    let Some(own) = armer.session.and_then(|session| loops.peek(session)) else {
+        return Ok(None);
+    };
     if own.is_live_ralph() {
-        return Some("The ralph loop in this session ends with this.".to_owned());
+        return Ok(Some("The ralph loop in this session ends with this.".to_owned()));
     }
     if !own.ledger.is_live() || own.about == feature.name {
-        return None;
+        return Ok(None);
     }
-    let claim = loops.claim(&own.about).filter(|claim| claim.session == Some(own.session))?;
-    let closed = Claim { closed: Some("stopped".to_owned()), ..claim };
-    loops.write_claim(&closed).ok()?;
-    Some(format!("The loop of {} in this session ends with this.", own.about))
+    let claim = loops.claim(&own.about).filter(|claim| claim.session == Some(own.session));
+    let Some(claim) = claim else {
+        return Ok(None);
+    };
+    undo.remember(&loops.claim_path(&own.about)?)?;
+    loops.write_claim(&Claim { closed: Some("stopped".to_owned()), ..claim })?;
+    Ok(Some(format!("The loop of {} in this session ends with this.", own.about)))
 }
 
 /// The state file there is, without its counters; a corrupt one is kept aside.
-fn state_to_start_from(feature: &Feature) -> Result<(State, Option<String>), Refusal> {
+fn state_to_start_from(
+    feature: &Feature,
+    undo: &mut Undo,
+) -> Result<(State, Option<String>), Refusal> {
     match State::read(feature) {
         Ok(state) => Ok((state, None)),
         Err(NoState::Missing) => Ok((State::default(), None)),
@@ -273,6 +301,7 @@ fn state_to_start_from(feature: &Feature) -> Result<(State, Option<String>), Ref
                     path.display()
                 ))
             })?;
+            undo.renamed(&path, &aside);
             let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((State::default(), Some(format!("The corrupt state file was kept as {name}."))))
         }
@@ -315,35 +344,33 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     }
 }
 
-/// Writes a session's record for a claim and notes it in the session's journal.
+/// Writes a session's record for a claim and returns the journal's line on the loop whose place it takes;
+/// `desk` is the feature as it will be when the loop is armed.
 fn bind(
     project: &Project,
     folder: &Session,
     claim: &Claim,
     armer: Armer<'_>,
-) -> std::io::Result<()> {
+    desk: &Desk,
+) -> std::io::Result<Option<Entry>> {
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
-    // What the work looks like at the start: the first stop can tell what has changed. The state
-    // file is our own and just written, there is nobody to wait for.
-    if let Ok(feature) = project.feature_at(&claim.folder)
-        && let Some(desk) = Desk::read_by(&feature, Deadline::after(Duration::ZERO))
-    {
-        let fingerprint = Some(desk.work_fingerprint(project));
-        record.ledger = Ledger { fingerprint, ..Ledger::default() };
-        record.tasks_hash = desk.tasks_hash();
-        folder.save_armed(&desk.open_tasks(), verify_commands(&feature))?;
-    }
+    // What the work looks like at the start: the first stop can tell what has changed.
+    let fingerprint = Some(desk.work_fingerprint(project));
+    record.ledger = Ledger { fingerprint, ..Ledger::default() };
+    record.tasks_hash = desk.tasks_hash();
+    folder.save_armed(&desk.open_tasks(), verify_commands(&desk.feature))?;
     // A record that cannot be read is put aside before it is replaced.
     let earlier = folder.record()?;
     earlier.as_ref().map_or(Ok(()), |earlier| Loops::of(&project.root).settle(earlier))?;
-    if let Some(mut own) = earlier.filter(Record::is_live_ralph) {
-        let words = "a feature's loop takes its place";
-        close_record(folder, &mut own, &TerminalReason::Stopped, words, Telling::Done)?;
-    }
     folder.save(&record)?;
-    folder.note(&armed_entry(claim, armer))
+    let words = "a feature's loop takes its place";
+    let replaced = earlier.filter(Record::is_live_ralph).map(|own| {
+        end_entry(&own.about, own.ledger.iterations, &TerminalReason::Stopped, words)
+            .with_sums(&own.ledger)
+    });
+    Ok(replaced)
 }
 
 /// The Verify commands of the list as the person who arms it has it before them.

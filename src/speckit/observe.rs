@@ -1,6 +1,7 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::cancel::ends;
 use super::project::{Feature, Project};
@@ -74,6 +75,11 @@ impl Desk {
     pub fn read_even_without_state(feature: &Feature) -> Self {
         let deadline = Deadline::after(PATIENCE);
         Self::with(feature, State::read_by(feature, deadline), deadline)
+    }
+
+    /// Returns the files of a feature whose state is about to be this one; waits for nobody.
+    pub fn with_state(feature: &Feature, state: &State) -> Self {
+        Self::with(feature, Ok(state.clone()), Deadline::after(Duration::ZERO))
     }
 
     fn with(feature: &Feature, state: Result<State, NoState>, deadline: Deadline) -> Self {

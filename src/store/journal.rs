@@ -68,9 +68,16 @@ fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
 
-/// Appends one entry as one line; lines of other writers are never torn.
-pub fn append(path: &Path, entry: &Entry) -> io::Result<()> {
-    append_line(path, &serde_json::to_vec(entry)?)
+/// Appends entries, each as one line, all in one write; lines of other writers are never torn.
+pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
+    let mut lines = Vec::new();
+    for entry in entries {
+        if !lines.is_empty() {
+            lines.push(b'\n');
+        }
+        serde_json::to_writer(&mut lines, entry)?;
+    }
+    append_line(path, &lines)
 }
 
 /// Returns the entries that can be read, in the order of the file, and how many lines could not.

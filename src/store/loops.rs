@@ -485,11 +485,16 @@ impl Loops {
 
     /// Appends to a session's journal without locking it: one line is one write.
     pub fn note(&self, session: &str, entry: &Entry) -> io::Result<()> {
+        self.note_all(session, std::slice::from_ref(entry))
+    }
+
+    /// Appends several entries in one write: all of them are there, or the error says that they are not.
+    pub fn note_all(&self, session: &str, entries: &[Entry]) -> io::Result<()> {
         self.create()?;
         let folder = self.folder.join(session);
         make_inside(&self.root()?, &folder)?;
         let path = folder.join("journal.jsonl");
-        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
+        journal::append(&path, entries).map_err(|error| in_file(&path, &error))
     }
 
     /// Returns the session's folder, made where it is missing, and locked.
@@ -548,7 +553,8 @@ impl Loops {
         self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()
     }
 
-    fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
+    /// Returns the path of the claim on a feature; an error when the name cannot name a file.
+    pub fn claim_path(&self, feature: &str) -> io::Result<PathBuf> {
         // Names come out of files, too: only one that names nothing but a file is taken.
         if Path::new(feature).file_name() != Some(feature.as_ref()) {
             return Err(io::Error::other("the feature's name cannot name a file"));
@@ -606,7 +612,7 @@ impl Session {
     /// Appends to the session's journal.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
         let path = self.folder.join("journal.jsonl");
-        journal::append(&path, entry).map_err(|error| in_file(&path, &error))
+        journal::append(&path, std::slice::from_ref(entry)).map_err(|error| in_file(&path, &error))
     }
 }
 

@@ -7,4 +7,5 @@ pub mod loops;
 pub mod pausing;
 pub mod read;
 pub mod settled;
+pub mod undo;
 pub mod write;

@@ -121,14 +121,36 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
     }
 }
 
+/// Returns the temporary name under which a file keeps its content when the file itself is replaced: a
+/// second name for the same bytes, or a copy where a file can have one name only.
+pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
+    let linked = beside(path, |temporary| fs::hard_link(path, temporary));
+    if let Ok((temporary, ())) = linked {
+        return Ok(temporary);
+    }
+    let (temporary, mut file) = create_beside(path)?;
+    let copied = File::open(path).and_then(|mut from| io::copy(&mut from, &mut file));
+    if let Err(error) = copied {
+        // The error is reported; a leftover would only hide it.
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    Ok(temporary)
+}
+
 /// A new file in the same folder, under a name that nobody else uses.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    beside(path, |temporary| File::options().write(true).create_new(true).open(temporary))
+}
+
+/// What `create` makes under a name in the same folder that nobody else uses.
+fn beside<T>(path: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     for attempt in 0..64_u32 {
         let temporary =
             path.with_file_name(format!(".{name}.{}.{attempt}.tmp", std::process::id()));
-        match File::options().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
+        match create(&temporary) {
+            Ok(made) => return Ok((temporary, made)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

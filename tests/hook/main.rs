@@ -13,3 +13,4 @@ mod spec_003;
 mod support;
 mod transcript;
 mod traps;
+mod undone;

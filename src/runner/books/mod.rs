@@ -231,7 +231,7 @@ impl Books {
     pub fn note(&mut self, entry: &Entry) -> Result<()> {
         self.put_back()?;
         let path = self.folder.join("journal.jsonl");
-        journal::append(&path, entry).map_err(|error| at(&path, &error))
+        journal::append(&path, std::slice::from_ref(entry)).map_err(|error| at(&path, &error))
     }
 
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
