@@ -10,6 +10,7 @@ pub mod hook;
 pub mod ralph;
 pub mod speckit;
 pub mod store;
+pub mod text;
 pub mod world;
 
 #[cfg(feature = "cli")]

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use crate::text;
+
 /// A hook's whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
@@ -19,17 +21,19 @@ impl Answer {
 
     /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
     pub fn block(reason: &str, message: &str) -> Self {
-        Self::object(&json!({"decision": "block", "reason": reason, "systemMessage": message}))
+        Self::object(
+            &json!({"decision": "block", "reason": reason, "systemMessage": text::block(message)}),
+        )
     }
 
     /// Returns the answer that stops a slash command before a token is spent; the person reads the text.
     pub fn stop_command(text: &str) -> Self {
-        Self::object(&json!({"decision": "block", "reason": text}))
+        Self::object(&json!({"decision": "block", "reason": text::block(text)}))
     }
 
     /// Returns the answer that lets it happen and tells the person why.
     pub fn tell(message: &str) -> Self {
-        Self::object(&json!({"systemMessage": message}))
+        Self::object(&json!({"systemMessage": text::block(message)}))
     }
 
     /// Returns the answer that hands the model a context line with its command.
@@ -42,15 +46,14 @@ impl Answer {
     #[must_use]
     pub fn log(mut self, line: &str) -> Self {
         // A line from a file name must not draw on the terminal.
-        let line: String = line.chars().filter(|letter| !letter.is_control()).collect();
-        self.stderr.push(format!("[ralph-speckit] {line}"));
+        self.stderr.push(format!("[ralph-speckit] {}", text::line(line)));
         self
     }
 
     /// Returns the answer that hands the model a context with its command, and the person a line.
     pub fn context_and_line(event: &str, context: &str, message: &str) -> Self {
         let output = json!({"hookEventName": event, "additionalContext": context});
-        Self::object(&json!({"hookSpecificOutput": output, "systemMessage": message}))
+        Self::object(&json!({"hookSpecificOutput": output, "systemMessage": text::block(message)}))
     }
 
     fn object(value: &serde_json::Value) -> Self {

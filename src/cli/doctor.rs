@@ -20,6 +20,7 @@ use crate::speckit::settings::{SETTINGS, Settings};
 use crate::speckit::status::let_go;
 use crate::store::loops::Loops;
 use crate::store::read;
+use crate::text;
 
 /// The most that is read of a settings file, in bytes.
 const MOST: u64 = 1 << 20;
@@ -552,7 +553,7 @@ fn stop_hooks(hooks: &Value) -> Vec<String> {
         .map(|hook| {
             let said =
                 ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
-            shorten(&one_line(said.unwrap_or("unknown")))
+            text::title(&one_line(said.unwrap_or("unknown")), 80)
         })
         .collect()
 }
@@ -584,17 +585,7 @@ fn project_folder(surroundings: &Surroundings) -> PathBuf {
 
 /// The text in one line, without what could steer a terminal.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= 80 {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(79).collect();
-    format!("{start}…")
+    text::line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 fn print_json(checks: &[Check]) -> Result<()> {
@@ -691,8 +682,7 @@ mod tests {
 
     #[test]
     fn text_from_elsewhere_cannot_steer_a_terminal() {
-        assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a [2J b c");
-        assert_eq!(shorten(&"x".repeat(81)).chars().count(), 80);
+        assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a�[2J b� c");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::speckit::books::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
 use crate::speckit::{SIGNAL, STATE, TASKS};
+use crate::text;
 
 /// The longest list that is shown whole, in lines: a model reads it.
 const LINES: usize = 60;
@@ -171,7 +172,7 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
         if let Some(parent) = list.parent_of(task) {
             anstream::println!("Part of {} {}:", printable(&parent.id), printable(&parent.title));
         }
-        anstream::println!("{}\n", list.block_text(task, &text));
+        anstream::println!("{}\n", text::block(&list.block_text(task, &text)));
     }
     anstream::println!("{}", job.instruction(&next, &list));
     Ok(ExitCode::SUCCESS)
@@ -180,7 +181,7 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
 fn show(job: &Job<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).with_context(|| missing(id))?;
-    anstream::println!("{}", list.block_text(task, &text));
+    anstream::println!("{}", text::block(&list.block_text(task, &text)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -191,13 +191,9 @@ impl TaskList {
         text.get(task.block.start..end).unwrap_or_default().trim_ascii_end()
     }
 
-    /// Returns the same as text without what would draw on a terminal.
+    /// Returns the same as text, as it stands in the list.
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
-        let block = String::from_utf8_lossy(self.whole_block(task, text));
-        block
-            .chars()
-            .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'))
-            .collect()
+        String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
 
     fn close(&mut self, open: Option<usize>, at: usize) {

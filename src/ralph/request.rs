@@ -7,6 +7,7 @@ use crate::engine::WithoutWork;
 use crate::speckit::arm::Refusal;
 use crate::speckit::project::printable;
 use crate::store::loops::PromiseMatch;
+use crate::text;
 
 /// How the command is written.
 pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to go on with the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
@@ -343,7 +344,7 @@ fn promise(value: &str) -> Result<String, Refusal> {
     if value.contains(['<', '>']) {
         return Err(wrong("the promise holds `<` or `>`: give only the words between the tags"));
     }
-    if value.chars().any(char::is_control) || value.chars().count() > LONGEST_PROMISE {
+    if !text::is_plain(value) || value.chars().count() > LONGEST_PROMISE {
         return Err(wrong(&format!(
             "the promise is one line of at most {LONGEST_PROMISE} characters"
         )));

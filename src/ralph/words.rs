@@ -10,6 +10,7 @@ use crate::engine::{CheckResult, Shortfall, Stall, TerminalReason, WithoutWork};
 use crate::speckit::project::printable;
 use crate::speckit::words::{limited, quoted, shortened};
 use crate::store::loops::{Assignment, PromiseMatch, RALPH, Record, Session};
+use crate::text;
 
 /// What stands in front of every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
@@ -28,12 +29,7 @@ pub fn marker(token: &str) -> String {
 /// Returns the first words of a task, on one line of at most 60 characters.
 pub fn title(task: &str) -> String {
     let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let short: String = printable(line).chars().take(60).collect();
-    if short.chars().count() < printable(line).chars().count() {
-        format!("{short}…")
-    } else {
-        short
-    }
+    text::title(line, 60)
 }
 
 /// Returns the beginning of a long task.

@@ -316,14 +316,12 @@ fn why(iteration: &Iteration) -> String {
 
 /// The first line, cut to this many letters.
 fn cut(text: &str, most: usize) -> String {
-    let line = text.trim_start().lines().next().unwrap_or_default();
-    let line = printable(line);
-    if line.chars().count() <= most && text.trim().lines().count() <= 1 {
-        return line;
+    let mut lines = text.trim().lines();
+    let mut first = lines.next().unwrap_or_default().to_owned();
+    if lines.next().is_some() {
+        first.push('…');
     }
-    let mut short: String = line.chars().take(most - 1).collect();
-    short.push('…');
-    short
+    crate::text::title(&first, most)
 }
 
 /// A point in time, and how long ago it was.

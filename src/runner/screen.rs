@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::harness::Event;
 use super::options::{Form, Shown};
 pub use crate::speckit::status::grouped;
+use crate::text;
 
 /// The most characters of one line of the agent's words.
 const WIDEST: usize = 2_000;
@@ -162,7 +163,7 @@ impl Screen {
 
 /// Returns a text without characters that would steer a terminal.
 pub fn plain(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
+    text::line(text).into_owned()
 }
 
 /// Returns a length of time in words, such as `1h05m`, `2m03s` or `4.2s`.
@@ -181,13 +182,7 @@ pub fn counted(number: u64, what: &str) -> String {
 }
 
 fn shortened(line: &str) -> String {
-    let line = line.replace('\t', "    ");
-    let mut letters = line.chars().filter(|letter| !letter.is_control());
-    let mut short: String = letters.by_ref().take(WIDEST).collect();
-    if letters.next().is_some() {
-        short.push('…');
-    }
-    short
+    text::title(&line.replace('\t', "    "), WIDEST)
 }
 
 #[cfg(test)]
@@ -196,9 +191,9 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_steers_a_terminal() {
-        assert_eq!(plain("a\u{1b}]2;x\u{7}b\nc\u{9b}d"), "a]2;xbcd");
-        assert_eq!(shortened("a\tb\u{1b}[31m"), "a    b[31m");
-        assert_eq!(shortened(&"é".repeat(WIDEST + 1)).chars().count(), WIDEST + 1);
+        assert_eq!(plain("a\u{1b}]2;x\u{7}b\nc\u{9b}d"), "a�]2;x�b c�d");
+        assert_eq!(shortened("a\tb\u{1b}[31m"), "a    b�[31m");
+        assert_eq!(shortened(&"é".repeat(WIDEST + 1)).chars().count(), WIDEST);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, append_line, remove_leftovers, write_whole};
+use crate::text;
 use crate::world;
 
 /// How long to wait while others keep the same books.
@@ -432,11 +433,11 @@ fn unwritable(path: &std::path::Path, error: &io::Error) -> NotKept {
 /// Returns a text as one line without control characters; an empty one is refused.
 pub fn one_line(text: &str) -> Result<String, NotKept> {
     let words: Vec<_> = text.split_whitespace().collect();
-    let line: String = words.join(" ").chars().filter(|letter| !letter.is_control()).collect();
+    let line = words.join(" ");
     if line.is_empty() {
         return Err(NotKept("the text is empty\nsay in one line what it is about".to_owned()));
     }
-    Ok(line.chars().take(LONGEST).collect())
+    Ok(text::title(&line, LONGEST))
 }
 
 impl State {

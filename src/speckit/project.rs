@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::store::read::{self, Problem};
+use crate::text;
 use crate::world;
 
 /// How far up a project's root is looked for.
@@ -225,10 +226,10 @@ pub fn is_feature_name(name: &str) -> bool {
         && !name.starts_with(['-', '.'])
         && !name.contains(['/', '\\', '\0'])
         && !name.contains("..")
-        && !name.chars().any(char::is_control)
+        && text::is_plain(name)
 }
 
-/// Returns a text without what would draw on a terminal, and not longer than 200 letters.
+/// Returns a text as one line of at most 200 characters that a terminal only shows.
 pub fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(200).collect()
+    text::title(text, 200)
 }

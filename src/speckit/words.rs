@@ -10,6 +10,7 @@ use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
 use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
 use crate::store::loops::Record;
+use crate::text;
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
@@ -278,8 +279,7 @@ fn ids(all: &[String]) -> String {
 
 /// The reason on one line: what the agent says it needs may hold anything.
 fn plain(reason: &TerminalReason) -> String {
-    let text = reason.to_string();
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text::line(&reason.to_string()).into_owned()
 }
 
 /// Returns somebody else's lines, none of which can be taken for the signal.
@@ -315,7 +315,7 @@ fn file_name(desk: &Desk) -> &'static str {
 
 /// Returns a path of which the end can still be recognised, at most 600 characters.
 pub(crate) fn shortened(path: &str) -> String {
-    let path = path.chars().filter(|letter| !letter.is_control()).collect::<Vec<_>>();
+    let path = text::block(path).replace('\n', " ").chars().collect::<Vec<_>>();
     if path.len() <= 600 {
         return path.into_iter().collect();
     }

@@ -148,7 +148,7 @@ fn in_the_place_of_the_file_that_names_the_feature() {
     3 GB: silent | `PROJECT/.specify/.current-feature` does not name a feature: it has 3221225472 bytes, and at most 65536 are read
     empty: silent
     not UTF-8: silent | `PROJECT/.specify/.current-feature` does not name a feature: it is not UTF-8 text
-    NUL bytes: silent | `` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`
+    NUL bytes: silent | `�` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`
     ");
     let place = |bench: &Bench| bench.path(".specify/feature.json");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"

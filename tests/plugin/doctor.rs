@@ -226,7 +226,7 @@ fn other_stop_hooks_are_tolerated_and_named() {
         let id = format!("{name}@market");
         patient.plugins.push(serde_json::json!({"id": id, "enabled": true, "installPath": folder}));
     }
-    patient.expect("stop-hooks", "ok", &[".specify/on-stop.sh [2J", "`beside@market`"]);
+    patient.expect("stop-hooks", "ok", &[".specify/on-stop.sh�[2J", "`beside@market`"]);
     let (_, report) = patient.examine();
     assert!(!report.to_string().contains("quiet@market"), "{report:#}");
 }

@@ -14,6 +14,7 @@ use crate::runner::options::{
 };
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::target::Change;
+use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.
 pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) -> Result<ExitCode> {
@@ -30,14 +31,8 @@ pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) ->
     if let Some(prompt) = first {
         let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
     }
-    super::print(&visible(&text))?;
+    super::print(&text::block(&text))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The text without what would draw on a terminal: documents and settings come from anywhere.
-fn visible(text: &str) -> String {
-    let plain = |letter: char| letter == '\n' || letter == '\t' || !letter.is_control();
-    text.chars().map(|letter| if plain(letter) { letter } else { '\u{fffd}' }).collect()
 }
 
 fn about(text: &mut String, change: &Change) {

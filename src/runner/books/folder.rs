@@ -30,7 +30,7 @@ pub fn is_change_id(id: &str) -> bool {
         && id.len() <= LONGEST
         && !id.starts_with(['.', '-'])
         && !id.contains(['/', '\\'])
-        && !id.chars().any(char::is_control)
+        && crate::text::is_plain(id)
 }
 
 /// Returns the real path of the state folder of a change, made where it is missing; nothing is made

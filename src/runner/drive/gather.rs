@@ -253,7 +253,7 @@ pub(super) fn blocked(text: &str) -> Option<String> {
     let start = text.rfind("<blocked>")?;
     let line = text[..start].rsplit('\n').next().unwrap_or_default();
     let need = text[start..].strip_prefix("<blocked>")?.split_once("</blocked>")?.0.trim();
-    let need: String = crate::runner::screen::plain(need).chars().take(LONGEST_NEED).collect();
+    let need = crate::text::title(need, LONGEST_NEED);
     (line.trim().is_empty() && !need.is_empty()).then_some(need)
 }
 
@@ -273,6 +273,6 @@ mod tests {
         assert_eq!(need("I do not say <blocked>x</blocked> yet"), None);
         assert_eq!(need("<blocked></blocked>"), None);
         assert_eq!(need("<blocked>never closed"), None);
-        assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("[31mx".to_owned()));
+        assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("�[31mx".to_owned()));
     }
 }

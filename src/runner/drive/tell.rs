@@ -101,7 +101,7 @@ impl Drive<'_> {
         };
         self.screen.title(&of);
         let next = task.map_or_else(String::new, |(id, title)| {
-            let title: String = crate::runner::screen::plain(title).chars().take(60).collect();
+            let title = crate::text::title(title, 60);
             if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
         });
         let words = format!("-- iteration {of}{next}");

@@ -58,11 +58,11 @@ pub fn one_line(text: &str, most: usize) -> String {
             blank = true;
             continue;
         }
+        // Colors and bells of a program are noise; what is left goes through the one room for text.
         if letter.is_control() {
             continue;
         }
-        if length >= most {
-            line.push('…');
+        if length > most {
             break;
         }
         if blank && !line.is_empty() {
@@ -73,7 +73,7 @@ pub fn one_line(text: &str, most: usize) -> String {
         line.push(letter);
         length += 1;
     }
-    line
+    crate::text::title(&line, most)
 }
 
 /// Returns what a program says, fit for a message.

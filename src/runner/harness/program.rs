@@ -234,7 +234,7 @@ pub fn by_input(prompt: &str) -> Result<Input> {
 
 /// Returns a model's name that may stand as an argument; an error for one that could be taken for a flag.
 pub fn model(name: &str) -> Result<&str> {
-    if name.trim().is_empty() || name.starts_with('-') || name.contains(char::is_control) {
+    if name.trim().is_empty() || name.starts_with('-') || !crate::text::is_plain(name) {
         bail!("`{}` is no name of a model\nname one with --model", words(name));
     }
     Ok(name)

@@ -11,6 +11,7 @@ use super::{Approve, Commits, DoneCriteria, Form, HarnessChoice, Options, Sessio
 use crate::engine::{Check, Guardrails};
 use crate::speckit::project::printable;
 use crate::store::loops::PromiseMatch;
+use crate::text;
 use crate::world;
 
 /// What holds where nothing is set.
@@ -127,9 +128,8 @@ pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
         return Ok(());
     };
     // Whole, for somebody who has to judge it, but without what would draw on the terminal.
-    let visible = |value: &String| value.chars().filter(|it| !it.is_control()).collect::<String>();
     let values: Vec<String> =
-        setting.values.iter().map(|value| format!("  {}", visible(value))).collect();
+        setting.values.iter().map(|value| format!("  {}", text::line(value))).collect();
     bail!(
         "{} says which programs run, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
         setting.named(),

@@ -246,7 +246,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         ("status = true\n", "`status` is given on the command line only"),
         ("a = \n", "line 1: "),
         ("commit = true\ncommit = false\n", "line 2: "),
-        ("\"\\u001b[31mred\" = 1\n", "there is no setting `[31mred`"),
+        ("\"\\u001b[31mred\" = 1\n", "there is no setting `�[31mred`"),
     ];
     for (text, words) in table {
         let said = Bench::new(text, "").refused();

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use crate::speckit::project::printable;
+use crate::text;
 
 /// The highest number of most settings.
 pub const MOST: u64 = 1_000_000;
@@ -107,7 +108,7 @@ pub fn promise(value: &str) -> Result<String, String> {
     if value.contains(['<', '>']) {
         return Err("holds `<` or `>`: give only the words between the tags".to_owned());
     }
-    if value.chars().any(char::is_control) || value.chars().count() > LONGEST_PROMISE {
+    if !text::is_plain(value) || value.chars().count() > LONGEST_PROMISE {
         return Err(format!("is one line of at most {LONGEST_PROMISE} characters"));
     }
     Ok(value.to_owned())
@@ -118,7 +119,7 @@ pub fn model(value: &str) -> Result<String, String> {
     if value.trim().is_empty() {
         return Err("is empty".to_owned());
     }
-    if value.starts_with('-') || value.chars().any(char::is_control) {
+    if value.starts_with('-') || !text::is_plain(value) {
         return Err(format!(
             "is a name such as `opus` or `anthropic/claude-sonnet`, not `{}`",
             printable(value)
