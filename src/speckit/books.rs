@@ -21,7 +21,7 @@ use crate::store::closing::Telling;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
-use crate::store::read::{self, Problem};
+use crate::store::read;
 use crate::store::write::{Flush, append_line, remove_leftovers, write_whole};
 use crate::text;
 use crate::world;
@@ -318,16 +318,13 @@ impl<'a> Books<'a> {
 
     fn progress(&self, event: &str, words: &str) -> Result<(), NotKept> {
         let path = self.feature.folder.join(PROGRESS);
-        let before = read::read(&path, MOST_NOTES);
-        let in_front = match &before {
-            Err(Problem::Missing) => format!("# Progress of {}\n\n", self.feature.name),
-            // What others wrote last may lack its line break.
-            Ok(notes) if !notes.bytes.is_empty() && !notes.bytes.ends_with(b"\n") => {
-                "\n".to_owned()
+        let title = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                format!("# Progress of {}\n\n", self.feature.name)
             }
             _ => String::new(),
         };
-        let line = format!("{in_front}- [{event}] {words}");
+        let line = format!("{title}- [{event}] {words}");
         append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -85,10 +86,32 @@ pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     let mut entries = Vec::new();
     let mut unread = 0;
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        match serde_json::from_slice(line) {
-            Ok(entry) => entries.push(entry),
-            Err(_) => unread += 1,
+        if let Ok(entry) = serde_json::from_slice(line) {
+            entries.push(entry);
+            continue;
         }
+        unread += 1;
+        entries.extend(behind_a_torn_one(line, b"{\"at\":"));
     }
     (entries, unread)
+}
+
+/// Returns what stands whole at the end of a line that begins with something else, such as a line that a
+/// full disk has torn: `start` is how a whole one begins.
+pub fn behind_a_torn_one<T: DeserializeOwned>(line: &[u8], start: &[u8]) -> Option<T> {
+    let at = memchr::memmem::rfind(line, start)?;
+    serde_json::from_slice(&line[at..]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l1_an_entry_behind_a_torn_one_is_read() {
+        let text = b"{\"at\":1,\"event\":\"armed\"}\n{\"at\":2,\"ev{\"at\":3,\"event\":\"stop\"}\ngarbage\n\0\0{\"at\":4}\n";
+        let (entries, unread) = entries(text);
+        let times: Vec<_> = entries.iter().map(|entry| entry.at).collect();
+        assert_eq!((times, unread), (vec![1, 3, 4], 3));
+    }
 }

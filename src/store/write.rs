@@ -1,7 +1,7 @@
 //! Writing files whole: a temporary file beside the target, flushed, then renamed over it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,10 +67,29 @@ fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Appends one line in one write, so that lines of other writers are never torn.
+///
+/// Where the last line of the file has no end, because a disk was full or somebody else wrote it, the new
+/// one begins on a line of its own.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut bytes = line.to_vec();
+    let mut file = open_or_create(path, File::options().read(true).append(true))?;
+    let mut bytes = Vec::with_capacity(line.len() + 2);
+    if !ends_with_a_line(&mut file)? {
+        bytes.push(b'\n');
+    }
+    bytes.extend_from_slice(line);
     bytes.push(b'\n');
-    open_or_create(path, File::options().append(true))?.write_all(&bytes)
+    file.write_all(&bytes)
+}
+
+/// Whether the last line of a file has its end; an empty file has no line without one.
+fn ends_with_a_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    // Somebody may have emptied it in this moment.
+    Ok(file.read(&mut last)? == 0 || last[0] == b'\n')
 }
 
 /// Returns a file opened with these options, made where it is missing; what is not a file, or a link

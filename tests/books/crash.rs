@@ -10,7 +10,7 @@ use std::time::Duration;
 use ralph_speckit::world::{Deadline, pause};
 use serde_json::Value;
 
-use super::support::{Project, SPOOL, Said, boxes};
+use super::support::{FOUR, Project, SESSION, SPOOL, Said, boxes};
 
 /// How many calls each of three stories kills while they run.
 const KILLS: usize = 80;
@@ -243,4 +243,17 @@ fn a_writer_that_died_long_ago_keeps_nobody_out() {
     project.write("specs/001-user-login/..speckit-state.json.1.0.tmp", "{");
     project.task(&["done", "T001"]).ok();
     project.assert_books_agree();
+}
+
+#[test]
+fn l1_an_entry_behind_a_torn_line_is_in_the_journal() {
+    let project = Project::armed(FOUR);
+    let journal = project.notes_of(SESSION).join("journal.jsonl");
+    let whole = journal.metadata().unwrap().len();
+    // A full disk has torn the last line.
+    fs::File::options().write(true).open(&journal).unwrap().set_len(whole - 5).unwrap();
+    project.task(&["done", "T002"]).ok();
+    let text = fs::read_to_string(&journal).unwrap();
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).expect(&text);
+    assert_eq!(last["words"], "T002 Model in src/user.py", "{text}");
 }

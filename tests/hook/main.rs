@@ -5,6 +5,7 @@ mod crowd;
 mod driven;
 mod hazards;
 mod input;
+mod lines;
 mod outcome;
 mod paths;
 mod properties;

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::state::Iteration;
+use crate::store::journal::behind_a_torn_one;
 use crate::store::read::{self, Problem};
-use crate::store::write::append_line;
 
 /// How much is read from the end at first, in bytes.
 const FIRST: u64 = 32 << 10;
@@ -47,21 +47,6 @@ pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Ve
     Ok(serde_json::to_vec(&Line { run_started_at, iteration })?)
 }
 
-/// Ends the last line where a crash has left it open, so that the next one is whole.
-pub(super) fn mend(path: &Path) -> io::Result<()> {
-    let Ok((mut file, meta)) = read::open(path) else { return Ok(()) };
-    if meta.len() == 0 {
-        return Ok(());
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    if last[0] == b'\n' {
-        return Ok(());
-    }
-    append_line(path, b"")
-}
-
 /// Returns the last iterations, at most `count` of them; reads from the end, and no more than it needs.
 pub fn tail(path: &Path, count: usize) -> Result<Tail, Problem> {
     let (mut file, meta) = match read::open(path) {
@@ -95,10 +80,12 @@ fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Resu
         if tail.iterations.len() == count {
             break;
         }
-        match serde_json::from_slice(line) {
-            Ok(past) => tail.iterations.push(past),
-            Err(_) => tail.unread += 1,
+        if let Ok(past) = serde_json::from_slice(line) {
+            tail.iterations.push(past);
+            continue;
         }
+        tail.unread += 1;
+        tail.iterations.extend(behind_a_torn_one(line, b"{\"run_started_at\":"));
     }
     tail.iterations.reverse();
     Ok(tail)

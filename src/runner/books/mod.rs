@@ -126,8 +126,6 @@ impl Books {
             state: read_or_put_aside(&folder.join("state.json"), &mut put_aside)?,
             document: read_or_put_aside(&document, &mut put_aside)?,
         };
-        history::mend(&folder.join("history.jsonl"))
-            .map_err(|error| at(&folder.join("history.jsonl"), &error))?;
         let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
         if last_run.as_ref() == Some(&state.started_at) {
             // A run is known by its time: two that begin in the same millisecond are told apart.
@@ -299,16 +297,14 @@ impl Books {
             return Ok(());
         }
         let path = self.folder.join("history.jsonl");
-        self.unwritten.pop();
-        let written = append_line(&path, &self.unwritten);
-        if written.is_err() {
-            // A part of it may stand there; the next try begins on a line of its own.
-            if self.unwritten.first() != Some(&b'\n') {
-                self.unwritten.insert(0, b'\n');
-            }
-            self.unwritten.push(b'\n');
-        } else {
+        // Nobody else writes it: what a failed try has left of these lines goes before the next one.
+        let before = path.metadata().map(|meta| meta.len());
+        let written = append_line(&path, self.unwritten.trim_ascii_end());
+        if written.is_ok() {
             self.unwritten.clear();
+        } else if let Ok(before) = before {
+            let _ = open_or_create(&path, File::options().write(true))
+                .and_then(|file| file.set_len(before));
         }
         written.map_err(|error| at(&path, &error))
     }

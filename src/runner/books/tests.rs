@@ -1,6 +1,7 @@
 //! The books on the disk: what stands in them after every step, and after every kind of death.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 
 use proptest::prelude::*;
@@ -765,6 +766,32 @@ fn a_torn_line_of_the_history_costs_that_line_only() {
     books.end(&finished(1)).unwrap();
     let found = tail(&path, 10).unwrap();
     assert_eq!((found.iterations.len(), found.unread), (2, 1));
+}
+
+#[test]
+fn l1_an_iteration_behind_the_garbage_of_an_agent_is_in_the_history() {
+    let desk = Desk::new();
+    let mut books = desk.open();
+    let path = desk.folder().join("history.jsonl");
+    for n in 1..=2 {
+        books.begin(&begun(n)).unwrap();
+        let mut file = File::options().create(true).append(true).open(&path).unwrap();
+        file.write_all(b"an agent was here").unwrap();
+        books.end(&finished(n)).unwrap();
+        let mut journal = File::options()
+            .create(true)
+            .append(true)
+            .open(desk.folder().join("journal.jsonl"))
+            .unwrap();
+        journal.write_all(b"{\"at\":1,\"eve").unwrap();
+        books.note(&Entry { at: u64::from(n), ..Entry::default() }).unwrap();
+    }
+    let found = tail(&path, 10).unwrap();
+    let numbers: Vec<_> = found.iterations.iter().map(|past| past.iteration.n).collect();
+    assert_eq!((numbers, found.unread), (vec![1, 2], 2));
+    let (entries, unread) =
+        journal::entries(&fs::read(desk.folder().join("journal.jsonl")).unwrap());
+    assert_eq!((entries.len(), unread), (2, 2));
 }
 
 #[test]

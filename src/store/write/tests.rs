@@ -121,3 +121,19 @@ fn lines_of_many_writers_are_not_torn() {
         assert!(line.bytes().all(|byte| byte == line.as_bytes()[0]), "{line}");
     }
 }
+
+#[test]
+fn l1_a_line_without_an_end_does_not_take_the_next_one_with_it() {
+    let scratch = scratch();
+    let path = scratch.path().join("journal.jsonl");
+    for (before, after) in [
+        ("", "new\n"),
+        ("old\n", "old\nnew\n"),
+        ("old\n{\"to", "old\n{\"to\nnew\n"),
+        ("\0", "\0\nnew\n"),
+    ] {
+        fs::write(&path, before).unwrap();
+        append_line(&path, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), after);
+    }
+}
