@@ -5,6 +5,7 @@ pub mod journal;
 pub mod lock;
 pub mod loops;
 pub mod pausing;
+pub mod pins;
 pub mod read;
 pub mod settled;
 pub mod undo;

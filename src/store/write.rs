@@ -17,11 +17,29 @@ pub enum Flush {
     ToSystem,
 }
 
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    /// As the file that it replaces, or as the system does it.
+    AsBefore,
+    /// Its owner alone.
+    Owner,
+}
+
 /// Writes a file whole; readers see the old content or the new one, never a part.
 ///
 /// The permissions of a file that is replaced are kept. A name that is a folder, a pipe or a link
 /// is an error.
 pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+    write_for(Readers::AsBefore, path, bytes, flush)
+}
+
+/// Writes a file whole that only its owner may read; otherwise as [`write_whole`].
+pub fn write_private(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+    write_for(Readers::Owner, path, bytes, flush)
+}
+
+fn write_for(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
         Ok(_) => return Err(not_a_file()),
@@ -29,10 +47,12 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let (temporary, mut file) = create_beside(path)?;
-    let written = file.write_all(bytes).and_then(|()| {
-        if let Some(meta) = &before {
-            file.set_permissions(meta.permissions())?;
-        }
+    let allowed = match (readers, &before) {
+        (Readers::Owner, _) => for_its_owner_alone(&file),
+        (Readers::AsBefore, Some(meta)) => file.set_permissions(meta.permissions()),
+        (Readers::AsBefore, None) => Ok(()),
+    };
+    let written = allowed.and_then(|()| file.write_all(bytes)).and_then(|()| {
         if flush == Flush::ToDisk {
             file.sync_all()?;
         }
@@ -46,6 +66,17 @@ pub fn write_whole(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+#[cfg(unix)]
+fn for_its_owner_alone(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn for_its_owner_alone(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Puts a new file in the place of an old one, in one step and without waiting for the disk.

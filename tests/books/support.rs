@@ -50,7 +50,10 @@ impl Project {
         let pointer = json!({"feature_directory": format!("specs/{FEATURE}")});
         fs::write(root.join(".specify/feature.json"), pointer.to_string()).unwrap();
         fs::write(feature.join("tasks.md"), tasks).unwrap();
+        let home = scratch.path().canonicalize().unwrap().join("home");
+        fs::create_dir_all(&home).unwrap();
         let environment = vec![
+            ("HOME".to_owned(), home.to_str().unwrap().to_owned()),
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("CLAUDE_CODE_SESSION_ID".to_owned(), SESSION.to_owned()),
         ];

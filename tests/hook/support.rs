@@ -136,6 +136,13 @@ impl Bench {
         path
     }
 
+    /// The person's home folder, beside the project.
+    pub fn home(&self) -> PathBuf {
+        let path = self.scratch.path().canonicalize().unwrap().join("home");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -376,6 +383,7 @@ impl Call<'_> {
         let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
         command
             .env_clear()
+            .env("HOME", self.bench.home())
             .envs(self.environment)
             .current_dir(self.bench.scratch.path())
             .stdin(Stdio::piped())

@@ -1,0 +1,397 @@
+//! Pins: what a person armed, kept outside of the project, where no file of a repository and no edit of
+//! the agent gets.
+//!
+//! A loop counts as armed by a person only where its own notes and its pin agree on when it was armed.
+//! Where they do not, nobody armed it: no command is run for it, and the default limits hold.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::loops::VerifyCommands;
+use super::read::{self, Problem};
+use super::write::{Flush, write_private};
+use crate::engine::{Check, Contract, hash_of};
+use crate::world;
+
+/// The version that these files carry.
+pub const VERSION: u32 = 1;
+/// A loop that a person armed with a slash command.
+pub const BY_COMMAND: &str = "command";
+/// A loop that a person armed in a terminal.
+pub const BY_TERMINAL: &str = "terminal";
+/// A loop of `spool ralph`, which a person started.
+pub const BY_RUNNER: &str = "runner";
+/// The folder in the person's state folder that is ours.
+const OURS: &str = "ralph-speckit";
+/// The most that is read or written of a pin, in bytes.
+const MOST: u64 = 1 << 20;
+/// The most that is read or written of Verify commands, in bytes: more than a task list may have.
+const MOST_VERIFY: u64 = 64 << 20;
+
+/// What a person armed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pin {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The project's real root.
+    pub project: String,
+    /// The feature, the change, or the first words of the task.
+    pub about: String,
+    /// The session, empty for a loop that no session had when it was armed.
+    pub session: String,
+    /// When it was armed, in milliseconds since the Unix epoch; the loop's own notes say the same.
+    pub armed_at: u64,
+    /// How it was armed: [`BY_COMMAND`], [`BY_TERMINAL`] or [`BY_RUNNER`].
+    pub armed_by: String,
+    /// The process of the runner, 0 for a loop that has none.
+    pub process: u32,
+    /// Commands that must pass, in this order.
+    pub checks: Vec<Check>,
+    /// How many tasks have a Verify command that may be run.
+    pub verify: usize,
+    /// The file with the task list that the Verify commands come from, relative to the project.
+    pub list: String,
+    /// The limits of a feature's loop.
+    pub limits: Limits,
+    /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract: Option<Contract>,
+    /// The settings of the project when it was armed.
+    pub settings: SettingsThen,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// The last iteration.
+    pub max_iterations: u32,
+    /// Attempts that a task has.
+    pub max_task_iterations: u32,
+    /// Whether a failed task gets a repair task.
+    pub recovery: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_iterations: 100, max_task_iterations: 5, recovery: false }
+    }
+}
+
+/// The settings file of a project as it was when a loop was armed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SettingsThen {
+    /// Hash of its bytes, 0 when there was none.
+    pub hash: u64,
+    /// Whether git tracked it.
+    pub tracked: bool,
+}
+
+/// `<loop>.verify.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Verify {
+    version: u32,
+    armed_at: u64,
+    commands: VerifyCommands,
+}
+
+/// Whose pin it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// The loop of this feature.
+    Feature(&'a str),
+    /// The ralph loop of this session.
+    Session(&'a str),
+    /// The loop of `spool ralph` on this change.
+    Change(&'a str),
+}
+
+/// The folder that holds the pins of one project; it need not exist yet.
+#[derive(Clone, Debug)]
+pub struct Pins {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+/// Returns the folder outside of every project in which this program keeps what a person decided, such
+/// as `~/.local/state/ralph-speckit`; an error that says why there is none.
+pub fn state_home() -> io::Result<PathBuf> {
+    let home = || world::folder("HOME").map(|home| home.join(".local/state"));
+    let folder = world::folder("XDG_STATE_HOME").or_else(home).ok_or_else(|| {
+        io::Error::other(
+            "there is no place outside of the project to keep what is armed: neither `HOME` nor `XDG_STATE_HOME` names a folder",
+        )
+    })?;
+    Ok(folder.join(OURS))
+}
+
+impl Whose<'_> {
+    fn name(self) -> String {
+        match self {
+            Self::Feature(name) => format!("feature-{name}"),
+            Self::Session(id) => format!("session-{id}"),
+            Self::Change(id) => format!("change-{id}"),
+        }
+    }
+}
+
+impl Pins {
+    /// Returns the pins of the project with this real root; an error where nothing can be kept outside
+    /// of it.
+    pub fn of(root: &Path) -> io::Result<Self> {
+        let home = state_home()?;
+        refuse_inside(root, &home)?;
+        Ok(Self { root: root.to_owned(), folder: home.join("projects").join(folder_name(root)) })
+    }
+
+    /// Returns the path of a pin.
+    pub fn path(&self, whose: Whose<'_>) -> PathBuf {
+        self.folder.join(format!("{}.json", whose.name()))
+    }
+
+    /// Returns the path of the Verify commands that belong to a pin.
+    pub fn verify_path(&self, whose: Whose<'_>) -> PathBuf {
+        self.folder.join(format!("{}.verify.json", whose.name()))
+    }
+
+    /// Writes a pin with its Verify commands; nobody but the owner can read it.
+    pub fn write(&self, whose: Whose<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
+        make_private(&self.folder)?;
+        refuse_inside(&self.root, &self.folder)?;
+        let (version, armed_at) = (VERSION, pin.armed_at);
+        // The commands first: a pin without them would say that there are some.
+        let verify = Verify { version, armed_at, commands: commands.clone() };
+        save(&self.verify_path(whose), &verify, MOST_VERIFY)?;
+        let project = self.root.to_string_lossy().into_owned();
+        let pin = Pin { version, project, verify: commands.len(), ..pin.clone() };
+        save(&self.path(whose), &pin, MOST)
+    }
+
+    /// Returns the pin of a loop, `None` when there is none; an error that names the file when there is
+    /// one that cannot be read or is not the person's own.
+    pub fn read(&self, whose: Whose<'_>) -> io::Result<Option<Pin>> {
+        let path = self.path(whose);
+        let pin: Option<Pin> = self.load(&path, MOST)?;
+        match pin {
+            Some(pin) if pin.project == self.root.to_string_lossy() => Ok(Some(pin)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the pin of a loop that was armed at this time, `None` when no person did that.
+    pub fn agreed(&self, whose: Whose<'_>, armed_at: u64) -> io::Result<Option<Pin>> {
+        Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
+    }
+
+    /// Returns the Verify commands of a pin, by the id of their task; an error when they cannot be read
+    /// or are not this pin's.
+    pub fn verify(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
+        if pin.verify == 0 {
+            return Ok(VerifyCommands::new());
+        }
+        let path = self.verify_path(whose);
+        match self.load::<Verify>(&path, MOST_VERIFY)? {
+            Some(verify) if verify.armed_at == pin.armed_at => Ok(verify.commands),
+            Some(_) => Err(in_file(&path, "it belongs to another arming")),
+            None => Err(in_file(&path, "it does not exist")),
+        }
+    }
+
+    /// Removes the pin of a loop that was armed at this time and is over; one of a later arming stays.
+    pub fn close(&self, whose: Whose<'_>, armed_at: u64) -> io::Result<()> {
+        if self.agreed(whose, armed_at)?.is_none() {
+            return Ok(());
+        }
+        for path in [self.path(whose), self.verify_path(whose)] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(in_file(&path, &error.to_string()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn load<T: DeserializeOwned>(&self, path: &Path, most: u64) -> io::Result<Option<T>> {
+        let value = load_private(path, most)?;
+        if value.is_some() {
+            refuse_inside(&self.root, path)?;
+        }
+        Ok(value)
+    }
+}
+
+/// Returns a JSON file of the person's own, `None` when there is none; an error that names the file when
+/// it cannot be read, or when somebody else could have written it.
+pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
+        Ok(meta) if !is_own(&meta) => {
+            return Err(in_file(path, "others than you can write or read it (chmod 600)"));
+        }
+        _ => {}
+    }
+    match read::read(path, most) {
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => Err(in_file(path, &problem.to_string())),
+        Ok(content) => match serde_json::from_slice(&content.bytes) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(in_file(path, &error.to_string())),
+        },
+    }
+}
+
+/// Writes a JSON file that nobody but its owner can read; an error that names it.
+pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec(value)?;
+    bytes.push(b'\n');
+    if bytes.len() as u64 > most {
+        let words = format!("it would have {} bytes, and at most {most} are read", bytes.len());
+        return Err(in_file(path, &words));
+    }
+    write_private(path, &bytes, Flush::ToDisk).map_err(|error| in_file(path, &error.to_string()))
+}
+
+/// Makes a folder that only its owner may open, with those above it that are missing.
+pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| in_file(folder, &error.to_string()))
+}
+
+/// Whether a file is the user's own and nobody else can read or write it. A file that came with a
+/// repository never is: git gives every file to its group and to others.
+fn is_own(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let allowed = meta.mode() & 0o777;
+    meta.uid() == rustix::process::geteuid().as_raw() && matches!(allowed, 0o600 | 0o400)
+}
+
+/// An error when a path leads into the project, whatever links lead there: there, the agent could write it.
+pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
+    let existing = path.ancestors().find_map(|above| above.canonicalize().ok());
+    if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
+        return Err(io::Error::other(format!(
+            "what is armed cannot be kept in `{}`: that lies in the project, where the agent can write; set `XDG_STATE_HOME` to a folder outside of it",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A name for the project's folder that a person recognizes and no other project has.
+fn folder_name(root: &Path) -> String {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let name: String = name.chars().filter(|letter| plain(*letter)).take(40).collect();
+    format!("{}-{:016x}", name.trim_start_matches('.'), hash_of(root.as_os_str().as_bytes()))
+}
+
+fn in_file(path: &Path, words: &str) -> io::Error {
+    io::Error::other(format!("`{}`: {words}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    const WHOSE: Whose<'_> = Whose::Feature("001-login");
+
+    fn place() -> (tempfile::TempDir, Pins) {
+        let scratch = tempfile::TempDir::with_prefix("pins-").unwrap();
+        let real = scratch.path().canonicalize().unwrap();
+        let root = real.join("project");
+        fs::create_dir_all(&root).unwrap();
+        let folder = real.join("state").join(folder_name(&root));
+        (scratch, Pins { root, folder })
+    }
+
+    fn armed(pins: &Pins) -> Pin {
+        let check = Check { run: "cargo test".to_owned(), limit_seconds: 60 };
+        let pin = Pin { armed_at: 7, checks: vec![check], ..Pin::default() };
+        let commands = VerifyCommands::from([("T001".to_owned(), "true".to_owned())]);
+        pins.write(WHOSE, &pin, &commands).unwrap();
+        pins.read(WHOSE).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_pin_is_read_as_it_was_written_by_its_owner_alone() {
+        let (_scratch, pins) = place();
+        assert_eq!(pins.read(WHOSE).unwrap(), None);
+        let pin = armed(&pins);
+        assert_eq!((pin.checks[0].run.as_str(), pin.verify), ("cargo test", 1));
+        assert_eq!(pins.verify(WHOSE, &pin).unwrap()["T001"], "true");
+        assert_eq!(pins.agreed(WHOSE, 8).unwrap(), None, "another arming");
+        for path in [pins.path(WHOSE), pins.verify_path(WHOSE)] {
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(pins.folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        pins.close(WHOSE, 8).unwrap();
+        assert!(pins.read(WHOSE).unwrap().is_some(), "a later arming stays");
+        pins.close(WHOSE, 7).unwrap();
+        assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_damaged_or_may_be_anybodys_is_an_error_that_names_the_file_and_never_a_missing_one()
+    {
+        let (_scratch, pins) = place();
+        let pin = armed(&pins);
+        let (path, verify) = (pins.path(WHOSE), pins.verify_path(WHOSE));
+        let good = fs::read(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = pins.read(WHOSE).unwrap_err().to_string();
+        assert!(error.contains("chmod 600") && error.contains("feature-001-login.json"), "{error}");
+        for bytes in [b"".as_slice(), b"{", b"[]", &good[..good.len() / 2]] {
+            write_private(&path, bytes, Flush::ToDisk).unwrap();
+            assert!(pins.read(WHOSE).is_err(), "{bytes:?}");
+        }
+        fs::remove_file(&path).unwrap();
+        symlink(&verify, &path).unwrap();
+        assert!(pins.read(WHOSE).unwrap_err().to_string().contains("symbolic link"));
+        fs::remove_file(&verify).unwrap();
+        assert!(pins.verify(WHOSE, &pin).unwrap_err().to_string().contains("does not exist"));
+        write_private(&verify, br#"{"armed_at": 6, "commands": {"T1": "x"}}"#, Flush::ToDisk)
+            .unwrap();
+        assert!(pins.verify(WHOSE, &pin).unwrap_err().to_string().contains("another arming"));
+    }
+
+    #[test]
+    fn a_place_inside_of_the_project_is_refused_whatever_links_lead_there() {
+        let (scratch, pins) = place();
+        let inside = pins.root.join("state");
+        fs::create_dir_all(&inside).unwrap();
+        let link = scratch.path().join("link");
+        symlink(&inside, &link).unwrap();
+        for folder in [inside.join("a"), link.join("a/b")] {
+            let pins = Pins { root: pins.root.clone(), folder };
+            let error = pins.write(WHOSE, &Pin::default(), &VerifyCommands::new()).unwrap_err();
+            assert!(error.to_string().contains("lies in the project"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_pin_of_another_project_is_none() {
+        let (scratch, pins) = place();
+        armed(&pins);
+        let root = scratch.path().join("other");
+        fs::create_dir_all(&root).unwrap();
+        let other = Pins { root, folder: pins.folder.clone() };
+        assert_eq!(other.read(WHOSE).unwrap(), None);
+    }
+}
