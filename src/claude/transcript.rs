@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::json::read_json;
 use super::scan::Scan;
+use crate::engine::promise::stands_alone;
 use crate::engine::{Tokens, hash_of};
 use crate::store::loops::LastMessage;
 use crate::store::read;
@@ -397,11 +398,6 @@ impl Tail {
             None => line.trim_ascii() == signal.as_bytes(),
         })
     }
-}
-
-/// Returns whether a text has a line that is the signal and nothing else but blanks around it.
-pub fn stands_alone(text: &str, signal: &str) -> bool {
-    text.lines().any(|line| line.trim() == signal)
 }
 
 /// The lines that contain the needle; the others are never looked at.

@@ -7,6 +7,7 @@ use super::contract::{Contract, WithoutWork};
 use super::fingerprint::Hasher;
 use super::ledger::Ledger;
 use super::observation::{Change, CheckResult, Demand, Observation, Waiting, Work};
+use super::promise::Promise;
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
 
 /// Iterations in a row with the same failure after which the agent is told to try another way.
@@ -179,6 +180,11 @@ fn shortfalls_before_checks(
         }
         Work::Counter { .. } if seen.claimed => claim_shortfalls(contract, after, seen),
         Work::List { .. } | Work::Counter { .. } => vec![Shortfall::OpenTasks],
+        Work::Untold
+            if contract.token.is_some() && !seen.claimed && seen.promise == Promise::Mentioned =>
+        {
+            vec![Shortfall::PromiseNotMade]
+        }
         Work::Untold if contract.token.is_some() && !seen.claimed => vec![Shortfall::NoToken],
         Work::Untold if contract.token.is_some() => claim_shortfalls(contract, after, seen),
         Work::Untold if contract.checks.is_empty() => vec![Shortfall::NoToken],

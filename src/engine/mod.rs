@@ -12,6 +12,7 @@ mod hidden;
 mod ledger;
 mod line;
 mod observation;
+pub mod promise;
 pub mod tasks;
 mod verdict;
 
@@ -22,4 +23,5 @@ pub use ledger::Ledger;
 pub use observation::{
     Attempt, Change, CheckResult, Demand, Observation, Tampered, Tokens, Waiting, Work,
 };
+pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
+use super::promise::Promise;
 
 /// All that a driver gathered about one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct Observation {
     pub work: Work,
     /// Whether the agent's own words claim completion.
     pub claimed: bool,
+    /// What they say of the completion token.
+    pub promise: Promise,
     /// Open tasks that were taken out of the list or reworded since it was last looked at.
     pub tampered: Tampered,
     /// Tool calls since the last iteration, or `None` where nothing tells.

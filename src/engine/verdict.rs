@@ -30,6 +30,8 @@ pub enum Shortfall {
     EmptyList,
     /// The completion token is missing.
     NoToken,
+    /// The token is there, but quoted, denied, or not where it has to stand.
+    PromiseNotMade,
     /// The token came before enough work.
     NoWork {
         /// Tool calls seen.

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::marker;
 use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail};
-use crate::engine::{Change, Fingerprint, Observation, Tree, Waiting, Work};
+use crate::engine::promise::promise;
+use crate::engine::{Change, Fingerprint, Observation, Promise, Tree, Waiting, Work};
 use crate::evidence::{commits, tree};
 use crate::speckit::observe::typed_cancel;
-use crate::store::loops::{Assignment, Checked, PromiseMatch, Record};
+use crate::store::loops::{Assignment, Checked, Record};
 use crate::world::{self, Deadline};
 
 /// How long a transcript that lags behind a promise is waited for.
@@ -37,7 +37,8 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
             Some(last) => told.is_empty() || last.trim() == told.trim(),
             None => false,
         };
-        let in_question = told.is_empty() || (!enough && keeps(assignment, told));
+        let in_question =
+            told.is_empty() || (!enough && promised(assignment, told) == Promise::Kept);
         if is_there || !in_question || patience.is_over() {
             return;
         }
@@ -64,7 +65,8 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
     record.last_message = calls.as_ref().map_or(record.last_message, |calls| calls.last);
     let tokens = calls.as_ref().map(|calls| calls.tokens).unwrap_or_default();
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
-    let claimed = keeps(&assignment, &said);
+    let promised = promised(&assignment, &said);
+    let claimed = promised == Promise::Kept;
     let earlier = record.ledger.fingerprint;
     let mut fingerprint = work_now(root);
     if !fingerprint.work_changed_since(earlier.as_ref()) {
@@ -76,6 +78,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
     Observation {
         work: Work::Untold,
         claimed,
+        promise: promised,
         tool_calls,
         more_calls,
         tokens: tokens.all,
@@ -121,25 +124,9 @@ pub fn fingerprint(root: &Path) -> Fingerprint {
     with_tree(work_now(root), root)
 }
 
-/// Returns whether a text keeps the promise: the exact marker, case and all.
-pub fn keeps(assignment: &Assignment, text: &str) -> bool {
-    keeps_promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
-}
-
-/// Returns whether a text keeps the promise of this token; none and an empty one are never kept.
-pub fn keeps_promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> bool {
-    // An empty promise is in every text; none is asked for then.
-    let Some(token) = token.filter(|token| !token.is_empty()) else {
-        return false;
-    };
-    let marker = marker(token);
-    match promise_match {
-        PromiseMatch::Anywhere => text.contains(&marker),
-        PromiseMatch::OwnLine => {
-            let last = text.lines().rev().find(|line| !line.trim().is_empty());
-            last.is_some_and(|line| line.trim() == marker)
-        }
-    }
+/// Returns what a text says of the assignment's promise.
+fn promised(assignment: &Assignment, text: &str) -> Promise {
+    promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
 }
 
 fn work_now(root: &Path) -> Fingerprint {
@@ -162,66 +149,5 @@ fn since(start: &Fingerprint, now: &mut Fingerprint, root: &Path) -> Change {
         (true, _) => Change::Changed,
         (false, true) => Change::Same,
         (false, false) => Change::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Contract;
-
-    fn assignment(promise_match: PromiseMatch) -> Assignment {
-        let contract = Contract { token: Some("DONE".to_owned()), ..Contract::default() };
-        Assignment { contract, promise_match, ..Assignment::default() }
-    }
-
-    #[test]
-    fn only_the_exact_marker_keeps_a_promise() {
-        let anywhere = assignment(PromiseMatch::Anywhere);
-        for text in [
-            "<promise>DONE</promise>",
-            "All is done. <promise>DONE</promise> Bye.",
-            "```\n<promise>DONE</promise>\n```",
-        ] {
-            assert!(keeps(&anywhere, text), "{text}");
-        }
-        for text in [
-            "",
-            "DONE",
-            "<promise>done</promise>",
-            "<promise> DONE </promise>",
-            "<promise>\nDONE\n</promise>",
-            "<Promise>DONE</Promise>",
-            "<promise>DONE",
-            "<promise>DONE!</promise>",
-            "<promise>NOT DONE</promise>",
-            "&lt;promise&gt;DONE&lt;/promise&gt;",
-        ] {
-            assert!(!keeps(&anywhere, text), "{text}");
-        }
-    }
-
-    #[test]
-    fn on_a_line_of_its_own_it_is_the_last_one() {
-        let own_line = assignment(PromiseMatch::OwnLine);
-        for text in ["<promise>DONE</promise>", "Done.\n\n  <promise>DONE</promise> \n\n"] {
-            assert!(keeps(&own_line, text), "{text}");
-        }
-        for text in [
-            "I will not say <promise>DONE</promise> yet",
-            "<promise>DONE</promise>\nis what I may not say yet",
-            "`<promise>DONE</promise>`",
-        ] {
-            assert!(!keeps(&own_line, text), "{text}");
-        }
-    }
-
-    #[test]
-    fn an_empty_promise_is_never_kept() {
-        let mut nothing = assignment(PromiseMatch::Anywhere);
-        nothing.contract.token = Some(String::new());
-        assert!(!keeps(&nothing, "<promise></promise>"));
-        nothing.contract.token = None;
-        assert!(!keeps(&nothing, "<promise>DONE</promise>"));
     }
 }

@@ -3,10 +3,10 @@
 //! A task stands in quotes or not. Flags come before it or after it; whatever could be a mistyped
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
+use crate::engine::PromiseMatch;
 use crate::engine::WithoutWork;
 use crate::speckit::arm::Refusal;
 use crate::speckit::project::printable;
-use crate::store::loops::PromiseMatch;
 use crate::text;
 
 /// How the command is written.

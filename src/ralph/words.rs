@@ -6,10 +6,11 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::engine::{CheckResult, Shortfall, Stall, TerminalReason, WithoutWork};
+use crate::engine::promise::marker;
+use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
 use crate::speckit::project::printable;
 use crate::speckit::words::{limited, quoted, shortened};
-use crate::store::loops::{Assignment, PromiseMatch, RALPH, Record, Session};
+use crate::store::loops::{Assignment, RALPH, Record, Session};
 use crate::text;
 
 /// What stands in front of every text of `/ulw-loop`.
@@ -20,11 +21,6 @@ const BLOCKED: &str = "When only a person can go on, run `spool block \"what the
 const OUTPUT: usize = 1_600;
 /// The most characters of the beginning of a long task.
 const BEGINNING: usize = 240;
-
-/// Returns the marker that keeps a promise.
-pub fn marker(token: &str) -> String {
-    format!("<promise>{token}</promise>")
-}
 
 /// Returns the first words of a task, on one line of at most 60 characters.
 pub fn title(task: &str) -> String {
@@ -76,7 +72,7 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     let _ = writeln!(text, "- Only when the task is fully done, output {marker} {place}.");
     let _ = writeln!(
         text,
-        "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant."
+        "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."
     );
     let _ = writeln!(
         text,
@@ -169,6 +165,10 @@ fn explain(text: &mut String, shortfall: &Shortfall, marker: Option<&str>) {
             text,
             "You attempted to end the loop, but you did not output the completion promise {marker}."
         ),
+        Shortfall::PromiseNotMade => writeln!(
+            text,
+            "You wrote {marker}, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, output it alone on the last line."
+        ),
         Shortfall::NoWork { calls: 0, .. } => writeln!(
             text,
             "Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise."
@@ -239,6 +239,7 @@ pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
 pub fn why(missing: &[Shortfall]) -> String {
     let words = missing.iter().map(|one| match one {
         Shortfall::NoToken => "no promise".to_owned(),
+        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
         Shortfall::NoWork { calls, needed } => {
             format!("promise refused: {calls} of {needed} tool calls")
         }

@@ -47,6 +47,7 @@ fn shortfall(missing: &Shortfall) -> String {
         Shortfall::Tampered(_) => "open tasks were taken out of the list or reworded".to_owned(),
         Shortfall::EmptyList => "the task list holds no task".to_owned(),
         Shortfall::NoToken => "no promise yet".to_owned(),
+        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
         Shortfall::NoWork { calls, needed } => {
             format!("the promise came with {calls} of {}", counted(*needed, "tool call"))
         }

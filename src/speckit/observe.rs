@@ -9,7 +9,8 @@ use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
-use crate::claude::transcript::{Calls, Tail, stands_alone};
+use crate::claude::transcript::{Calls, Tail};
+use crate::engine::promise::stands_alone;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree, Waiting, Work,

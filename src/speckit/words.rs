@@ -245,7 +245,10 @@ fn explained(shortfall: &Shortfall) -> Option<String> {
         Shortfall::SameFailure { times } => format!(
             "The same check failed in the same way {times} times in a row: change the approach."
         ),
-        Shortfall::OpenTasks | Shortfall::NoToken | Shortfall::Unreadable => return None,
+        Shortfall::OpenTasks
+        | Shortfall::NoToken
+        | Shortfall::PromiseNotMade
+        | Shortfall::Unreadable => return None,
     })
 }
 

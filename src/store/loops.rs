@@ -17,7 +17,7 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, Tokens};
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
@@ -165,17 +165,6 @@ pub struct Assignment {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
-}
-
-/// Where in the agent's final text the promise counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PromiseMatch {
-    /// Anywhere.
-    #[default]
-    Anywhere,
-    /// Alone on the last line that is not blank.
-    OwnLine,
 }
 
 /// A run of the checks, with the work as it left it.

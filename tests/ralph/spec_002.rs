@@ -176,3 +176,17 @@ fn a_promise_before_its_iteration_is_refused() {
     }
     works_and_says(&bench, PROMISE).told();
 }
+
+#[test]
+fn d3_a_promise_that_is_denied_or_quoted_does_not_end_the_loop() {
+    let bench = armed("\"Write the parser\"");
+    for words in [
+        format!("I will not write {PROMISE} yet."),
+        format!("The marker, not written yet:\n```\n{PROMISE}\n```"),
+        format!("The marker is `{PROMISE}`."),
+    ] {
+        let stop = works_and_says(&bench, &words);
+        assert!(stop.reason().contains("that is not the completion promise"), "{stop}");
+    }
+    works_and_says(&bench, &format!("All 14 tests pass. {PROMISE} Bye.")).told();
+}

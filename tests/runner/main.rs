@@ -7,6 +7,7 @@ mod people;
 #[path = "../process/support.rs"]
 #[allow(dead_code, reason = "the tests of the process tree use the rest")]
 mod process;
+mod promises;
 mod ran;
 mod spec_000;
 mod spec_001;

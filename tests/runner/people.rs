@@ -215,8 +215,9 @@ fn json_of_the_demo_is_one_object_a_line_too() {
 #[test]
 fn an_agent_is_heard_in_three_degrees() {
     let bench = Bench::new();
-    bench
-        .claude(&format!("calls Bash\nsays 'I have made it.'\nresult 'I have made it. {PROMISE}'"));
+    bench.claude(&format!(
+        "calls Bash\nsays 'I have made it.'\nresult 'I have made it.\\n{PROMISE}'"
+    ));
     let [quiet, normal, all] =
         ["--quiet", "", "-v"].map(|flag| bench.ralph(flag).run().with_code(0));
     assert!(

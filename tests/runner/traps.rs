@@ -366,7 +366,7 @@ fn an_agent_that_quotes_a_rate_limit_is_not_waited_for() {
     assert!(!ran.output.contains("waiting"), "{ran}");
     let bench = Bench::new();
     bench.claude(&format!(
-        "calls Bash '{words}'\nsays '{words} {PROMISE}'\nresult '{words} {PROMISE}'"
+        "calls Bash '{words}'\nsays '{words} {PROMISE}'\nresult '{words}\\n{PROMISE}'"
     ));
     let ran = bench.ralph("").run().with_code(0);
     assert!(!ran.output.contains("waiting"), "{ran}");

@@ -84,8 +84,8 @@ pub struct SettingArgs {
     /// The token that the agent writes as <promise>TOKEN</promise> when all is done [default: COMPLETE]
     #[arg(long, value_name = "TOKEN", help_heading = DONE)]
     completion_promise: Option<String>,
-    /// Where the promise has to stand in the agent's final text: anywhere, or own-line, alone on the
-    /// last line [default: anywhere]
+    /// Where the promise has to be in the agent's final text: own-line, alone on the last line, or
+    /// anywhere outside of code, quotation marks and denials [default: own-line]
     #[arg(long, value_name = "WHERE", help_heading = DONE)]
     promise_match: Option<String>,
     /// A command that has to pass before the loop is done; may be given more than once

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Drive, Ran};
+use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    self, Change as Changed, Demand, Fingerprint, Hasher, Observation, TerminalReason, Tree,
-    Verdict, Waiting, Work, hash_of, wants_checks,
+    self, Change as Changed, Demand, Fingerprint, Hasher, Observation, Promise, TerminalReason,
+    Tree, Verdict, Waiting, Work, hash_of, wants_checks,
 };
-use crate::ralph::observe::keeps_promise;
 use crate::runner::books::Iteration;
 use crate::runner::capture::capture;
 use crate::runner::eyes::asked;
@@ -164,11 +164,12 @@ impl Drive<'_> {
         // Words count only when the agent program came to its own good end.
         let said =
             if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
-        let claimed = keeps_promise(token, self.options.promise_match, said);
+        let promised = promise(token, self.options.promise_match, said);
         let blind = self.visible == 0;
         let mut seen = Observation {
             work: looked.work,
-            claimed,
+            claimed: promised == Promise::Kept,
+            promise: promised,
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
             commits: self
@@ -188,7 +189,8 @@ impl Drive<'_> {
         match &report.outcome {
             _ if ran.asked.is_some() => seen.demand = Some(Demand::Stopped),
             Outcome::Finished => {
-                seen.demand = blocked(said).filter(|_| !claimed).map(Demand::Blocked);
+                // Who needs a person has not finished, whatever else is written beside it.
+                seen.demand = need(said).map(Demand::Blocked);
             }
             Outcome::Lasting(why) if !is_complete(&seen.work) => {
                 seen.demand = Some(Demand::HarnessFailed(why.clone()));
@@ -248,13 +250,10 @@ impl Drive<'_> {
 /// A person stopped the loop while checks ran.
 pub(super) struct Stopped;
 
-/// What the agent says that a person must do: `<blocked>…</blocked>`, at the beginning of a line.
-pub(super) fn blocked(text: &str) -> Option<String> {
-    let start = text.rfind("<blocked>")?;
-    let line = text[..start].rsplit('\n').next().unwrap_or_default();
-    let need = text[start..].strip_prefix("<blocked>")?.split_once("</blocked>")?.0.trim();
-    let need = crate::text::title(need, LONGEST_NEED);
-    (line.trim().is_empty() && !need.is_empty()).then_some(need)
+/// What the agent says that a person must do, fit for a message.
+pub(super) fn need(text: &str) -> Option<String> {
+    let need = crate::text::title(blocked(text)?, LONGEST_NEED);
+    (!need.is_empty()).then_some(need)
 }
 
 pub(super) fn is_complete(work: &Work) -> bool {
@@ -266,13 +265,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_need_stands_at_the_beginning_of_a_line() {
-        let need = |text| blocked(text);
-        assert_eq!(need("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY".to_owned()));
-        assert_eq!(need("  <blocked>\nset it\n</blocked>\nBye."), Some("set it".to_owned()));
-        assert_eq!(need("I do not say <blocked>x</blocked> yet"), None);
-        assert_eq!(need("<blocked></blocked>"), None);
-        assert_eq!(need("<blocked>never closed"), None);
+    fn a_need_is_fit_for_a_message() {
+        assert_eq!(need("<blocked>set API_KEY</blocked>"), Some("set API_KEY".to_owned()));
         assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("�[31mx".to_owned()));
     }
 }

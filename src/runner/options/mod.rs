@@ -15,8 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Check, Contract, Guardrails};
-use crate::store::loops::PromiseMatch;
+use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
 pub use resolve::{Defaults, Trusted, resolve, trust};
 pub use setting::{Origin, Setting, Settings};

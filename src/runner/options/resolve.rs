@@ -8,9 +8,8 @@ use anyhow::{Result, anyhow, bail};
 use super::keys::FromProject;
 use super::setting::{Origin, Settings};
 use super::{Approve, Commits, DoneCriteria, Form, HarnessChoice, Options, Sessions, Shown, value};
-use crate::engine::{Check, Guardrails};
+use crate::engine::{Check, Guardrails, PromiseMatch};
 use crate::speckit::project::printable;
-use crate::store::loops::PromiseMatch;
 use crate::text;
 use crate::world;
 
@@ -21,6 +20,8 @@ pub struct Defaults;
 impl Defaults {
     /// The token of the promise.
     pub const PROMISE: &str = "COMPLETE";
+    /// Where it has to stand: nobody watches, and a sentence about the promise is not the promise.
+    pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
     pub const MAX_ITERATIONS: u64 = 50;
     /// Seconds that a check may take.
@@ -83,7 +84,7 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         harness: harness(settings)?,
         model: settings.text("model", value::model)?,
         promise: promise.unwrap_or_else(|| Defaults::PROMISE.to_owned()),
-        promise_match: promise_match.unwrap_or_default(),
+        promise_match: promise_match.unwrap_or(Defaults::PROMISE_MATCH),
         min_iterations,
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::Material;
+use crate::engine::promise::marker;
 use crate::engine::{CheckResult, Shortfall, Tampered};
-use crate::ralph::words::marker;
 use crate::speckit::project::printable;
 use crate::speckit::words::quoted;
 
@@ -59,6 +59,9 @@ fn explained(shortfall: &Shortfall, promise: &str) -> Option<String> {
         Shortfall::Tampered(tampered) => changed(tampered),
         Shortfall::NoToken if promise.is_empty() => "Nothing said that the work is done.".to_owned(),
         Shortfall::NoToken => format!("It ended without {promise}."),
+        Shortfall::PromiseNotMade => format!(
+            "It wrote {promise}, but in code, in quotation marks, in a sentence that denies it, or not where it has to be. When the work really is done, write it alone on the last line."
+        ),
         Shortfall::NoWork { calls: 0, .. } => {
             "It promised that all is done, but no tool had been called: the work itself has to be done.".to_owned()
         }

@@ -13,9 +13,8 @@ use anyhow::Result;
 
 use super::options::DoneCriteria;
 use super::target::Change;
-use crate::engine::{Contract, Shortfall};
-use crate::ralph::words::marker;
-use crate::store::loops::PromiseMatch;
+use crate::engine::promise::marker;
+use crate::engine::{Contract, PromiseMatch, Shortfall};
 use documents::Documents;
 
 /// What the prompt of an iteration is made of.

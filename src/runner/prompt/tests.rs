@@ -232,6 +232,7 @@ fn every_shortfall_has_words_of_its_own() {
         Shortfall::OpenTasks,
         Shortfall::EmptyList,
         Shortfall::NoToken,
+        Shortfall::PromiseNotMade,
         Shortfall::NoWork { calls: 0, needed: 1 },
         Shortfall::NoWork { calls: 2, needed: 3 },
         Shortfall::UnseenWork,
@@ -251,6 +252,7 @@ fn every_shortfall_has_words_of_its_own() {
     - Tasks are open.
     - The task list holds no task, so nothing tells when the work is done. Write the tasks into it, one `- [ ]` line each.
     - It ended without <promise>COMPLETE</promise>.
+    - It wrote <promise>COMPLETE</promise>, but in code, in quotation marks, in a sentence that denies it, or not where it has to be. When the work really is done, write it alone on the last line.
     - It promised that all is done, but no tool had been called: the work itself has to be done.
     - It promised that all is done after 2 tool calls, and at least 3 are expected: the work itself has to be done.
     - It promised that all is done, but no file and no commit has changed. If the work really is done, write <promise>COMPLETE</promise> again.

@@ -1,7 +1,7 @@
 //! What the loop says is short, plain, and never mistaken for what the agent says.
 
 use super::*;
-use crate::claude::transcript::stands_alone;
+use crate::engine::promise::stands_alone;
 use crate::engine::tasks::TaskList;
 use crate::engine::{CheckResult, Tampered};
 use crate::speckit::project::Project;
@@ -41,6 +41,7 @@ fn everything_missing() -> Vec<Shortfall> {
         Shortfall::OpenTasks,
         Shortfall::EmptyList,
         Shortfall::NoToken,
+        Shortfall::PromiseNotMade,
         Shortfall::NoWork { calls: 0, needed: 9 },
         Shortfall::TooEarly { first: 9 },
         Shortfall::CheckFailed(check),

@@ -1,0 +1,416 @@
+//! Whether an agent's words promise that the work is done, for every driver.
+//!
+//! The marker itself is exact (spec 002). What stands in code, in quotation marks or in a sentence that
+//! denies it talks about the promise and does not make it.
+
+use serde::{Deserialize, Serialize};
+
+use super::hidden::{hidden_lines, split_lines};
+
+/// Where in the agent's final text the promise counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromiseMatch {
+    /// Anywhere.
+    #[default]
+    Anywhere,
+    /// Alone on the last line that is not blank.
+    OwnLine,
+}
+
+/// What an agent's words say of the promise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Promise {
+    /// Nothing.
+    #[default]
+    Missing,
+    /// The marker is there, but quoted, denied, or not where it has to stand.
+    Mentioned,
+    /// The promise is made.
+    Kept,
+}
+
+/// Words that make a sentence about the promise something else than the promise: a denial or a condition.
+const DENIALS: &[&str] = &[
+    "not",
+    "cannot",
+    "never",
+    "nor",
+    "neither",
+    "without",
+    "before",
+    "until",
+    "till",
+    "unless",
+    "yet",
+    "instead",
+    "rather",
+    "refuse",
+    "withhold",
+    "withholding",
+    "premature",
+    "if",
+    "once",
+    "when",
+    "whether",
+    "would",
+];
+/// Pairs of marks between which a text is quoted.
+const QUOTES: &[(char, char)] = &[
+    ('"', '"'),
+    ('\'', '\''),
+    ('“', '”'),
+    ('‘', '’'),
+    ('„', '“'),
+    ('«', '»'),
+    ('»', '«'),
+    ('`', '`'),
+];
+/// A line that closes every code fence that is still open; where none is, it hides nothing.
+const CLOSING: &str = "\n````````````````````````````````\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/// Returns the marker that keeps the promise of this token.
+pub fn marker(token: &str) -> String {
+    format!("<promise>{token}</promise>")
+}
+
+/// Returns what a text says of the promise of this token; none and an empty one are never kept.
+pub fn promise(token: Option<&str>, promise_match: PromiseMatch, text: &str) -> Promise {
+    // An empty promise is in every text; none is asked for then.
+    let Some(token) = token.filter(|token| !token.is_empty()) else {
+        return Promise::Missing;
+    };
+    let marker = marker(token);
+    if !text.contains(&marker) {
+        return Promise::Missing;
+    }
+    let is_kept = match promise_match {
+        PromiseMatch::Anywhere => {
+            visible_lines(text).any(|at| is_made(text, at, &marker)) || is_all(text, &marker)
+        }
+        PromiseMatch::OwnLine => {
+            let last = visible_lines(text)
+                .filter(|(start, end)| !text[*start..*end].trim().is_empty())
+                .last();
+            let end = text.trim_end().len();
+            last.is_some_and(|(start, line_end)| {
+                line_end >= end && text[start..line_end].trim() == marker
+            })
+        }
+    };
+    if is_kept { Promise::Kept } else { Promise::Mentioned }
+}
+
+/// Returns whether a text has a line that is the signal and nothing else but blanks around it, outside of code.
+pub fn stands_alone(text: &str, signal: &str) -> bool {
+    text.contains(signal)
+        && visible_lines(text).any(|(start, end)| text[start..end].trim() == signal)
+}
+
+/// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
+/// line, outside of code.
+pub fn blocked(text: &str) -> Option<&str> {
+    const OPENING: &str = "<blocked>";
+    if !text.contains(OPENING) {
+        return None;
+    }
+    let starts = visible_lines(text).filter_map(|(start, end)| {
+        let line = &text[start..end];
+        let blanks = line.len() - line.trim_start().len();
+        line[blanks..].starts_with(OPENING).then_some(start + blanks + OPENING.len())
+    });
+    // One that is never closed asks for nothing.
+    let needs = starts.filter_map(|start| Some(text[start..].split_once("</blocked>")?.0.trim()));
+    needs.filter(|need| !need.is_empty()).last()
+}
+
+/// The lines outside of code fences and comments, each from its start to its end in bytes.
+fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let closed = format!("{text}{CLOSING}");
+    let lines = split_lines(closed.as_bytes());
+    let hidden = hidden_lines(&lines);
+    let all: Vec<(usize, usize)> = lines
+        .iter()
+        .zip(hidden)
+        .filter(|(line, hidden)| !hidden && line.start <= text.len())
+        .map(|(line, _)| (line.start, (line.start + line.text.len()).min(text.len())))
+        .collect();
+    all.into_iter()
+}
+
+/// Whether the marker stands in this line and is meant.
+fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
+    let line = &text[start..end];
+    if line.trim_start().starts_with('>') {
+        return false;
+    }
+    line.match_indices(marker).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + marker.len()..]);
+        !is_in_code(before, after)
+            && !is_quoted(before, after)
+            && !is_denied(text, start, end, before, after)
+    })
+}
+
+/// Whether the text is nothing but the marker in a code fence: there is nothing for which it could be quoted,
+/// and spec 002 takes it.
+fn is_all(text: &str, marker: &str) -> bool {
+    let mut lines = text.trim().lines().map(str::trim);
+    let is_fence = |line: Option<&str>| line.is_some_and(|line| line.starts_with("```"));
+    is_fence(lines.next())
+        && lines.next() == Some(marker)
+        && is_fence(lines.next())
+        && lines.next().is_none()
+}
+
+/// Whether a piece of a line stands between two equal runs of backticks.
+fn is_in_code(before: &str, after: &str) -> bool {
+    let mut open = None;
+    for run in runs(before) {
+        open = match open {
+            None => Some(run),
+            Some(length) if length == run => None,
+            still => still,
+        };
+    }
+    // A run that is never closed is text, and what is behind it may be code again: that is left to the reader.
+    open.is_some_and(|length| runs(after).any(|run| run == length))
+}
+
+fn runs(text: &str) -> impl Iterator<Item = usize> {
+    text.split(|letter| letter != '`').map(str::len).filter(|length| *length > 0)
+}
+
+fn is_quoted(before: &str, after: &str) -> bool {
+    let around = (before.chars().next_back(), after.chars().next());
+    let (Some(left), Some(right)) = around else { return false };
+    QUOTES.contains(&(left, right))
+}
+
+/// Whether the sentence around the marker denies it or makes it depend on something.
+fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) -> bool {
+    let own_line = before.trim().is_empty() && after.trim().is_empty();
+    let mut sentence = last_sentence(before).to_owned();
+    if last_sentence(before).len() == before.len() {
+        // It began on the line before, unless that ends a sentence or a paragraph.
+        let line_before = text[..start].trim_end_matches(['\n', '\r']);
+        let is_next = start - line_before.len() <= 2 && start > 0;
+        let line_before = line_before.rsplit('\n').next().filter(|_| is_next).unwrap_or_default();
+        sentence = format!("{} {sentence}", last_sentence(line_before));
+    }
+    let begins_anew =
+        sentence.trim().is_empty() && after.trim_start().starts_with(char::is_uppercase);
+    let rest = if begins_anew { "" } else { first_sentence(after) };
+    sentence.push(' ');
+    sentence.push_str(rest);
+    if own_line || rest.len() == after.len() {
+        let line_after =
+            text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
+        let line_after = line_after.lines().next().unwrap_or_default();
+        // A new sentence begins with a capital letter, a list or a heading; a small letter goes on.
+        if line_after.trim_start().starts_with(char::is_lowercase) {
+            sentence.push(' ');
+            sentence.push_str(first_sentence(line_after));
+        }
+    }
+    let sentence = sentence.to_lowercase().replace('’', "'");
+    sentence
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
+        .any(|word| DENIALS.contains(&word) || word.ends_with("n't"))
+}
+
+/// What stands behind the last end of a sentence.
+fn last_sentence(text: &str) -> &str {
+    let mut ends = text.char_indices().filter(|(at, letter)| {
+        let next = text[at + letter.len_utf8()..].chars().next();
+        ".!?:;".contains(*letter)
+            && next.is_none_or(|next| next.is_whitespace() || "*_)\"”".contains(next))
+    });
+    ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
+}
+
+/// What stands in front of the first end of a sentence.
+fn first_sentence(text: &str) -> &str {
+    let end = text.char_indices().find(|(at, letter)| {
+        let next = text[at + letter.len_utf8()..].chars().next();
+        ".!?;".contains(*letter) && next.is_none_or(char::is_whitespace)
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKER: &str = "<promise>DONE</promise>";
+
+    fn anywhere(text: &str) -> Promise {
+        promise(Some("DONE"), PromiseMatch::Anywhere, text)
+    }
+
+    fn own_line(text: &str) -> Promise {
+        promise(Some("DONE"), PromiseMatch::OwnLine, text)
+    }
+
+    #[test]
+    fn only_the_exact_marker_keeps_a_promise() {
+        for text in [
+            "<promise>DONE</promise>",
+            "All is done. <promise>DONE</promise> Bye.",
+            "All is done <promise>DONE</promise>",
+            "All 14 tasks are done, and the tests pass: **<promise>DONE</promise>**",
+            "I did not stop before it worked. <promise>DONE</promise> Not a test fails.",
+            "It did not work at first.\n<promise>DONE</promise>",
+            "- <promise>DONE</promise>\n- Nothing is left.",
+            "```\ncargo test\n```\n<promise>DONE</promise>",
+            "`cargo test` passes <promise>DONE</promise> with `--all`",
+            "```\n<promise>DONE</promise>\n```",
+            "A lone ` stands here. <promise>DONE</promise>",
+        ] {
+            assert_eq!(anywhere(text), Promise::Kept, "{text}");
+        }
+        for text in [
+            "",
+            "DONE",
+            "<promise>done</promise>",
+            "<promise> DONE </promise>",
+            "<promise>\nDONE\n</promise>",
+            "<Promise>DONE</Promise>",
+            "<promise>DONE",
+            "<promise>DONE!</promise>",
+            "<promise>NOT DONE</promise>",
+            "&lt;promise&gt;DONE&lt;/promise&gt;",
+        ] {
+            assert_eq!(anywhere(text), Promise::Missing, "{text}");
+            assert_eq!(own_line(text), Promise::Missing, "{text}");
+        }
+    }
+
+    #[test]
+    fn d3_a_promise_that_is_denied_or_quoted_is_none() {
+        for text in [
+            "I will not write <promise>DONE</promise> yet.",
+            "I won't write <promise>DONE</promise>",
+            "I won’t write <promise>DONE</promise>",
+            "Two tests fail, so <promise>DONE</promise> would be a lie.",
+            "When the tests pass I will write <promise>DONE</promise>.",
+            "<promise>DONE</promise> is what I may not say.",
+            "<promise>DONE</promise>\nis what I may not say yet",
+            "Three tasks are open, so I do not yet write\n<promise>DONE</promise>",
+            "I cannot write: <promise>DONE</promise> before it works",
+            "`<promise>DONE</promise>`",
+            "The marker is `<promise>DONE</promise>`, and two tasks are open.",
+            "The marker is ``<promise>DONE</promise>``.",
+            "The marker is `the text <promise>DONE</promise> here`.",
+            "The marker is \"<promise>DONE</promise>\".",
+            "The marker is “<promise>DONE</promise>”.",
+            "> Only when all is done, write <promise>DONE</promise>",
+            "The marker:\n```\n<promise>DONE</promise>\n```",
+            "```\n<promise>DONE</promise>\n```\nis the marker",
+            "```\ncargo test\n<promise>DONE</promise>\n```",
+            "~~~text\n<promise>DONE</promise>\n~~~\nis the marker",
+            "```\n<promise>DONE</promise>",
+            "- what is asked for:\n  ```\n  <promise>DONE</promise>\n  ```",
+            "<!--\n<promise>DONE</promise>\n-->",
+        ] {
+            assert_eq!(anywhere(text), Promise::Mentioned, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_promise_that_is_made_beside_one_that_is_denied_counts() {
+        let text = format!(
+            "I said I would not write `{MARKER}` too early.\n\nNow all is done.\n\n{MARKER}\n"
+        );
+        assert_eq!(anywhere(&text), Promise::Kept);
+        assert_eq!(own_line(&text), Promise::Kept);
+    }
+
+    #[test]
+    fn on_a_line_of_its_own_it_is_the_last_one_and_outside_of_code() {
+        for text in [
+            "<promise>DONE</promise>",
+            "Done.\n\n  <promise>DONE</promise> \n\n",
+            "Done.\r\n<promise>DONE</promise>\r\n",
+        ] {
+            assert_eq!(own_line(text), Promise::Kept, "{text}");
+        }
+        for text in [
+            "I will not say <promise>DONE</promise> yet",
+            "<promise>DONE</promise>\nis what I may not say yet",
+            "`<promise>DONE</promise>`",
+            "```\n<promise>DONE</promise>\n```",
+            "```\n<promise>DONE</promise>\n```\n\n",
+            "```\n<promise>DONE</promise>\n",
+            "All is done. <promise>DONE</promise>",
+        ] {
+            assert_eq!(own_line(text), Promise::Mentioned, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_promise_is_never_kept() {
+        assert_eq!(
+            promise(Some(""), PromiseMatch::Anywhere, "<promise></promise>"),
+            Promise::Missing
+        );
+        assert_eq!(promise(None, PromiseMatch::Anywhere, MARKER), Promise::Missing);
+    }
+
+    #[test]
+    fn a_need_stands_at_the_beginning_of_a_line_and_outside_of_code() {
+        assert_eq!(blocked("I stop.\n<blocked>set API_KEY</blocked>"), Some("set API_KEY"));
+        assert_eq!(blocked("  <blocked>\nset it\n</blocked>\nBye."), Some("set it"));
+        assert_eq!(blocked("<blocked>a</blocked>\n<blocked>b</blocked>"), Some("b"));
+        for text in [
+            "I do not say <blocked>x</blocked> yet",
+            "<blocked></blocked>",
+            "<blocked>never closed",
+            "```\n<blocked>x</blocked>\n```",
+            "`<blocked>x</blocked>`",
+        ] {
+            assert_eq!(blocked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn d3_the_signal_in_a_code_fence_is_quoted() {
+        assert!(stands_alone("Done.\n\nALL_DONE", "ALL_DONE"));
+        assert!(stands_alone(" ALL_DONE \nBye.", "ALL_DONE"));
+        assert!(!stands_alone("```\nALL_DONE\n```", "ALL_DONE"));
+        assert!(!stands_alone("not ALL_DONE", "ALL_DONE"));
+    }
+
+    #[test]
+    fn no_text_breaks_the_reading() {
+        let pieces = [
+            "\n",
+            "`",
+            "```",
+            "~~~",
+            "> ",
+            "é",
+            "“",
+            MARKER,
+            "not",
+            ". ",
+            "<!--",
+            "-->",
+            "<blocked>",
+            "\r",
+            "\u{feff}",
+            " ",
+        ];
+        let mut seed = 1_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..12 {
+                seed = seed
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+            }
+            let _ = (anywhere(&text), own_line(&text), blocked(&text), stands_alone(&text, MARKER));
+        }
+    }
+}
