@@ -1,0 +1,168 @@
+//! What the files of a project say, read without the program's own eyes wherever that can be done.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ralph_speckit::store::loops::Loops;
+use serde_json::Value;
+
+use super::world::{CORRUPT, OTHER, OURS, World};
+
+/// What a person or an agent can rely on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The lines of the task list.
+    pub tasks: Vec<String>,
+    /// The phase of the state file, empty where there is none.
+    pub phase: String,
+    /// Failed attempts by task.
+    pub attempts: BTreeMap<String, u64>,
+    /// The loop of each session.
+    pub loops: BTreeMap<String, LoopFacts>,
+    /// The session and the end of each claim, by feature.
+    pub claims: BTreeMap<String, (Option<String>, Option<String>)>,
+    /// How often something stands in the journals: the event, and its first word.
+    pub journal: BTreeMap<String, usize>,
+    /// The lines of the progress notes.
+    pub progress: Vec<String>,
+}
+
+/// A session's loop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoopFacts {
+    pub kind: String,
+    pub about: String,
+    pub armed_at: u64,
+    /// The name of its end, empty while it lives.
+    pub end: String,
+    pub paused: bool,
+    pub iterations: u32,
+}
+
+impl Facts {
+    /// Returns what the files say; text that is no JSON where JSON must stand is an error.
+    pub fn read(world: &World) -> Result<Self, String> {
+        files_load(world)?;
+        let lines = |path: &Path| -> Vec<String> {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            text.lines().map(str::to_owned).collect()
+        };
+        let state = fs::read(world.feature(".speckit-state.json")).ok();
+        let state: Value =
+            state.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
+        let attempts = state["taskAttempts"].as_object().cloned().unwrap_or_default();
+        let loops = Loops::of(&world.root);
+        let of = |session: &str| {
+            let record = loops.peek(session)?;
+            let end = record.ledger.ended.as_ref().map(|it| it.name().to_owned());
+            let facts = LoopFacts {
+                paused: record.pause().is_some(),
+                iterations: record.ledger.iterations,
+                end: end.unwrap_or_default(),
+                kind: record.kind,
+                about: record.about,
+                armed_at: record.armed_at,
+            };
+            Some((session.to_owned(), facts))
+        };
+        Ok(Self {
+            tasks: lines(&world.feature("tasks.md")),
+            phase: state["phase"].as_str().unwrap_or_default().to_owned(),
+            attempts: attempts
+                .iter()
+                .map(|(id, n)| (id.clone(), n.as_u64().unwrap_or(0)))
+                .collect(),
+            loops: [OURS, OTHER].into_iter().filter_map(of).collect(),
+            claims: claims(world),
+            journal: journal(world),
+            progress: lines(&world.feature(".progress.md")),
+        })
+    }
+
+    /// Returns whether this task is ticked.
+    pub fn is_done(&self, id: &str) -> bool {
+        self.tasks.iter().any(|line| line.starts_with(&format!("- [x] {id} ")))
+    }
+
+    /// Returns how often something was noted.
+    pub fn noted(&self, what: &str) -> usize {
+        self.journal.get(what).copied().unwrap_or(0)
+    }
+
+    /// Returns the end of a session's loop: empty while it lives, `none` where it has none.
+    pub fn end(&self, session: &str) -> &str {
+        self.loops.get(session).map_or("none", |it| it.end.as_str())
+    }
+
+    /// Returns the sessions whose loop lives, that of a feature by its claim.
+    pub fn live(&self) -> Vec<&str> {
+        let lives = |session: &str, it: &LoopFacts| {
+            let claim = self.claims.get(&it.about);
+            let claimed = claim.is_some_and(|(owner, closed)| {
+                closed.is_none() && owner.as_deref() == Some(session)
+            });
+            it.end.is_empty() && (it.kind == "ralph" || claimed)
+        };
+        let live = self.loops.iter().filter(|(session, it)| lives(session, it));
+        live.map(|(session, _)| session.as_str()).collect()
+    }
+}
+
+/// Fails when a file of ours does not load. The last line of a journal may be torn.
+fn files_load(world: &World) -> Result<(), String> {
+    for (path, bytes) in world.files() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        let fails = |what: &str| Err(format!("{} {what}", path.display()));
+        let is_whole = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
+        match path.extension().and_then(|end| end.to_str()) {
+            // What the story itself has broken is no fault of ours.
+            Some("json") if !is_whole(&bytes) && bytes != CORRUPT.as_bytes() => {
+                return fails("does not load");
+            }
+            Some("jsonl") if !name.contains(".corrupt-") => {
+                let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                if lines.filter(|line| !is_whole(line)).count() > 1 {
+                    return fails("has more than one torn line");
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {
+    let folder = fs::read_dir(world.path(".claude/ralph/claims")).into_iter().flatten().flatten();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let claim = |path: &Path| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
+        let claim: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        (!name.starts_with('.')).then(|| (name, (text(&claim["session"]), text(&claim["closed"]))))
+    };
+    folder.filter_map(|entry| claim(&entry.path())).collect()
+}
+
+fn journal(world: &World) -> BTreeMap<String, usize> {
+    let mut noted = BTreeMap::new();
+    for (path, bytes) in world.files() {
+        if !path.ends_with("journal.jsonl") {
+            continue;
+        }
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(entry) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+            let words = text("words");
+            let (event, first) = (text("event"), words.split(' ').next().unwrap_or_default());
+            let what = match event.as_str() {
+                "done" | "failed" | "added" | "repair" => format!("{event} {first}"),
+                "stop" | "ended" => format!("{event} {} {}", text("verdict"), text("reason")),
+                _ => event,
+            };
+            *noted.entry(what.trim_end().to_owned()).or_default() += 1;
+        }
+    }
+    noted
+}

@@ -1,0 +1,697 @@
+//! The operations of both programs, and what must hold when something breaks in them.
+
+use super::facts::Facts;
+use super::story::{Answer, Case, Outcome, Story, ensure, same};
+use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, World};
+
+/// Returns all stories.
+pub fn all() -> Vec<Story> {
+    [arming(), stopping(), keeping_books(), moving_and_ending()].into_iter().flatten().collect()
+}
+
+fn story(
+    name: &'static str,
+    before: fn(&World),
+    call: fn(&World) -> Call,
+    judge: fn(&Case<'_>) -> Outcome,
+) -> Story {
+    Story { name, before, call, judge }
+}
+
+fn arming() -> Vec<Story> {
+    vec![
+        story("implement", nothing, implement, armed),
+        story("implement, again", implemented, implement, armed),
+        story("implement, from another", driven_by_other, implement, taken),
+        story("implement, corrupt state", corrupt_state, implement, armed),
+        story("spool start in a session", nothing, start_in_session, armed),
+        story("spool start in a terminal", nothing, start, started),
+        story("ralph loop", nothing, ralph, ralph_armed),
+        story("ralph loop, a long task", long_task, ralph_of_file, ralph_armed),
+        story("ralph loop, replaced", ralph_before, ralph_replaced, ralph_armed),
+        story("ralph loop in a feature's place", implemented, ralph_replaced, ralph_armed),
+    ]
+}
+
+fn stopping() -> Vec<Story> {
+    vec![
+        story("stop, go on", implemented, stop, goes_on),
+        story("stop, list changed", list_changed, stop, goes_on),
+        story("stop, done", all_ticked, stop, completes),
+        story("stop, last iteration", last_iteration, stop, ends_as_max_iters),
+        story("stop, no tool call", idle, stop, ends_as_no_progress),
+        story("stop, corrupt state", corrupt_in_loop, stop, goes_on),
+        story("stop, still corrupt", still_corrupt, stop, ends_as_corrupt),
+        story("stop, awaiting approval", awaiting, stop, waits),
+        story("stop, takes the loop", started_before, stop, claims),
+        story("stop beside another's loop", driven_by_other, stop, beside),
+        story("stop, tells of an end", blocked, stop, tells_blocked),
+        story("session start", implemented, compacted, changes_nothing),
+        story("failed turn", implemented, failed_turn, pauses_for_failure),
+        story("ralph stop, go on", ralph_before, stop, goes_on),
+        story("ralph stop, promise", ralph_before, stop_with_promise, completes),
+        story("ralph stop, last iteration", ralph_last, stop, ends_as_max_iters),
+    ]
+}
+
+fn keeping_books() -> Vec<Story> {
+    vec![
+        story("spool task block", implemented, task_block, blocks),
+        story("spool task done", implemented, task_done, ticks),
+        story("spool task fail", implemented, task_fail, counts),
+        story("spool task fail, with repair", recovering, task_fail, repairs),
+        story("spool task fail, last attempt", last_attempt, task_fail, fails_for_good),
+        story("spool task add", implemented, task_add, adds),
+        story("spool task next", implemented, task_next, changes_nothing),
+        story("spool status", implemented, status, changes_nothing),
+        story("spool log", implemented, log, changes_nothing),
+    ]
+}
+
+fn moving_and_ending() -> Vec<Story> {
+    vec![
+        story("cancel in the session", implemented, cancel_command, cancelled),
+        story("spool cancel", implemented, cancel, cancelled),
+        story("spool pause", implemented, pause, paused),
+        story("spool resume", paused_before, resume, resumed),
+        story("spool block", implemented, block, blocks),
+        story("adopt a feature's loop", driven_by_other, adopt, adopted),
+        story("spool adopt a feature's loop", driven_by_other, spool_adopt, adopted),
+        story("ralph cancel", ralph_before, cancel_ralph, ralph_cancelled),
+        story("ralph spool cancel", ralph_before, cancel, ralph_cancelled),
+        story("ralph block", ralph_before, block, blocks),
+        story("ralph adopt", ralph_of_other, adopt, adopted),
+        story("ralph adopt, replacing", ralph_of_both, adopt_replacing, adopted),
+    ]
+}
+
+// ---- what is there before -------------------------------------------------------------------------
+
+fn does(world: &World, call: &Call) {
+    world.ages();
+    let run = world.plain(call);
+    assert_eq!(run.code, Some(0), "{run:?}");
+}
+
+fn nothing(_: &World) {}
+
+fn implemented(world: &World) {
+    does(world, &implement(world));
+    does(world, &stop(world));
+    world.works(OURS);
+}
+
+fn driven_by_other(world: &World) {
+    does(world, &world.command(OTHER, "speckit:implement", ""));
+    does(world, &world.stop(OTHER, "Working."));
+}
+
+fn corrupt_state(world: &World) {
+    std::fs::write(world.feature(".speckit-state.json"), CORRUPT).unwrap();
+}
+
+fn corrupt_in_loop(world: &World) {
+    implemented(world);
+    corrupt_state(world);
+}
+
+fn still_corrupt(world: &World) {
+    corrupt_in_loop(world);
+    does(world, &stop(world));
+}
+
+fn list_changed(world: &World) {
+    implemented(world);
+    world.tick("T002");
+}
+
+fn all_ticked(world: &World) {
+    implemented(world);
+    for id in ["T002", "T003", "T004"] {
+        world.tick(id);
+    }
+}
+
+fn last_iteration(world: &World) {
+    does(world, &world.command(OURS, "speckit:implement", "--max-iterations 1"));
+    world.works(OURS);
+}
+
+fn idle(world: &World) {
+    implemented(world);
+    for _ in 0..3 {
+        does(world, &stop(world));
+    }
+}
+
+fn awaiting(world: &World) {
+    implemented(world);
+    world.set_state("awaitingApproval", true);
+}
+
+fn started_before(world: &World) {
+    does(world, &start(world));
+    world.works(OURS);
+}
+
+fn blocked(world: &World) {
+    implemented(world);
+    does(world, &task_block(world));
+}
+
+fn paused_before(world: &World) {
+    implemented(world);
+    does(world, &pause(world));
+}
+
+fn recovering(world: &World) {
+    does(world, &world.command(OURS, "speckit:implement", "--recovery-mode"));
+}
+
+fn last_attempt(world: &World) {
+    does(world, &world.command(OURS, "speckit:implement", "--max-task-iterations 1"));
+    world.works(OURS);
+}
+
+fn long_task(world: &World) {
+    world.write("task.md", "Make it well. ".repeat(600));
+}
+
+fn ralph_before(world: &World) {
+    does(world, &ralph(world));
+    does(world, &stop(world));
+    world.works(OURS);
+}
+
+fn ralph_last(world: &World) {
+    does(world, &world.command(OURS, "speckit:ralph-loop", "\"Make it\" --max-iterations 1"));
+    world.works(OURS);
+}
+
+fn ralph_of_other(world: &World) {
+    does(world, &world.command(OTHER, "speckit:ralph-loop", "\"Make it\" --max-iterations 9"));
+    does(world, &world.stop(OTHER, "Working."));
+}
+
+fn ralph_of_both(world: &World) {
+    ralph_of_other(world);
+    does(world, &world.command(OURS, "speckit:ralph-loop", "\"Something else\""));
+}
+
+// ---- the calls ------------------------------------------------------------------------------------
+
+fn implement(world: &World) -> Call {
+    world.command(OURS, "speckit:implement", "")
+}
+
+fn start_in_session(_: &World) -> Call {
+    Call::spool(Some(OURS), &["start"])
+}
+
+fn start(_: &World) -> Call {
+    Call::spool(None, &["start"])
+}
+
+fn stop(world: &World) -> Call {
+    world.stop(OURS, "I stop here.")
+}
+
+fn stop_with_promise(world: &World) -> Call {
+    world.stop(OURS, "All is done.\n<promise>DONE</promise>")
+}
+
+fn compacted(world: &World) -> Call {
+    world.other_event(OURS, "SessionStart", ("source", "compact"))
+}
+
+fn failed_turn(world: &World) -> Call {
+    world.other_event(OURS, "StopFailure", ("error", "rate_limit"))
+}
+
+fn cancel_command(world: &World) -> Call {
+    world.command(OURS, "speckit:cancel", "")
+}
+
+fn cancel(_: &World) -> Call {
+    Call::spool(None, &["cancel"])
+}
+
+fn pause(_: &World) -> Call {
+    Call::spool(None, &["pause"])
+}
+
+fn resume(_: &World) -> Call {
+    Call::spool(None, &["resume"])
+}
+
+fn task_block(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "block", "put the key into .env"])
+}
+
+fn block(_: &World) -> Call {
+    Call::spool(Some(OURS), &["block", "put the key into .env"])
+}
+
+fn task_done(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "done", "T002"])
+}
+
+fn task_fail(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "fail", "T002", "no such module"])
+}
+
+fn task_add(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "add", "--after", "T002", "Write the manual"])
+}
+
+fn task_next(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "next"])
+}
+
+fn status(_: &World) -> Call {
+    Call::spool(None, &["status"])
+}
+
+fn log(_: &World) -> Call {
+    Call::spool(None, &["log"])
+}
+
+fn adopt(world: &World) -> Call {
+    world.command(OURS, "speckit:ralph-loop", &format!("--adopt {OTHER} --force"))
+}
+
+fn adopt_replacing(world: &World) -> Call {
+    world.command(OURS, "speckit:ralph-loop", &format!("--adopt {OTHER} --force --replace"))
+}
+
+fn spool_adopt(_: &World) -> Call {
+    Call::spool(Some(OURS), &["adopt", "--session", OTHER, "--force"])
+}
+
+fn ralph(world: &World) -> Call {
+    world.command(OURS, "speckit:ralph-loop", "\"Make it\" --max-iterations 9")
+}
+
+fn ralph_of_file(world: &World) -> Call {
+    world.command(OURS, "speckit:ralph-loop", "--prompt-file task.md --max-iterations 9")
+}
+
+fn ralph_replaced(world: &World) -> Call {
+    world.command(OURS, "speckit:ralph-loop", "\"Make it\" --max-iterations 9 --replace")
+}
+
+fn cancel_ralph(world: &World) -> Call {
+    world.command(OURS, "speckit:cancel-ralph", "")
+}
+
+// ---- what must hold -------------------------------------------------------------------------------
+
+/// Says that the loop is armed, or that it is not; and it is so.
+fn armed(case: &Case<'_>) -> Outcome {
+    let says_armed = case.said("the loop is armed");
+    if says_armed && !case.killed() {
+        ensure(case.now.live() == [OURS], "it says armed, and no loop lives")?;
+        same(&case.now.phase.as_str(), &"execution", "it says armed, and the phase is not it")?;
+    } else if !case.killed() && !case.is_mute() {
+        unchanged_loops(case, "it is refused")?;
+        if case.before.phase.is_empty() && case.before.live().is_empty() && !is_corrupt(case) {
+            case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
+        }
+    } else {
+        let live = case.now.live();
+        ensure(live.is_empty() || live == [OURS], &format!("the loop lives in {live:?}"))?;
+    }
+    ensure(case.now.tasks == case.before.tasks, "the list is another one")?;
+    let now = case.again()?;
+    ensure(now.live() == [OURS], "armed again, and no loop lives")?;
+    case.stops(OURS, "I stop here.").held("armed again")
+}
+
+/// Whether a stop has something to say about the state file whatever happens.
+fn is_corrupt(case: &Case<'_>) -> bool {
+    std::fs::read(case.world.feature(".speckit-state.json"))
+        .is_ok_and(|it| it == CORRUPT.as_bytes())
+}
+
+/// The loops are what they were before, and so is the phase.
+fn unchanged_loops(case: &Case<'_>, when: &str) -> Outcome {
+    same(&case.now.loops, &case.before.loops, &format!("{when}, and the loops are others"))?;
+    same(&case.now.claims, &case.before.claims, &format!("{when}, and the claims are others"))
+}
+
+/// Arming takes a feature from another session.
+fn taken(case: &Case<'_>) -> Outcome {
+    let live = case.now.live();
+    ensure(live.len() <= 1, &format!("the loop lives in {live:?}"))?;
+    if case.said("the loop is armed") && !case.killed() {
+        ensure(live == [OURS], "it says armed, and the loop is elsewhere")?;
+    } else if !case.killed() && !case.is_mute() {
+        unchanged_loops(case, "it is refused")?;
+        case.stops(OTHER, "I stop here.").held("refused, then a stop of the old session")?;
+    }
+    ensure(case.again()?.live() == [OURS], "armed again, and the loop is elsewhere")?;
+    case.stops(OURS, "I stop here.").held("armed again")?;
+    match case.stops(OTHER, "I stop here.") {
+        Answer::Held(_) => Err("both sessions are held".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// A person arms in a terminal; the first session that stops takes the loop.
+fn started(case: &Case<'_>) -> Outcome {
+    let claim = |facts: &Facts| facts.claims.get(FEATURE).cloned();
+    if case.acknowledged() {
+        same(&claim(&case.now), &Some((None, None)), "it says armed, and the claim is not open")?;
+        case.stops(OURS, "I stop here.").held("armed in a terminal")?;
+        return Ok(());
+    }
+    if !case.killed() && !case.is_mute() {
+        let open = claim(&case.now).is_some_and(|(_, closed)| closed.is_none());
+        ensure(!open, "it is refused, and the claim is open")?;
+        case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
+    }
+    same(&claim(&case.again()?), &Some((None, None)), "armed again, and the claim is not open")?;
+    case.stops(OURS, "I stop here.").held("armed again in a terminal")
+}
+
+/// A stop that sends the agent back, or lets it go where it could not be judged; the loop lives on.
+fn goes_on(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    let (before, now) = (case.before.loops[OURS].iterations, case.now.loops[OURS].iterations);
+    ensure(now == before || now == before + 1, "iterations were lost or doubled")?;
+    if case.said("\"decision\"") && !case.is_mute() {
+        ensure(now == before + 1, "the agent was sent back, and it was not counted")?;
+    }
+    same(&case.now.tasks, &case.before.tasks, "the list is another one")?;
+    if case.before.phase.is_empty() {
+        return Ok(());
+    }
+    case.stops(OURS, "I stop again.").held("at the next stop")?;
+    let after = case.facts()?.loops[OURS].iterations;
+    ensure(after == now + 1, "the next iteration was lost or doubled")
+}
+
+/// The loop comes to this end, now or at the next stop, and keeps its name.
+fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
+    let end = case.now.end(OURS);
+    ensure(end.is_empty() || end == reason, &format!("it ended as {end}"))?;
+    let told = !case.is_mute() && words.is_some_and(|words| case.said(words));
+    if told && !case.killed() {
+        same(&end, &reason, "the person was told of an end, and it is not there")?;
+    }
+    let call = (case.call).clone();
+    for round in 0..3 {
+        let run = case.later(&call);
+        if let Some(words) = words.filter(|_| round == 0 && !told && !case.killed()) {
+            let first = case.is_mute() || run.stdout.contains(words);
+            ensure(first, &format!("nobody was ever told of `{words}`"))?;
+        }
+        ensure(!run.stdout.contains("\"decision\""), "the agent is held after the end")?;
+    }
+    let after = case.facts()?;
+    same(&after.end(OURS), &reason, "the end has another name")?;
+    if let Some((_, closed)) = after.claims.get(FEATURE) {
+        same(&closed.as_deref(), &Some(reason), "the claim's end has another name")?;
+    }
+    Ok(())
+}
+
+fn completes(case: &Case<'_>) -> Outcome {
+    ends(case, "completed", None)
+}
+
+fn ends_as_max_iters(case: &Case<'_>) -> Outcome {
+    ends(case, "max_iters", Some("max_iters"))
+}
+
+fn ends_as_no_progress(case: &Case<'_>) -> Outcome {
+    ends(case, "no_progress", Some("no_progress"))
+}
+
+fn ends_as_corrupt(case: &Case<'_>) -> Outcome {
+    ends(case, "corrupt_state", Some("corrupt_state"))
+}
+
+fn tells_blocked(case: &Case<'_>) -> Outcome {
+    ends(case, "blocked", Some("put the key into .env"))
+}
+
+fn waits(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    let (before, now) = (case.before.loops[OURS].iterations, case.now.loops[OURS].iterations);
+    let held = case.said("\"decision\"");
+    // A state file that cannot be read for once is no approval.
+    ensure(now == before || held, "waiting, and an iteration is counted")?;
+    ensure(!held || case.kind.is_some(), "waiting, and the agent is held")?;
+    match case.stops(OURS, "I wait.") {
+        Answer::Held(_) => Err("held while a person is asked".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// A loop that was armed in a terminal is taken by the first session that stops.
+fn claims(case: &Case<'_>) -> Outcome {
+    let live = case.now.live();
+    ensure(live.is_empty() || live == [OURS], &format!("the loop lives in {live:?}"))?;
+    if case.said("\"decision\"") && !case.is_mute() {
+        ensure(live == [OURS], "the agent was sent back, and the loop is not there")?;
+    }
+    case.stops(OURS, "I stop again.").held("at the next stop")?;
+    let now = case.facts()?;
+    ensure(now.live() == [OURS], "the loop is not there after the next stop")?;
+    ensure(now.noted("claimed") <= 1, "claimed twice")?;
+    match case.stops(OTHER, "I stop here.") {
+        Answer::Held(_) => Err("both sessions are held".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Another session's loop is none of ours.
+fn beside(case: &Case<'_>) -> Outcome {
+    unchanged_loops(case, "a stop beside")?;
+    ensure(!case.said("\"decision\""), "held for another session's loop")?;
+    case.stops(OURS, "I stop again.").silent("a stop beside")?;
+    case.stops(OTHER, "I stop here.").held("the session that has the loop")
+}
+
+fn changes_nothing(case: &Case<'_>) -> Outcome {
+    same(&case.now, case.before, "what only looks has changed something")?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
+}
+
+fn pauses_for_failure(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    if case.said("systemMessage") && !case.is_mute() {
+        ensure(case.now.loops[OURS].paused, "it says paused, and it is not")?;
+    }
+    case.stops(OURS, "I stop again.").held("after the next prompt")
+}
+
+/// A person has cancelled the loop, and reads whether it is so.
+fn cancelled(case: &Case<'_>) -> Outcome {
+    let says = !case.killed()
+        && if case.call.is_hook() {
+            case.said("cancelled") && !case.said("cannot")
+        } else {
+            case.acknowledged()
+        };
+    if says {
+        ensure(case.now.live().is_empty(), "it says cancelled, and the loop lives")?;
+        case.stops(OURS, "I stop here.").silent("cancelled, then a stop")?;
+    }
+    same(&case.now.tasks, &case.before.tasks, "the list is another one")?;
+    let now = case.again()?;
+    ensure(now.live().is_empty(), "cancelled again, and the loop lives")?;
+    if let Answer::Held(_) = case.stops(OURS, "I stop here.") {
+        return Err("held after the cancel".to_owned());
+    }
+    let end = case.facts()?;
+    same(&end.end(OURS), &"cancelled", "the end has another name")
+}
+
+fn paused(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    let is = case.now.loops[OURS].paused;
+    if case.acknowledged() {
+        ensure(is, "it says paused, and it is not")?;
+    } else if !case.killed() && !case.is_mute() {
+        ensure(!is, "it says that it failed, and the loop is paused")?;
+    }
+    ensure(case.again()?.loops[OURS].paused, "paused again, and it is not")?;
+    ensure(case.facts()?.noted("paused") <= 1, "noted twice")?;
+    match case.stops(OURS, "I stop here.") {
+        Answer::Held(_) => Err("held in a pause".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn resumed(case: &Case<'_>) -> Outcome {
+    ensure(case.now.live() == [OURS], "the loop does not live any more")?;
+    let is = case.now.loops[OURS].paused;
+    if case.acknowledged() {
+        ensure(!is, "it says that it goes on, and it is paused")?;
+    } else if !case.killed() && !case.is_mute() {
+        ensure(is, "it says that it failed, and the loop goes on")?;
+    }
+    ensure(!case.again()?.loops[OURS].paused, "resumed again, and it is paused")?;
+    case.stops(OURS, "I stop here.").held("after the pause")
+}
+
+/// The agent needs a person: that is an end with its name and its words.
+fn blocks(case: &Case<'_>) -> Outcome {
+    let words = "put the key into .env";
+    if case.acknowledged() {
+        case.stops(OURS, "I need a key.").told(words, "blocked, then a stop")?;
+        return same(&case.facts()?.end(OURS), &"blocked", "the end has another name");
+    }
+    match case.stops(OURS, "I need a key.") {
+        Answer::Silent => Err("the agent may stop, and nobody is told why".to_owned()),
+        told @ Answer::Told(_) => {
+            told.told(words, "broken off, then a stop")?;
+            same(&case.facts()?.end(OURS), &"blocked", "the end has another name")
+        }
+        Answer::Held(_) => {
+            case.again()?;
+            case.stops(OURS, "I need a key.").told(words, "blocked again, then a stop")?;
+            same(&case.facts()?.end(OURS), &"blocked", "the end has another name")
+        }
+    }
+}
+
+/// A box is ticked, once in every book.
+fn ticks(case: &Case<'_>) -> Outcome {
+    if case.acknowledged() {
+        ensure(case.now.is_done("T002"), "it says done, and the box is open")?;
+    }
+    let now = case.again()?;
+    ensure(now.is_done("T002"), "done again, and the box is open")?;
+    same(&now.noted("done T002"), &1, "lines of the journal")?;
+    let noted = now.progress.iter().filter(|line| line.starts_with("- [done] T002 ")).count();
+    same(&noted, &1, "lines of the progress notes")?;
+    others_unchanged(case, &now, &["T002"])?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
+}
+
+/// All lines of the list but those of these tasks are what they were.
+fn others_unchanged(case: &Case<'_>, now: &Facts, but: &[&str]) -> Outcome {
+    let others = |facts: &Facts| -> Vec<String> {
+        let ours = |line: &&String| !but.iter().any(|id| line.contains(id));
+        facts.tasks.iter().filter(ours).cloned().collect()
+    };
+    same(&others(now), &others(case.before), "the list is not whole")
+}
+
+fn counts(case: &Case<'_>) -> Outcome {
+    let count = |facts: &Facts| facts.attempts.get("T002").copied().unwrap_or(0);
+    let first = count(&case.now);
+    ensure(first <= 1, "counted twice")?;
+    if case.acknowledged() {
+        same(&first, &1, "it says counted, and it is not")?;
+        same(&case.now.noted("failed T002"), &1, "lines of the journal")?;
+    }
+    same(&count(&case.again()?), &(first + 1), "failed again: attempts")?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
+}
+
+fn repairs(case: &Case<'_>) -> Outcome {
+    let repairs = |facts: &Facts| {
+        facts.tasks.iter().filter(|line| line.contains("Remove what made it fail")).count()
+    };
+    ensure(repairs(&case.now) <= 1, "two repairs")?;
+    if case.acknowledged() {
+        same(&repairs(&case.now), &1, "it says that there is a repair, and there is none")?;
+    }
+    let now = case.again()?;
+    same(&repairs(&now), &1, "failed again: repairs")?;
+    others_unchanged(case, &now, &["Remove what made it fail"])?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
+}
+
+fn fails_for_good(case: &Case<'_>) -> Outcome {
+    if case.acknowledged() {
+        case.stops(OURS, "It fails.").told("task_failed", "failed for good, then a stop")?;
+        return same(&case.facts()?.end(OURS), &"task_failed", "the end has another name");
+    }
+    match case.stops(OURS, "It fails.") {
+        Answer::Silent => Err("the agent may stop, and nobody is told why".to_owned()),
+        told @ Answer::Told(_) => {
+            told.told("task_failed", "broken off, then a stop")?;
+            same(&case.facts()?.end(OURS), &"task_failed", "the end has another name")
+        }
+        Answer::Held(_) => {
+            case.again()?;
+            case.stops(OURS, "It fails.").told("task_failed", "failed again, then a stop")?;
+            same(&case.facts()?.end(OURS), &"task_failed", "the end has another name")
+        }
+    }
+}
+
+fn adds(case: &Case<'_>) -> Outcome {
+    let added = |facts: &Facts| {
+        facts.tasks.iter().filter(|line| line.ends_with(" Write the manual")).count()
+    };
+    ensure(added(&case.now) <= 1, "added twice")?;
+    if case.acknowledged() {
+        same(&added(&case.now), &1, "it says added, and it is not there")?;
+    } else {
+        same(&added(&case.again()?), &1, "added again")?;
+    }
+    others_unchanged(case, &case.facts()?, &["Write the manual"])?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
+}
+
+/// A loop moves from one session to another: it is in exactly one, whatever breaks.
+fn adopted(case: &Case<'_>) -> Outcome {
+    let at = case.now.live();
+    ensure(at.contains(&OTHER) || at.contains(&OURS), "the loop is in no session")?;
+    let moved = !case.now.end(OTHER).is_empty() || !at.contains(&OTHER);
+    let says = !case.killed() && case.said("Loop taken over from");
+    if says {
+        ensure(moved && at == [OURS], &format!("it says that it moved, and it is in {at:?}"))?;
+    } else if !case.killed() && !case.is_mute() {
+        ensure(!moved, "it is refused, and the loop has moved")?;
+    }
+    let held = [OURS, OTHER].map(|session| case.stops(session, "I stop here."));
+    let held = held.map(|answer| matches!(answer, Answer::Held(_)));
+    ensure(held != [false, false], "no session is held")?;
+    let both_had_one = case.before.live().len() == 2;
+    ensure(both_had_one || held != [true, true], "both sessions are held")?;
+    case.again()?;
+    ensure(case.facts()?.live() == [OURS], "taken over again, and it is elsewhere")?;
+    let held = [OURS, OTHER].map(|session| case.stops(session, "I stop again."));
+    let held = held.map(|answer| matches!(answer, Answer::Held(_)));
+    same(&held, &[true, false], "taken over again: who is held")
+}
+
+fn ralph_armed(case: &Case<'_>) -> Outcome {
+    let is_new = |facts: &Facts| {
+        facts.loops.get(OURS).is_some_and(|it| {
+            it.kind == "ralph" && it.end.is_empty() && Some(it) != case.before.loops.get(OURS)
+        })
+    };
+    let says = !case.killed() && case.said("additionalContext") && !case.said("cannot");
+    if says {
+        ensure(is_new(&case.now), "it says armed, and it is not")?;
+    } else if !case.killed() && !case.is_mute() {
+        same(&case.now.loops, &case.before.loops, "it is refused, and the loops are others")?;
+    }
+    case.again()?;
+    case.stops(OURS, "I stop here.").held("armed again")
+}
+
+fn ralph_cancelled(case: &Case<'_>) -> Outcome {
+    let says = !case.killed()
+        && if case.call.is_hook() {
+            case.said("Ralph loop cancelled")
+        } else {
+            case.acknowledged()
+        };
+    if says {
+        same(&case.now.end(OURS), &"cancelled", "it says cancelled, and it is not")?;
+        case.stops(OURS, "I stop here.").silent("cancelled, then a stop")?;
+    } else if !case.killed() && !case.is_mute() {
+        same(&case.now.end(OURS), &"", "it says that it failed, and the loop is over")?;
+    }
+    same(&case.again()?.end(OURS), &"cancelled", "cancelled again: the end")?;
+    case.stops(OURS, "I stop here.").silent("cancelled again, then a stop")
+}

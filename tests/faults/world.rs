@@ -1,0 +1,275 @@
+//! A scratch project that is put back, file by file, before every run, and the programs that work in it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use filetime::{FileTime, set_file_mtime};
+use ralph_speckit::world as clock;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::tracer::{self, Fault, Run};
+
+/// The session that has the loop in most stories.
+pub const OURS: &str = "3f2c8a10-0001-4000-8000-000000000001";
+/// Another session of the same project.
+pub const OTHER: &str = "3f2c8a10-0002-4000-8000-000000000002";
+/// The feature of the project.
+pub const FEATURE: &str = "001-login";
+/// A file that somebody has broken.
+pub const CORRUPT: &str = "{\"phase\": \"exec";
+/// Four tasks, one of them done.
+pub const TASKS: &str = "# Tasks: Login\n\n- [x] T001 Create it\n- [ ] T002 Fill it\n- [ ] T003 Try it\n- [ ] T004 Ship it\n";
+
+/// A folder with a project, a home and the transcripts of two sessions.
+pub struct World {
+    scratch: TempDir,
+    pub root: PathBuf,
+}
+
+/// What stood in the folder: put back in no time, again and again.
+pub struct Snapshot(Vec<(PathBuf, Thing)>);
+
+enum Thing {
+    Folder(u32),
+    File(Vec<u8>, u32),
+    Link(PathBuf),
+}
+
+/// One call of a program: which, with what, and by which session.
+#[derive(Clone, Debug)]
+pub struct Call {
+    program: &'static str,
+    arguments: Vec<String>,
+    session: Option<&'static str>,
+    input: Vec<u8>,
+}
+
+impl Call {
+    /// `spool …` by the agent of a session, or by a person in a terminal.
+    pub fn spool(session: Option<&'static str>, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+        let program = env!("CARGO_BIN_EXE_spool");
+        Self { program, arguments, session, input: Vec::new() }
+    }
+
+    /// The hook with an event.
+    pub fn hook(session: &'static str, event: &Value) -> Self {
+        let program = env!("CARGO_BIN_EXE_ralph-hook");
+        let input = event.to_string().into_bytes();
+        Self { program, arguments: Vec::new(), session: Some(session), input }
+    }
+
+    pub fn is_hook(&self) -> bool {
+        self.program == env!("CARGO_BIN_EXE_ralph-hook")
+    }
+}
+
+impl World {
+    /// A project of spec-kit with one feature; in memory, where there is such a folder.
+    pub fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let scratch = TempDir::with_prefix_in("faults-", memory);
+        Self::at(scratch.unwrap_or_else(|_| TempDir::with_prefix("faults-").unwrap()))
+    }
+
+    /// The same in a folder of the test's own.
+    pub fn at(scratch: TempDir) -> Self {
+        let top = scratch.path().canonicalize().unwrap();
+        let world = Self { scratch, root: top.join("project") };
+        for folder in ["home", "transcripts", "project/.specify", "project/src"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        world.write(&format!("specs/{FEATURE}/tasks.md"), TASKS);
+        let pointer = json!({"feature_directory": format!("specs/{FEATURE}")});
+        world.write(".specify/feature.json", pointer.to_string());
+        for session in [OURS, OTHER] {
+            world.works(session);
+        }
+        world
+    }
+
+    fn top(&self) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn feature(&self, name: &str) -> PathBuf {
+        self.root.join("specs").join(FEATURE).join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The session's agent uses a tool and changes a file.
+    pub fn works(&self, session: &str) {
+        let path = self.transcript(session);
+        let line = json!({"type": "assistant", "isSidechain": false, "message": {"id": "m",
+            "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Edit", "input": {}}]}});
+        let mut text = fs::read_to_string(&path).unwrap_or_default();
+        text += &line.to_string();
+        text.push('\n');
+        fs::write(path, text).unwrap();
+        let source = self.path("src/main.rs");
+        let grown = fs::read_to_string(&source).unwrap_or_default() + "more\n";
+        fs::write(source, grown).unwrap();
+    }
+
+    fn transcript(&self, session: &str) -> PathBuf {
+        self.top().join("transcripts").join(format!("{session}.jsonl"))
+    }
+
+    /// Ticks the box of a task by hand.
+    pub fn tick(&self, id: &str) {
+        let path = self.feature("tasks.md");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text.replace(&format!("[ ] {id} "), &format!("[x] {id} "))).unwrap();
+    }
+
+    /// Changes one field of the state file, as another tool does.
+    pub fn set_state(&self, field: &str, value: impl Into<Value>) {
+        let path = self.feature(".speckit-state.json");
+        let mut state: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        state[field] = value.into();
+        fs::write(path, state.to_string()).unwrap();
+    }
+
+    fn event(&self, name: &str, session: &str) -> Map<String, Value> {
+        let mut event = Map::new();
+        event.insert("session_id".to_owned(), session.into());
+        event.insert("transcript_path".to_owned(), self.transcript(session).to_str().into());
+        event.insert("cwd".to_owned(), self.root.to_str().into());
+        event.insert("hook_event_name".to_owned(), name.into());
+        event
+    }
+
+    /// The agent of a session wants to end its turn with these words.
+    pub fn stop(&self, session: &'static str, words: &str) -> Call {
+        let mut event = self.event("Stop", session);
+        event.insert("stop_hook_active".to_owned(), false.into());
+        event.insert("last_assistant_message".to_owned(), words.into());
+        event.insert("background_tasks".to_owned(), json!([]));
+        event.insert("session_crons".to_owned(), json!([]));
+        Call::hook(session, &event.into())
+    }
+
+    /// A person types a slash command.
+    pub fn command(&self, session: &'static str, name: &str, arguments: &str) -> Call {
+        let mut event = self.event("UserPromptExpansion", session);
+        event.insert("expansion_type".to_owned(), "slash_command".into());
+        event.insert("command_name".to_owned(), name.into());
+        event.insert("command_args".to_owned(), arguments.into());
+        event.insert("command_source".to_owned(), "plugin".into());
+        event.insert("prompt".to_owned(), format!("/{name} {arguments}").trim_end().into());
+        Call::hook(session, &event.into())
+    }
+
+    /// Another event, with one field of its own.
+    pub fn other_event(&self, session: &'static str, name: &str, field: (&str, &str)) -> Call {
+        let mut event = self.event(name, session);
+        event.insert(field.0.to_owned(), field.1.into());
+        Call::hook(session, &event.into())
+    }
+
+    fn prepared(&self, call: &Call) -> Command {
+        let mut command = Command::new(call.program);
+        command.args(&call.arguments).env_clear().current_dir(&self.root);
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.top().join("home"));
+        // A session's agent finds its own id there.
+        if let Some(session) = call.session.filter(|_| !call.is_hook()) {
+            command.env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        command
+    }
+
+    /// Runs a program with a fault in it.
+    pub fn run(&self, call: &Call, fault: Fault) -> Run {
+        tracer::run(&self.prepared(call), &call.input, fault)
+    }
+
+    /// Runs a program as it is.
+    pub fn plain(&self, call: &Call) -> Run {
+        let mut command = self.prepared(call);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that does not read is none of this test's.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), &call.input);
+        let output = child.wait_with_output().unwrap();
+        Run::plain(&output)
+    }
+
+    /// Dates all files back: nobody is writing them, and what was left behind is old.
+    pub fn ages(&self) {
+        let long_ago = FileTime::from_unix_time((clock::now() / 1000).cast_signed() - 600, 0);
+        for (path, kind) in things(&self.top()) {
+            if kind.is_file() {
+                set_file_mtime(path, long_ago).unwrap();
+            }
+        }
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        let thing = |path: &Path, kind: fs::FileType| {
+            let mode = || fs::symlink_metadata(path).unwrap().permissions().mode();
+            if kind.is_dir() {
+                Thing::Folder(mode())
+            } else if kind.is_symlink() {
+                Thing::Link(fs::read_link(path).unwrap())
+            } else {
+                Thing::File(fs::read(path).unwrap(), mode())
+            }
+        };
+        let things = things(&self.top()).into_iter();
+        Snapshot(things.map(|(path, kind)| (path.clone(), thing(&path, kind))).collect())
+    }
+
+    /// Puts everything back as it was.
+    pub fn restore(&self, snapshot: &Snapshot) {
+        for entry in fs::read_dir(self.top()).unwrap().flatten() {
+            fs::remove_dir_all(entry.path()).unwrap();
+        }
+        for (path, thing) in &snapshot.0 {
+            match thing {
+                Thing::Folder(mode) => {
+                    fs::create_dir(path).unwrap();
+                    fs::set_permissions(path, Permissions::from_mode(*mode)).unwrap();
+                }
+                Thing::File(bytes, mode) => {
+                    fs::write(path, bytes).unwrap();
+                    fs::set_permissions(path, Permissions::from_mode(*mode)).unwrap();
+                }
+                Thing::Link(to) => symlink(to, path).unwrap(),
+            }
+        }
+        self.ages();
+    }
+
+    /// All files of the scratch folder by name, with their content.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let files = things(&self.top()).into_iter().filter(|(_, kind)| kind.is_file());
+        files.map(|(path, _)| (path.clone(), fs::read(path).unwrap())).collect()
+    }
+}
+
+/// Everything below a folder, folders before what is in them.
+fn things(top: &Path) -> Vec<(PathBuf, fs::FileType)> {
+    let (mut found, mut folders) = (Vec::new(), vec![top.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                folders.push(entry.path());
+            }
+            found.push((entry.path(), kind));
+        }
+    }
+    found
+}
