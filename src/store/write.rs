@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::world;
 
+/// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
+const LOOKS: usize = 5;
+
 /// How far a written file has to be on its way to the disk before this returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
@@ -113,7 +116,19 @@ pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
 }
 
 /// Whether the last line of a file has its end; an empty file has no line without one.
+///
+/// A write of somebody else is seen in parts when it crosses a page: a line without an end is looked at again.
 fn ends_with_a_line(file: &mut File) -> io::Result<bool> {
+    for _ in 0..LOOKS {
+        if ends_with_a_line_now(file)? {
+            return Ok(true);
+        }
+        world::pause(Duration::from_millis(1));
+    }
+    Ok(false)
+}
+
+fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
     }
