@@ -6,6 +6,7 @@ pub mod checks;
 pub mod claude;
 pub mod engine;
 pub mod evidence;
+pub mod exec;
 pub mod hook;
 pub mod ralph;
 pub mod speckit;

@@ -75,6 +75,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
+    crate::exec::keeper::keep_if_asked();
     crate::runner::process::keep_if_asked();
     let result = match Spool::parse().command {
         Command::Demo(args) => demo::run(&args),

@@ -10,9 +10,9 @@ mod stop_task;
 use std::io::{self, BufRead, Read, Write};
 use std::time::Duration;
 
-use crate::checks::{KEEPER, keep};
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
+use crate::exec::keeper::keep_if_asked;
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -25,9 +25,7 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 pub fn main() {
-    if let Some(command) = world::raw_variable(KEEPER) {
-        keep(&command);
-    }
+    keep_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
     let answer = answer_by(&read_event(deadline), deadline);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.

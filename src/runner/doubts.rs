@@ -1,11 +1,10 @@
 //! What a person should look at who reads nothing but the end of a loop.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::screen::{counted, grouped};
-use crate::engine::tasks::TaskList;
+use super::work::list_at;
 
 /// The most tasks that are named.
 const NAMED: usize = 10;
@@ -55,7 +54,7 @@ fn only_boxes(facts: &Facts<'_>) -> Option<String> {
 }
 
 fn vanished(facts: &Facts<'_>) -> Option<String> {
-    let list = TaskList::parse(&fs::read(facts.list?).ok()?);
+    let list = list_at(facts.list?)?;
     let is_gone = |id: &&String| list.find(id).is_none();
     let gone: Vec<&str> = facts.open_at_start.iter().filter(is_gone).map(String::as_str).collect();
     let tasks = match gone.len() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::target::Change;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Tampered, Work, hash_of};
-use crate::store::read::Problem;
+use crate::store::read::{Problem, read};
 use crate::store::settled::read_settled;
 use crate::world::Deadline;
 
@@ -39,6 +39,14 @@ pub struct Looked {
     pub tampered: Tampered,
     /// The first open task: id and title.
     pub next: Option<(String, String)>,
+    /// Why the list cannot be read, `None` when it can, or is gone.
+    pub problem: Option<String>,
+}
+
+/// Returns the task list in a file as it is now, `None` where it cannot be read: it is missing, no
+/// regular file, or larger than 4 MiB.
+pub fn list_at(path: &Path) -> Option<TaskList> {
+    read(path, MOST).ok().map(|content| TaskList::parse(&content.bytes))
 }
 
 impl Tasks {
@@ -66,9 +74,11 @@ impl Tasks {
                 return Looked { work, ..Looked::default() };
             }
             Err(problem) => {
-                let hash = hash_of(problem.to_string().as_bytes());
+                let problem = problem.to_string();
+                let hash = hash_of(problem.as_bytes());
                 self.hash = hash;
-                return Looked { work: Work::Unreadable { hash }, ..Looked::default() };
+                let work = Work::Unreadable { hash };
+                return Looked { work, problem: Some(problem), ..Looked::default() };
             }
         };
         let list = TaskList::parse(&bytes);
@@ -81,6 +91,7 @@ impl Tasks {
             ticked: self.open.keys().filter(done).cloned().collect(),
             tampered: list.tampered_since(&self.open),
             next: list.next().first().map(|task| (task.id.clone(), task.title.clone())),
+            problem: None,
         };
         self.open = list.open_by_text();
         self.hash = hash_of(&bytes);

@@ -13,3 +13,4 @@ mod properties;
 mod short;
 mod state;
 mod support;
+mod trees;

@@ -7,6 +7,7 @@ mod hazards;
 mod input;
 mod lines;
 mod outcome;
+mod partner;
 mod paths;
 mod properties;
 mod spec_000;

@@ -70,6 +70,9 @@ impl Drive<'_> {
             self.screen.warn(warning);
         }
         let looked = self.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        if let (Some(tasks), Some(problem)) = (&self.tasks, &looked.problem) {
+            self.screen.warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
+        }
         self.changed_files(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);

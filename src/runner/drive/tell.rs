@@ -1,7 +1,5 @@
 //! What a loop says of itself: its start, its iterations, its end.
 
-use std::fs::{self};
-
 use serde_json::json;
 
 use super::Drive;
@@ -11,6 +9,7 @@ use crate::runner::ends;
 use crate::runner::harness::Approval;
 use crate::runner::options::{Commits, DoneCriteria};
 use crate::runner::screen::{counted, grouped, lasted};
+use crate::runner::work::list_at;
 
 impl Drive<'_> {
     pub(super) fn greet(&mut self, version: &str) {
@@ -178,9 +177,9 @@ impl Drive<'_> {
     }
 
     pub(super) fn tasks_line(&self) -> String {
-        let path = self.tasks.as_ref().map(|tasks| tasks.path.clone());
-        let Some(Ok(bytes)) = path.map(fs::read) else { return String::new() };
-        let list = crate::engine::tasks::TaskList::parse(&bytes);
+        let Some(list) = self.tasks.as_ref().and_then(|tasks| list_at(&tasks.path)) else {
+            return String::new();
+        };
         format!("{}/{}", list.done(), list.tasks.len())
     }
 }

@@ -19,8 +19,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::tree;
 use super::words::{Command, News, Order};
+use crate::exec::tree;
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
 

@@ -6,7 +6,6 @@ mod lines;
 mod log;
 mod orphaned;
 mod run;
-mod tree;
 mod words;
 
 use std::fs::File;

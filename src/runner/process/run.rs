@@ -12,7 +12,8 @@ use rustix::process::Signal;
 use super::kept::{Heard, Kept};
 use super::log::Log;
 use super::words::{Command as Asked, News, Order};
-use super::{Cut, Ended, Limits, Watch, Watcher, keeper, tree};
+use super::{Cut, Ended, Limits, Watch, Watcher, keeper};
+use crate::exec::tree;
 use crate::runner::harness::{Launch, Left};
 use crate::world::{self, Deadline};
 

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+/// The most that is read of what the system tells, in bytes.
+const MOST: u64 = 1 << 20;
+
 /// A process as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -54,18 +57,44 @@ pub fn signal(members: &BTreeSet<i32>, signal: Signal) {
 /// Returns all processes of this machine that can be seen.
 #[cfg(target_os = "linux")]
 pub fn all() -> Vec<Process> {
-    let Ok(folder) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    folder
-        .filter_map(|entry| {
-            let id: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-            of_stat(id, &std::fs::read(format!("/proc/{id}/stat")).ok()?)
-        })
-        .collect()
+    ids().filter_map(|id| of_stat(id, &of_system(id, "stat")?)).collect()
 }
 
-/// Reads `/proc/ID/stat`: the name in it may contain anything, so what counts stands behind its last `)`.
+/// The ids of all processes of this machine that can be seen.
+#[cfg(target_os = "linux")]
+fn ids() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// What the system tells of a process under this name, at most 1 MiB of it.
+#[cfg(target_os = "linux")]
+fn of_system(id: i32, name: &str) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    // The system's own files, which have no size and no writer that could be waited for.
+    let file = std::fs::File::open(format!("/proc/{id}/{name}")).ok()?;
+    file.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Returns whether a process was started with this variable in its environment, as far as the system
+/// tells.
+#[cfg(target_os = "linux")]
+pub fn has_variable(id: i32, name: &str, value: &str) -> bool {
+    let wanted = format!("{name}={value}");
+    of_system(id, "environ").is_some_and(|environment| {
+        environment.split(|byte| *byte == 0).any(|pair| pair == wanted.as_bytes())
+    })
+}
+
+/// Returns whether a process was started with this variable in its environment; it cannot be told here.
+#[cfg(not(target_os = "linux"))]
+pub fn has_variable(_: i32, _: &str, _: &str) -> bool {
+    false
+}
+
+/// Reads `/proc/ID/stat`: the name in it may contain anything, so what counts comes after its last `)`.
 #[cfg(target_os = "linux")]
 fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;

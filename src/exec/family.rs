@@ -1,0 +1,191 @@
+//! A program with everything that it starts: what of it is alive, and its end.
+//!
+//! Where this process runs one program at a time, it becomes the parent of every orphan below it, and
+//! whatever descends from it belongs to the program. Elsewhere (in tests, on macOS) the family is the
+//! program's process group and, on Linux, all that carry its mark in their environment.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::tree::{self, Process};
+use crate::world::{self, Deadline};
+
+/// The variable by which a process that left the group is known, where orphans are not adopted.
+const MARK: &str = "RALPH_FAMILY";
+/// How long what is left of a family has to leave when asked.
+const LEAVING: Duration = Duration::from_millis(200);
+/// How long a family is killed for, round after round.
+const KILLING: Duration = Duration::from_secs(5);
+/// Time between two rounds.
+const ROUND: Duration = Duration::from_millis(5);
+/// The parent of no process.
+const NOBODY: i32 = -1;
+
+/// Whether this process adopts orphans: [`SHARED`], [`ALONE`], [`ADOPTS`].
+static PARENT: AtomicU8 = AtomicU8::new(SHARED);
+/// Several programs may be run at once: no orphan can be told from another.
+const SHARED: u8 = 0;
+/// One program is run at a time, and none has been yet.
+const ALONE: u8 = 1;
+/// Every orphan below this process is its child.
+const ADOPTS: u8 = 2;
+
+/// Says that this process runs one program at a time, and that all below it is that program's.
+pub fn alone() {
+    PARENT.store(ALONE, Ordering::Relaxed);
+}
+
+/// Returns whether this process is the parent of every orphan below it; makes it so where it can be.
+pub fn adopts() -> bool {
+    if PARENT.load(Ordering::Relaxed) == ALONE {
+        // What a shell had started before it became this program is not ours to end.
+        let adopts = !has_children() && adopt_orphans();
+        PARENT.store(if adopts { ADOPTS } else { SHARED }, Ordering::Relaxed);
+    }
+    PARENT.load(Ordering::Relaxed) == ADOPTS
+}
+
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> bool {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() -> bool {
+    false
+}
+
+/// Whether this process has a child, dead or alive.
+fn has_children() -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD))
+}
+
+/// Takes note of the dead among the children.
+fn bury() {
+    use rustix::process::{WaitOptions, wait};
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_)) | Err(rustix::io::Errno::INTR)) {}
+}
+
+/// Ends everything that descends from this process, where it adopts orphans; returns how many were ended.
+///
+/// Only to be called while no child is expected to tell how it ended.
+pub fn end_descendants() -> usize {
+    if !adopts() {
+        return 0;
+    }
+    let mut ended = BTreeSet::new();
+    let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
+    loop {
+        bury();
+        if !has_children() || killing.is_over() {
+            return ended.len();
+        }
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let members = tree::members(&tree::all(), own, None, &BTreeSet::new());
+        let new: BTreeSet<i32> = members.difference(&ended).copied().collect();
+        tree::signal(&new, Signal::TERM);
+        if leaving.is_over() {
+            tree::signal(&members, Signal::KILL);
+        }
+        ended.extend(members);
+        world::pause(ROUND);
+    }
+}
+
+/// The processes of one program.
+#[derive(Debug)]
+pub struct Family {
+    /// The program, in a process group of its own; `None` when a keeper stands in front of it.
+    pub leader: Option<Pid>,
+    /// What they carry in their environment, empty where orphans are adopted.
+    mark: String,
+    /// Processes that were seen to belong to it, where neither helps.
+    seen: BTreeSet<i32>,
+}
+
+impl Family {
+    /// Returns the family of what `command` is about to start.
+    pub fn of(command: &mut Command) -> Self {
+        let mark = if adopts() { String::new() } else { unique() };
+        if !mark.is_empty() {
+            command.env(MARK, &mark);
+        }
+        Self { leader: None, mark, seen: BTreeSet::new() }
+    }
+
+    /// Asks the program and its group to end.
+    pub fn ask(&self) {
+        if let Some(leader) = self.leader {
+            // A group that has gone already is no error.
+            let _ = kill_process_group(leader, Signal::TERM);
+        }
+    }
+
+    /// Kills the program and its group.
+    pub fn kill(&self) {
+        if let Some(leader) = self.leader {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+
+    /// Notes who belongs to it while parents and children still hang together.
+    pub fn note(&mut self) {
+        if !cfg!(target_os = "linux") {
+            self.seen = self.living();
+        }
+    }
+
+    /// Ends all that is left once the program itself has: asked first, then without asking.
+    pub fn end(&mut self) {
+        if self.mark.is_empty() {
+            end_descendants();
+            return;
+        }
+        if !cfg!(target_os = "linux") && self.seen.is_empty() {
+            // A list of all processes is the work of another program there.
+            self.ask();
+            self.kill();
+            return;
+        }
+        let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
+        let mut asked = BTreeSet::new();
+        while !killing.is_over() {
+            let living = self.living();
+            if living.is_empty() {
+                return;
+            }
+            tree::signal(&living.difference(&asked).copied().collect(), Signal::TERM);
+            if leaving.is_over() {
+                tree::signal(&living, Signal::KILL);
+            }
+            asked.extend(living);
+            world::pause(ROUND);
+        }
+    }
+
+    fn living(&self) -> BTreeSet<i32> {
+        let all = tree::all();
+        let group = self.leader.map(|leader| leader.as_raw_nonzero().get());
+        let group = group
+            .filter(|_| self.leader.is_some_and(|leader| test_kill_process_group(leader).is_ok()));
+        let mut known = self.seen.clone();
+        known.extend(all.iter().filter(|it| self.is_marked(it)).map(|it| it.id));
+        tree::members(&all, NOBODY, group, &known)
+    }
+
+    fn is_marked(&self, process: &Process) -> bool {
+        tree::has_variable(process.id, MARK, &self.mark)
+    }
+}
+
+fn unique() -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{run}-{}", std::process::id(), world::now())
+}

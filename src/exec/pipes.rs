@@ -1,0 +1,145 @@
+//! The pipes to a program at work: read as it comes, written as it takes, never waited for.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::Source;
+
+/// How much is read at once, in bytes.
+const PIECE: usize = 16 << 10;
+/// How often the pipe of an ended program is read: more often than a pipe holds pieces.
+const MOST_READS: usize = 256;
+
+/// Where a program's outputs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outputs {
+    /// Into a pipe each.
+    Apart,
+    /// Into one pipe.
+    Together,
+    /// Where those of this process go.
+    Inherited,
+}
+
+/// The ends that the program gets.
+#[derive(Debug)]
+pub struct Writers {
+    /// Its standard output.
+    pub output: PipeWriter,
+    /// Its standard error.
+    pub errors: PipeWriter,
+}
+
+/// The ends that stay here.
+#[derive(Debug)]
+pub struct Pipes {
+    open: Vec<(Source, PipeReader)>,
+    feed: Option<Feed>,
+    piece: Vec<u8>,
+}
+
+/// What still has to go into the program's standard input.
+#[derive(Debug)]
+struct Feed {
+    pipe: PipeWriter,
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Pipes {
+    /// Returns the pipes for these outputs; an error when the system gives none.
+    pub fn of(outputs: Outputs) -> io::Result<(Self, Option<Writers>)> {
+        let pipes = |open| Self { open, feed: None, piece: vec![0; PIECE] };
+        if outputs == Outputs::Inherited {
+            return Ok((pipes(Vec::new()), None));
+        }
+        let (output, output_writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&output, true)?;
+        let mut open = vec![(Source::Output, output)];
+        let errors_writer = if outputs == Outputs::Together {
+            output_writer.try_clone()?
+        } else {
+            let (errors, errors_writer) = io::pipe()?;
+            rustix::io::ioctl_fionbio(&errors, true)?;
+            open.push((Source::Errors, errors));
+            errors_writer
+        };
+        Ok((pipes(open), Some(Writers { output: output_writer, errors: errors_writer })))
+    }
+
+    /// Takes what is to go into the program and returns the end that it reads from, `None` for nothing.
+    pub fn feed(&mut self, bytes: Vec<u8>) -> io::Result<Option<PipeReader>> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let (reader, pipe) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        self.feed = Some(Feed { pipe, bytes, written: 0 });
+        Ok(Some(reader))
+    }
+
+    /// Waits until something happens, for `patience` at most, and reads and writes what can be.
+    pub fn turn(
+        &mut self,
+        exit: Option<&OwnedFd>,
+        patience: Duration,
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) {
+        let patience = Timespec::try_from(patience).ok();
+        let mut wanted: Vec<PollFd<'_>> =
+            self.open.iter().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN)).collect();
+        wanted.extend(self.feed.iter().map(|feed| PollFd::new(&feed.pipe, PollFlags::OUT)));
+        wanted.extend(exit.map(|exit| PollFd::new(exit, PollFlags::IN)));
+        // Being interrupted is something that happens.
+        let _ = poll(&mut wanted, patience.as_ref());
+        drop(wanted);
+        self.read_once(take);
+        self.feed = self.feed.take().and_then(Feed::write);
+    }
+
+    /// Reads what an ended program has left behind; what one that escaped goes on writing is not
+    /// waited for.
+    pub fn take_the_rest(&mut self, take: &mut dyn FnMut(Source, &[u8])) {
+        for _ in 0..MOST_READS {
+            if !self.read_once(take) {
+                return;
+            }
+        }
+    }
+
+    /// Reads one piece of each output; returns whether there was any.
+    fn read_once(&mut self, take: &mut dyn FnMut(Source, &[u8])) -> bool {
+        let (mut any, piece) = (false, &mut self.piece);
+        self.open.retain_mut(|(source, pipe)| match pipe.read(piece) {
+            Ok(0) => false,
+            Ok(count) => {
+                any = true;
+                take(*source, &piece[..count]);
+                true
+            }
+            Err(error) => {
+                matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+            }
+        });
+        any
+    }
+}
+
+impl Feed {
+    /// Writes what the program takes now and returns what is left to do; `None` when all is written, or
+    /// it has closed its standard input.
+    fn write(mut self) -> Option<Self> {
+        while self.written < self.bytes.len() {
+            match self.pipe.write(&self.bytes[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(self),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+}
