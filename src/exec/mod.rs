@@ -201,7 +201,6 @@ impl Program {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the room for it")]
 fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
@@ -250,16 +249,13 @@ impl Run {
                 _ => continue,
             };
             self.family.note();
-            let until = match self.lifeline.take() {
+            let until = if let Some(lifeline) = self.lifeline.take() {
                 // The keeper has its own grace, and some rounds of killing.
-                Some(lifeline) => {
-                    drop(lifeline);
-                    grace * 2
-                }
-                None => {
-                    self.family.ask();
-                    grace
-                }
+                drop(lifeline);
+                grace * 2
+            } else {
+                self.family.ask();
+                grace
             };
             ended = Some((end, Deadline::after(until)));
         }
