@@ -71,7 +71,9 @@ fn the_interrupt_ends_it_and_it_may_say_so() {
             said.extend_from_slice(piece);
         })
         .unwrap();
-    assert_eq!((end, &said[..]), (End::Interrupted, &b"ready\nasked\n"[..]));
+    let said = String::from_utf8(said).unwrap();
+    // The shell itself may have a word on its `sleep`.
+    assert!(end == End::Interrupted && said.contains("asked\n"), "{end:?}: {said}");
 }
 
 #[test]
