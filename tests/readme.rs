@@ -87,7 +87,7 @@ fn the_limits_in_the_readme_are_those_of_the_engine() {
 #[test]
 fn the_settings_in_the_readme_are_understood() {
     let example = &blocks(&section("README.md", "## Settings"))[0];
-    let settings = Settings::parse(&example.0);
+    let settings = Settings::parse(example.0.as_bytes()).unwrap();
     let checks: Vec<_> =
         settings.checks.iter().map(|check| (check.run.as_str(), check.limit_seconds)).collect();
     assert!(settings.enabled);

@@ -318,14 +318,13 @@ fn check_project_switch(surroundings: &Surroundings) -> Check {
         );
     };
     let path = project.root.join(SETTINGS);
-    let settings = Settings::read(&project.root);
-    if let Some(problem) = settings.problem {
-        return Check::warn(
-            name,
-            format!("`{}` cannot be used: {}", path.display(), one_line(&problem)),
-            "put the file right; until then the loop is switched on",
-        );
-    }
+    let settings = match Settings::read(&project.root) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let what = format!("`{}` cannot be used: {}", path.display(), error.what());
+            return Check::fail(name, what, error.next_step());
+        }
+    };
     if !settings.enabled {
         return Check::warn(
             name,

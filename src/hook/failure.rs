@@ -24,7 +24,7 @@ pub fn answer(event: &Event) -> Answer {
         return Answer::silent();
     }
     let project = event.cwd().and_then(|cwd| Project::around_session(&cwd, session));
-    let Some(project) = project.filter(|project| Settings::read(&project.root).enabled) else {
+    let Some(project) = project.filter(|project| !Settings::switch_off(&project.root)) else {
         return Answer::silent();
     };
     let loops = Loops::of(&project.root);

@@ -32,11 +32,11 @@ fn paragraph(event: &Event) -> Option<String> {
         return None;
     }
     if record.kind == RALPH {
-        let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
+        let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
         let folder = loops.folder().join(session);
         return ours.then(|| crate::ralph::words::reminder(&record, &folder));
     }
-    let ours = record.ledger.is_live() && Settings::read(&project.root).enabled;
+    let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
     let desk = Desk::read(&feature).filter(Desk::in_execution)?;
     Some(words::reminder(&desk, &record.ledger))

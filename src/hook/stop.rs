@@ -12,7 +12,7 @@ use crate::engine::{Check, CheckResult, Fingerprint, Verdict, Waiting};
 use crate::ralph::pause;
 use crate::ralph::words::title;
 use crate::speckit::project::Project;
-use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::settings::{SETTINGS, Settings, SettingsError};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, RALPH, Record, is_session_id};
 use crate::world::{self, Deadline};
@@ -27,11 +27,16 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
     let Some(project) = project(event) else {
         return Answer::silent();
     };
-    let settings = Settings::read(&project.root);
-    if !settings.enabled {
-        return Answer::silent();
-    }
-    let mut answer = match judge(&project, &settings, event, deadline) {
+    let (settings, broken) = match Settings::read(&project.root) {
+        Ok(settings) if !settings.enabled => return Answer::silent(),
+        Ok(settings) => (settings, None),
+        // Nobody knows what they ask for: what stands for it is a check that fails.
+        Err(error) => {
+            let unknown = Check { run: SETTINGS.to_owned(), limit_seconds: 0 };
+            (Settings { checks: vec![unknown], ..Settings::default() }, Some(error))
+        }
+    };
+    let mut answer = match judge(&project, &settings, broken.as_ref(), event, deadline) {
         Ok(answer) => answer,
         Err(error) => {
             let message = format!(
@@ -40,8 +45,8 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
             Answer::tell(&message).log(&message)
         }
     };
-    if let Some(problem) = settings.problem {
-        answer = answer.log(&format!("{SETTINGS} is left out: {problem}"));
+    if let Some(error) = broken {
+        answer = answer.log(&error.one_line());
     }
     answer
 }
@@ -78,6 +83,7 @@ fn knows(project: &Project, session: &str) -> bool {
 fn judge(
     project: &Project,
     settings: &Settings,
+    broken: Option<&SettingsError>,
     event: &Event,
     deadline: Deadline,
 ) -> io::Result<Answer> {
@@ -87,7 +93,7 @@ fn judge(
         return Ok(Answer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
-    let scene = Scene { project, settings, loops: &loops, event, deadline };
+    let scene = Scene { project, settings, broken, loops: &loops, event, deadline };
     if let Some(answer) = own_loop(&scene, None)? {
         return Ok(answer);
     }
@@ -97,6 +103,8 @@ fn judge(
 pub struct Scene<'a> {
     pub project: &'a Project,
     pub settings: &'a Settings,
+    /// What is wrong with the settings, `None` when nothing is.
+    pub broken: Option<&'a SettingsError>,
     pub loops: &'a Loops,
     pub event: &'a Event,
     pub deadline: Deadline,

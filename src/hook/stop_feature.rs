@@ -10,13 +10,14 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason, Verdict, decide,
-    wants_checks,
+    Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
+    Verdict, decide, wants_checks,
 };
 use crate::evidence::{commits, tree};
 use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::{Feature, Project};
+use crate::speckit::settings::{SETTINGS, SettingsError};
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::closing::{Telling, close_record};
@@ -54,15 +55,29 @@ fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<O
             // Nobody waits for the checks: a cancel in the meantime counts.
             let Seat { folder, record, .. } = seat;
             drop(folder);
-            let results = run_checks(scene, &checks, &record);
+            let results = match scene.broken {
+                Some(error) => vec![unknown_checks(error)],
+                None => run_checks(scene, &checks, &record),
+            };
             own_loop(scene, Some(Ran { results, before }))
         }
     }
 }
 
+/// What stands for the checks of settings that cannot be used: work is not done while nobody knows
+/// what it has to pass.
+fn unknown_checks(error: &SettingsError) -> CheckResult {
+    CheckResult {
+        run: SETTINGS.to_owned(),
+        passed: false,
+        outcome: "the settings cannot be used".to_owned(),
+        tail: error.to_string(),
+    }
+}
+
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
 pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
-    let Scene { project, settings, loops, event, deadline } = scene;
+    let Scene { project, settings, loops, event, deadline, .. } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),

@@ -15,7 +15,7 @@ use crate::engine::{Contract, Demand, Observation, TerminalReason, decide};
 use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::observe::Desk;
 use crate::speckit::project::{Project, printable};
-use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::settings::Settings;
 use crate::speckit::status::age;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
@@ -74,11 +74,7 @@ pub struct Taken {
 /// Moves a loop into the adopter's session and returns what is said about it; on any refusal all
 /// stays as it is.
 pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> {
-    if !Settings::read(&project.root).enabled {
-        return Err(Refusal(format!(
-            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
-        )));
-    }
+    Settings::to_arm(&project.root)?;
     let loops = Loops::of(&project.root);
     let from = meant(&loops, adopter)?;
     let unwritable = |error: io::Error| {

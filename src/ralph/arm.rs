@@ -9,7 +9,7 @@ use super::words;
 use crate::engine::{Check, Contract, Fingerprint, Guardrails, Ledger, TerminalReason};
 use crate::evidence::{commits, tree};
 use crate::speckit::arm::{Refusal, length_of, path_of};
-use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::settings::Settings;
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session};
@@ -57,11 +57,7 @@ pub struct Armed {
 
 /// Arms the loop and returns what is said about it; on any refusal nothing is armed.
 pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
-    if !Settings::read(armer.root).enabled {
-        return Err(Refusal(format!(
-            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
-        )));
-    }
+    Settings::to_arm(armer.root)?;
     let task = task_of(request, armer.cwd)?;
     let loops = Loops::of(armer.root);
     let unwritable = |error: io::Error| {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::observe::Desk;
 use super::project::{Feature, Lost, Project, printable};
-use super::settings::{SETTINGS, Settings};
+use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::tasks::TaskList;
@@ -146,11 +146,7 @@ fn switch(value: Option<&str>) -> Result<bool, Refusal> {
 ///
 /// On any refusal nothing is armed and no file of the feature is changed.
 pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
-    if !Settings::read(&project.root).enabled {
-        return Err(Refusal(format!(
-            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
-        )));
-    }
+    Settings::to_arm(&project.root)?;
     let feature = match &request.feature {
         Some(name) => project.feature(name)?,
         None => project.current_feature()?.ok_or_else(|| {

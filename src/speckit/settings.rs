@@ -1,130 +1,166 @@
 //! `.claude/ralph-speckit.local.md`: a person's switch and checks, in the file's front matter (spec 003, FR-3).
+//!
+//! Only a missing file means that nothing is set. Whatever else cannot be read or is not understood is
+//! an error with its line: a check that a person wrote is never left out without a word.
 
+mod front;
+mod keys;
+mod yaml;
+
+use std::fmt;
+use std::io;
 use std::path::Path;
 
-use crate::engine::Check;
+use super::arm::Refusal;
+use super::project::printable;
+use crate::engine::{Check, hash_of};
 use crate::store::read::{self, Problem};
 
 /// The settings' path, relative to the project.
 pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
 /// The most that is read of it, in bytes.
 const MOST: u64 = 1 << 16;
-/// Seconds that a check without a limit of its own has.
-const CHECK_LIMIT: u64 = 300;
 
 /// What a person has set for this project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Whether the loop may hold a session.
     pub enabled: bool,
-    /// Commands that must pass before a feature counts as done.
+    /// Commands that must pass before work counts as done, in the order of the file.
     pub checks: Vec<Check>,
-    /// Why the file could not be used, `None` when it could or is not there.
-    pub problem: Option<String>,
+    /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
+    pub digest: u64,
+}
+
+/// Why the settings cannot be used, where, and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsError {
+    /// The line, from 1, `None` where the file as a whole is meant.
+    pub line: Option<usize>,
+    /// What is wrong, in lower case and without a full stop.
+    pub what: String,
+    /// What to do next, one sentence.
+    pub advice: String,
+    /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
+    pub digest: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { enabled: true, checks: Vec::new(), problem: None }
+        Self { enabled: true, checks: Vec::new(), digest: 0 }
     }
 }
 
 impl Settings {
-    /// Returns the settings of the project at `root`; without a usable file, the defaults.
-    pub fn read(root: &Path) -> Self {
-        match read::read(&root.join(SETTINGS), MOST) {
-            Ok(content) => Self::parse(&String::from_utf8_lossy(&content.bytes)),
-            Err(Problem::Missing) => Self::default(),
-            Err(problem) => Self { problem: Some(problem.to_string()), ..Self::default() },
-        }
+    /// Returns the settings of the project at `root`, a real path; the defaults where there is no
+    /// file, and an error for every file that cannot be read or is not understood.
+    pub fn read(root: &Path) -> Result<Self, SettingsError> {
+        let content = match read_inside(root) {
+            Ok(bytes) => bytes,
+            Err(Problem::Missing) => return Ok(Self::default()),
+            Err(problem) => {
+                let error = SettingsError::of_file(&problem.to_string(), REPLACE);
+                return Err(SettingsError { digest: hash_of(error.what.as_bytes()), ..error });
+            }
+        };
+        Self::parse(&content)
     }
 
-    /// Returns the settings in a text; keys stand between the two `---` lines, or alone in the file.
+    /// Returns the settings for a loop that is to be armed; an error in them and a loop that they
+    /// switch off are refused.
+    pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
+        let settings = Self::read(root).map_err(|error| Refusal(error.to_string()))?;
+        if settings.enabled {
+            return Ok(settings);
+        }
+        Err(Refusal(format!(
+            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
+        )))
+    }
+
+    /// Returns whether the settings of the project at `root` switch the loop off; those that cannot
+    /// be used switch nothing off.
+    pub fn switch_off(root: &Path) -> bool {
+        Self::read(root).is_ok_and(|settings| !settings.enabled)
+    }
+
+    /// Returns the settings in a file's bytes, or what is wrong with them.
     ///
-    /// `checks:` is a list of commands, or of `run:` with a `limit:` in seconds.
-    pub fn parse(text: &str) -> Self {
-        let mut settings = Self::default();
-        let mut lines = text.trim_start_matches('\u{feff}').lines().peekable();
-        lines.next_if(|line| line.trim() == "---");
-        let mut in_checks = false;
-        for line in lines.take_while(|line| line.trim() != "---") {
-            let nested = line.starts_with([' ', '\t', '-']);
-            if in_checks && nested {
-                settings.take_check_line(line.trim());
-                continue;
-            }
-            // Other indented lines belong to a nested value and are no settings.
-            let Some((key, value)) = line.split_once(':').filter(|_| !nested) else {
-                continue;
-            };
-            in_checks = key.trim() == "checks";
-            if key.trim() == "enabled" {
-                settings.enabled = !is_no(&scalar(value));
-            }
-        }
-        settings.checks.retain(|check| !check.run.is_empty());
-        settings
-    }
-
-    fn take_check_line(&mut self, line: &str) {
-        let (item, rest) = match line.strip_prefix('-') {
-            Some(rest) => (true, rest.trim()),
-            None => (false, line),
-        };
-        if item {
-            self.checks.push(Check { run: String::new(), limit_seconds: CHECK_LIMIT });
-        }
-        let Some(check) = self.checks.last_mut() else {
-            return;
-        };
-        match rest.split_once(':') {
-            Some(("run", value)) => check.run = scalar(value),
-            Some(("limit", value)) => {
-                let seconds = scalar(value);
-                let seconds = seconds.trim_end_matches('s').trim().parse();
-                check.limit_seconds = seconds.unwrap_or(CHECK_LIMIT).clamp(1, 1_500);
-            }
-            _ if item => check.run = scalar(rest),
-            _ => {}
+    /// The keys are YAML between two lines of `---` at the top, or alone in the file. `checks` is a
+    /// list of commands, or of `run` with a `limit` in seconds.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SettingsError> {
+        let parsed = front::text_of(bytes).and_then(front::matter_of).and_then(|front| {
+            let value = yaml::read(front.yaml, front.lines_before)?;
+            // Nothing between two lines of `---` sets nothing; a file of headings is something else.
+            let prose = front.lines_before == 0 && value.value == yaml::Value::Nothing;
+            if prose { Err(keys::no_settings(1)) } else { keys::settings_of(value) }
+        });
+        let digest = hash_of(bytes);
+        match parsed {
+            Ok(settings) => Ok(Self { digest, ..settings }),
+            Err(error) => Err(SettingsError { digest, ..error }),
         }
     }
 }
 
-/// A value without its quotes, or without the comment behind it.
-fn scalar(value: &str) -> String {
-    let value = value.trim();
-    for quote in ['"', '\''] {
-        if let Some((quoted, _)) =
-            value.strip_prefix(quote).and_then(|rest| rest.rsplit_once(quote))
-        {
-            return match quote {
-                '"' => quoted.replace("\\\"", "\"").replace("\\\\", "\\"),
-                _ => quoted.replace("''", "'"),
-            };
+const REPLACE: &str = "Put a readable text file in its place, or remove it";
+
+/// The bytes of the file, unless it is not there or a link leads out of the project.
+fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
+    let path = root.join(SETTINGS);
+    let is_link = |path: &Path| path.symlink_metadata().map(|meta| meta.is_symlink());
+    // Where nobody has settings, this one look is all that they cost.
+    let linked = is_link(&path)?;
+    if linked || path.parent().is_some_and(|folder| is_link(folder).unwrap_or(true)) {
+        let real = path.canonicalize().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Problem::Refused("it is a link to nothing".to_owned()),
+            _ => error.into(),
+        })?;
+        if !real.starts_with(root.canonicalize()?) {
+            return Err(Problem::Outside);
         }
     }
-    value.split(" #").next().unwrap_or_default().trim().to_owned()
+    read::read(&path, MOST).map(|content| content.bytes)
 }
 
-fn is_no(value: &str) -> bool {
-    matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "off" | "0")
+impl SettingsError {
+    fn at(line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { line: Some(line), what: what.into(), advice: advice.into(), digest: 0 }
+    }
+
+    fn of_file(what: &str, advice: &str) -> Self {
+        Self { what: printable(what), advice: advice.to_owned(), ..Self::default() }
+    }
+
+    /// Returns where and what, without what to do about it, such as `line 3: unknown key`.
+    pub fn what(&self) -> String {
+        match self.line {
+            Some(line) => format!("line {line}: {}", self.what),
+            None => self.what.clone(),
+        }
+    }
+
+    /// Returns what to do about it, to be read after a colon or a dash.
+    pub fn next_step(&self) -> String {
+        let mut letters = self.advice.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        first.into_iter().chain(letters).collect()
+    }
+
+    /// Returns the whole error on one line.
+    pub fn one_line(&self) -> String {
+        self.to_string().replace('\n', " ")
+    }
 }
 
-#[cfg(test)]
-mod checks_tests {
-    use super::*;
-
-    #[test]
-    fn checks_are_commands_with_a_limit_of_their_own_or_the_usual_one() {
-        let settings = Settings::parse(
-            "---\nenabled: true\nchecks:\n  - cargo test --all # all of it\n  - run: \"npm test -- --grep \\\"a: b\\\"\"\n    limit: 60\n- 'sh ok.sh'\nother: x\n---\nchecks:\n  - not this\n",
-        );
-        let seen: Vec<_> =
-            settings.checks.iter().map(|check| (check.run.as_str(), check.limit_seconds)).collect();
-        assert_eq!(
-            seen,
-            [("cargo test --all", 300), ("npm test -- --grep \"a: b\"", 60), ("sh ok.sh", 300)]
-        );
+impl fmt::Display for SettingsError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stop = if self.advice.ends_with('?') { "" } else { "." };
+        match self.line {
+            Some(line) => write!(out, "`{SETTINGS}`, line {line}: {}", self.what)?,
+            None => write!(out, "`{SETTINGS}`: {}", self.what)?,
+        }
+        write!(out, ".\n{}{stop}", self.advice)
     }
 }
 

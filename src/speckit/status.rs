@@ -84,7 +84,7 @@ impl Report {
         Self {
             version: 1,
             project: project.root.display().to_string(),
-            enabled: Settings::read(&project.root).enabled,
+            enabled: !Settings::switch_off(&project.root),
             features,
         }
     }

@@ -132,3 +132,53 @@ fn settings_that_switch_the_loop_off_run_nothing() {
     project.stop(ALL).silent();
     assert!(!project.root.join("runs").exists());
 }
+
+/// A project whose loop is armed, its list done, and then these settings.
+fn done_with(settings: impl AsRef<[u8]>) -> Project {
+    let project = project("  - 'true'\n", DONE);
+    project.write(".claude/ralph-speckit.local.md", settings);
+    project
+}
+
+#[test]
+fn s3_checks_hold_in_whatever_yaml_they_are_written() {
+    for settings in [
+        "---\nchecks: [\"echo run >>runs; exit 7\"]\n---\n",
+        "---\nchecks: [{run: echo run >>runs; exit 7}]\n---\n",
+        "---\n{checks: ['echo run >>runs; exit 7']}\n---\n",
+        "---\nchecks:\n  - |\n    echo run >>runs\n    exit 7\n---\n",
+        "---\nchecks:\n  - run: >-\n      echo run >>runs;\n      exit 7\n---\n",
+        "---\n\"checks\":\n  - echo run >>runs; exit 7\n---\n",
+        "---\nchecks: &all\n  - &one echo run >>runs; exit 7\n---\n",
+    ] {
+        let project = done_with(settings);
+        let stop = project.stop(ALL);
+        assert!(stop.reason().contains("(exit code 7)"), "{settings}: {}", stop.reason());
+        assert_eq!(fs::read_to_string(project.root.join("runs")).unwrap(), "run\n", "{settings}");
+    }
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_never_let_a_loop_complete() {
+    let utf_16: Vec<u8> = "\u{feff}---\nchecks:\n  - exit 7\n---\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let large = format!("---\nchecks:\n  - exit 7\n---\n{}", "prose ".repeat(20_000));
+    for (settings, what) in [
+        (b"---\ncheck:\n  - exit 7\n---\n".to_vec(), "`check` is no key"),
+        (b"---\nchecks: exit 7\n---\n".to_vec(), "`checks` is no list"),
+        (b"---\nchecks:\n  - exit 7\n".to_vec(), "no line of `---` closes them"),
+        (b"---\nchecks:\n\t- exit 7\n---\n".to_vec(), "a tab is where YAML takes only blanks"),
+        (b"---\nchecks:\n  - caf\xe9\n---\n".to_vec(), "it is not UTF-8 text"),
+        (b"\x7fELF\x01\0\0".to_vec(), "no text"),
+        (utf_16, "it is UTF-16 text"),
+        (large.into_bytes(), "at most 65536 are read"),
+        (b"".to_vec(), "it is empty"),
+    ] {
+        let project = done_with(&settings);
+        let stop = project.stop(ALL);
+        assert!(stop.reason().contains(what), "{what} not in {}", stop.reason());
+        assert_ne!(project.status()["reason"], "completed", "{what}");
+    }
+}

@@ -118,18 +118,18 @@ fn in_the_place_of_the_task_list() {
 fn in_the_place_of_the_settings() {
     let place = |bench: &Bench| bench.path(".claude/ralph-speckit.local.md");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it is a pipe, not a file
-    a socket: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it is a socket, not a file
-    a folder: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it is a folder, not a file
-    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it is a device, not a file
-    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: Too many levels of symbolic links
-    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it is a folder, not a file
-    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1) | .claude/ralph-speckit.local.md is left out: it has 3221225472 bytes, and at most 65536 are read
-    empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a pipe, not a file. Put a readable text file in its place, or remove it.
+    a socket: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a socket, not a file. Put a readable text file in its place, or remove it.
+    a folder: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a folder, not a file. Put a readable text file in its place, or remove it.
+    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
+    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
+    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a link to nothing. Put a readable text file in its place, or remove it.
+    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
+    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
+    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it has 3221225472 bytes, and at most 65536 are read. Put a readable text file in its place, or remove it.
+    empty: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is empty. Put the settings between two lines of `---` at the top of the file, or remove it.
+    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it is UTF-16 text. Save it as UTF-8 text.
+    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it holds a NUL byte, so it is UTF-16 or no text. Save it as UTF-8 text.
     ");
 }
 
@@ -312,7 +312,7 @@ fn in_the_place_of_the_folders_for_notes() {
     a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
     a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: Too many levels of symbolic links. Put that right, then run /speckit:implement. | .claude/ralph-speckit.local.md is left out: Too many levels of symbolic links
+    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: Too many levels of symbolic links. Put that right, then run /speckit:implement. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
     a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it does not exist. Put that right, then run /speckit:implement.
     a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
     a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.

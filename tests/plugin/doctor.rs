@@ -188,8 +188,22 @@ fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
     let path = "project/.claude/ralph-speckit.local.md";
     patient.scratch.write(path, "---\nenabled: false\n---\n");
     patient.expect("project", "warn", &["ralph-speckit.local.md", "enabled: true"]);
-    patient.scratch.write(path, "---\nenabled: true\n---\nenabled: false\n");
+    patient.scratch.write(path, "---\nenabled: true\n---\nNot enabled: false\n");
     patient.expect("project", "ok", &[]);
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
+    let patient = Patient::healthy();
+    let path = "project/.claude/ralph-speckit.local.md";
+    patient.scratch.write(path, "---\nenabled: true\ncheck:\n  - cargo test\n---\n");
+    patient.expect(
+        "project",
+        "fail",
+        &["ralph-speckit.local.md", "line 3: `check` is no key", "did you mean `checks`?"],
+    );
+    patient.scratch.write(path, "-\0-\0-\0");
+    patient.expect("project", "fail", &["UTF-16", "save it as UTF-8 text"]);
 }
 
 #[test]

@@ -261,6 +261,17 @@ fn loops_run_side_by_side_one_a_session() {
 }
 
 #[test]
+fn s3_settings_that_cannot_be_used_arm_nothing() {
+    let bench = Bench::folder().settings("---\nchecks:\n  - run: x\n    timeout: 5\n---\n");
+    for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
+        let answer = bench.command("s1", command, "\"Make it\"").run();
+        assert!(answer.reason().contains("line 4: `timeout` is no key"), "{answer}");
+        assert!(answer.reason().contains("Did you mean `limit`?"), "{answer}");
+        assert!(!bench.loops().knows("s1"));
+    }
+}
+
+#[test]
 fn a_switched_off_project_is_left_alone() {
     let bench = Bench::folder().settings("---\nenabled: false\n---\n");
     assert!(ralph(&bench, "s1", "\"Make it\"").reason().contains("switched off"));

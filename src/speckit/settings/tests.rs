@@ -1,41 +1,319 @@
-//! The switch is read as people write it, and only their switch.
+//! What the settings say is taken as it is written, and what is not understood is refused by name.
 
 use super::*;
 
-#[test]
-fn the_switch_is_off_when_it_says_so_in_the_front_matter() {
-    for (text, enabled) in [
-        ("", true),
-        ("---\n---\n", true),
-        ("---\nenabled: true\n---\n", true),
-        ("---\nenabled: false\n---\n", false),
-        ("---\r\nenabled:false\r\n---\r\n", false),
-        ("---\nenabled:   'False'   \n---\n", false),
-        ("---\nenabled : no\n---\n", false),
-        ("---\nenabled: off # until friday\n---\n", false),
-        ("---\nenabled: 0\n", false),
-        ("---\nenabled: falsehood\n---\n", true),
-        ("---\nenabled:\n---\n", true),
-        ("---\nenabled: maybe\n---\n", true),
-        ("---\ndisabled: false\nnot_enabled: false\n---\n", true),
-        ("---\n# enabled: false\n---\n", true),
-        ("---\nother:\n  enabled: false\n\tenabled: false\n---\n", true),
-        ("---\nenabled: false\nenabled: true\n---\n", true),
-        ("---\ntitle: x\n---\nenabled: false\n", true),
-        ("enabled: false\n", false),
-        ("\u{feff}enabled: false\n", false),
-        ("Notes about the loop\nenabled: false\n", false),
-    ] {
-        assert_eq!(Settings::parse(text).enabled, enabled, "{text:?}");
+/// The switch and the checks with their limits, or the error on one line.
+fn read(text: &str) -> Result<(bool, Vec<(String, u64)>), String> {
+    let settings = Settings::parse(text.as_bytes()).map_err(|error| error.one_line())?;
+    let checks = settings.checks.into_iter().map(|check| (check.run, check.limit_seconds));
+    Ok((settings.enabled, checks.collect()))
+}
+
+fn checks(text: &str) -> Vec<(String, u64)> {
+    read(text).unwrap_or_else(|error| panic!("{text:?}: {error}")).1
+}
+
+fn refused(text: &str) -> String {
+    match Settings::parse(text.as_bytes()) {
+        Ok(settings) => panic!("{text:?} gives {settings:?}"),
+        Err(error) => error.to_string(),
     }
 }
 
 #[test]
-fn a_file_that_cannot_be_used_leaves_it_on_and_says_why() {
-    let project = tempfile::tempdir().unwrap();
-    assert_eq!(Settings::read(project.path()), Settings::default());
-    std::fs::create_dir_all(project.path().join(SETTINGS)).unwrap();
-    let settings = Settings::read(project.path());
-    assert!(settings.enabled);
-    assert_eq!(settings.problem.as_deref(), Some("it is a folder, not a file"));
+fn checks_are_commands_with_a_limit_of_their_own_or_the_usual_one() {
+    let seen = checks(
+        "---\nenabled: true\nchecks:\n  - cargo test --all # all of it\n  - run: \"npm test -- --grep \\\"a: b\\\"\"\n    limit: 60\n  - 'sh ok.sh'\n---\nchecks in prose: none\n",
+    );
+    let wanted =
+        [("cargo test --all", 300), ("npm test -- --grep \"a: b\"", 60), ("sh ok.sh", 300)];
+    assert_eq!(seen, wanted.map(|(run, limit)| (run.to_owned(), limit)));
+}
+
+#[test]
+fn s3_every_way_to_write_a_list_of_commands_gives_the_commands() {
+    for text in [
+        "checks:\n  - cargo test\n  - run: npm run lint\n    limit: 60\n",
+        "checks:\n- cargo test\n- run: npm run lint\n  limit: 60\n",
+        "checks:\n  -   cargo test\n  -\n    limit: 60\n    run: npm run lint\n",
+        "checks: [cargo test, {run: npm run lint, limit: 60}]\n",
+        "checks: [\n  cargo test,\n  {run: 'npm run lint', limit: 60},\n]\n",
+        "checks:\n  [cargo test, {\"run\": \"npm run lint\", \"limit\": 60}]\n",
+        "{checks: ['cargo test', {run: npm run lint, limit: 60}], enabled: true}\n",
+        "{\"checks\": [\"cargo test\", {\"run\": \"npm run lint\", \"limit\": 60}]}\n",
+        "'checks':\n  - \"cargo test\"\n  - 'run': |-\n      npm run lint\n    limit: \"60\"\n",
+        "\"checks\":\n  - >-\n    cargo\n    test\n  - run: >-\n      npm\n      run lint\n    limit: 60s\n",
+        "checks :\n  - cargo\n    test # with a comment\n  # another\n  - limit: 60 # seconds\n    run: npm run lint\n",
+        "checks: &all\n  - &first cargo test\n  - {run: npm run lint, limit: 60}\n",
+        "checks:\n  - !!str cargo test\n  - !!map {run: npm run lint, limit: !!int 60}\n",
+        "? checks\n: - cargo test\n  - ? run\n    : npm run lint\n    ? limit\n    : 60\n",
+        "checks:\n  - \"cargo \\\n     test\"\n  - run: \"npm\\x20run\\u0020lint\"\n    limit: 60\n",
+    ] {
+        let wanted = vec![("cargo test".to_owned(), 300), ("npm run lint".to_owned(), 60)];
+        for text in [
+            format!("---\n{text}---\n"),
+            format!("---\n{text}---\nSome prose.\n"),
+            format!("\u{feff}---\n{text}---\n"),
+            format!("---\n{text}---\n").replace('\n', "\r\n"),
+            format!("\n---  \n{text}---  \n"),
+            text.to_owned(),
+        ] {
+            assert_eq!(checks(&text), wanted, "{text}");
+        }
+    }
+}
+
+#[test]
+fn s3_a_command_is_taken_to_the_letter() {
+    for (written, run) in [
+        ("- true", "true"),
+        ("- 'it''s'", "it's"),
+        ("- \"a\\tb\"", "a\tb"),
+        ("- a#b", "a#b"),
+        ("- test -f x && echo \"y\" | grep 'z'", "test -f x && echo \"y\" | grep 'z'"),
+        ("- http://localhost:80/x", "http://localhost:80/x"),
+        ("- |\n    cargo build\n    cargo test\n", "cargo build\ncargo test\n"),
+        ("- >\n    cargo\n    test\n\n    --all\n", "cargo test\n--all\n"),
+        ("- - x", "refused"),
+        ("- |2-\n      indented\n     less\n", "  indented\n less"),
+        ("- !x y", "refused"),
+        ("- 1", "1"),
+    ] {
+        let text = format!("---\nchecks:\n  {written}\n---\n");
+        match read(&text) {
+            Ok((_, checks)) => assert_eq!(checks, [(run.to_owned(), 300)], "{text}"),
+            Err(error) => assert_eq!(run, "refused", "{text}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn s3_an_alias_repeats_what_its_anchor_names() {
+    let text =
+        "checks:\n  - &one {run: sh a.sh, limit: 5}\n  - *one\n  - run: &two sh b.sh\n  - *two\n";
+    let wanted = [("sh a.sh", 5), ("sh a.sh", 5), ("sh b.sh", 300), ("sh b.sh", 300)];
+    assert_eq!(checks(text), wanted.map(|(run, limit)| (run.to_owned(), limit)));
+}
+
+#[test]
+fn s3_aliases_cannot_grow_without_bound() {
+    let mut text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for (name, of) in ["ba", "cb", "dc", "ed", "fe", "gf"].iter().map(|it| it.split_at(1)) {
+        let many = vec![format!("*{of}"); 8].join(", ");
+        text = format!(
+            "{text}{name}: &{name} [{many}]
+"
+        );
+    }
+    assert!(refused(&text).contains("too many or too long"), "{}", refused(&text));
+    assert!(refused("checks: &a [*a]\n").contains("repeats itself without end"));
+    let deep = format!("checks: {}{}\n", "[".repeat(20_000), "]".repeat(20_000));
+    assert!(refused(&deep).contains("too deep"), "{}", refused(&deep));
+    let keys = (0..5_000).fold(String::new(), |text, number| text + &format!("k{number}: 1\n"));
+    assert!(refused(&keys).contains("more than 100 keys"), "{}", refused(&keys));
+}
+
+#[test]
+fn the_switch_is_off_when_it_says_so() {
+    for (text, enabled) in [
+        ("---\n---\n", true),
+        ("---\n# enabled: false\n---\n", true),
+        ("---\nenabled: true\n---\n", true),
+        ("---\nenabled: false\n---\n", false),
+        ("---\r\nenabled: false\r\n---\r\n", false),
+        ("---\nenabled:   'False'   \n---\n", false),
+        ("---\nenabled : no\n---\n", false),
+        ("---\nenabled: off # until friday\n---\n", false),
+        ("---\nenabled: 0\n---\n", false),
+        ("enabled: false\n", false),
+        ("\u{feff}enabled: false\n", false),
+        ("---\nchecks: []\nenabled: on\n---\n", true),
+    ] {
+        assert_eq!(read(text), Ok((enabled, vec![])), "{text:?}");
+    }
+}
+
+fn all_refused(texts: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (text, wanted) in texts {
+        let error = read(text).map_or_else(|error| error, |settings| format!("{settings:?}"));
+        let wanted = wanted.replace('\n', " ");
+        if !error.starts_with("`.claude/ralph-speckit.local.md`") || !error.contains(&wanted) {
+            wrong.push(format!("{text:?}\n  not {wanted}\n  but {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn s3_what_is_not_understood_is_refused_with_its_line() {
+    all_refused(&[
+        ("", "it is empty"),
+        (" \n\n", "it is empty"),
+        ("Notes about the loop.\n", "line 1: here are no settings"),
+        ("# Notes\n\nAbout the loop.\n", "line 3: here are no settings"),
+        ("# Notes\n", "here are no settings"),
+        ("---\nenabled: true\n", "line 1: the `---` here opens the settings"),
+        ("---\nenabled: true\n ---\n", "Line 3 has blanks before its `---`"),
+        ("--- # settings\nenabled: true\n---\n", "line 1: something stands behind"),
+        ("Notes\n---\nenabled: true\n---\n", "line 2: the settings begin with `---`"),
+        ("---\ntitle: x\n---\n", "line 2: `title` is no key that is known here"),
+        ("---\ncheck:\n  - x\n---\n", "Did you mean `checks`?"),
+        ("---\nCHECKS:\n  - x\n---\n", "Did you mean `checks`?"),
+        ("---\nchekcs:\n  - x\n---\n", "Did you mean `checks`?"),
+        ("---\nenable: false\n---\n", "Did you mean `enabled`?"),
+        ("---\ndisabled: true\n---\n", "Did you mean `enabled: false`?"),
+        (
+            "---\nenabled: true\nchecks:\n  - cmd: x\n---\n",
+            "line 4: `cmd` is no key that is known here.\nDid you mean `run`?",
+        ),
+        (
+            "---\nchecks:\n  - run: x\n    timeout: 5\n---\n",
+            "line 4: `timeout` is no key that is known here.\nDid you mean `limit`?",
+        ),
+        ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
+        ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
+        ("---\nenabled:false\n---\n", "line 2: no blank is after the `:`"),
+        ("---\nenabled: maybe\n---\n", "line 2: `enabled` is `maybe`.\nWrite `true` or `false`."),
+        ("---\nenabled:\n---\n", "line 2: `enabled` has no value"),
+        ("---\nenabled: [false]\n---\n", "line 2: `enabled` is neither"),
+        ("---\nchecks:\n---\n", "line 2: `checks` has no list"),
+        ("---\nchecks: cargo test\n---\n", "line 2: `checks` is no list"),
+        ("---\nchecks: |\n  cargo test\n---\n", "line 2: `checks` is no list"),
+        ("---\nchecks:\n  run: cargo test\n---\n", "`checks` is a map, not a list"),
+        ("---\nchecks:\n  - x\n  -\n---\n", "line 4: a check has no command"),
+        ("---\nchecks:\n  - ''\n---\n", "line 3: a check runs nothing"),
+        ("---\nchecks:\n  - '# cargo test'\n---\n", "line 3: a check runs nothing"),
+        ("---\nchecks:\n  - # cargo test\n---\n", "line 3: a check has no command"),
+        ("---\nchecks:\n  - run: ~\n---\n", "line 3: a check has no command"),
+        ("---\nchecks:\n  - run: [a, b]\n---\n", "line 3: a check is a list"),
+        ("---\nchecks:\n  - [ -f x ]\n---\n", "line 3: a check is a list"),
+        (
+            "---\nchecks:\n  - \"a\\0b\"\n---\n",
+            "line 3: a command has the invisible character U+0000",
+        ),
+        (
+            "---\nchecks:\n  - \"a\\u202eb\"\n---\n",
+            "line 3: a command has the invisible character U+202E",
+        ),
+        (
+            "---\nchecks:\n  - run: x\n    limit: 0\n---\n",
+            "line 4: `limit` is `0`.\nWrite whole seconds from 1 to 1500.",
+        ),
+        ("---\nchecks:\n  - run: x\n    limit: 1501\n---\n", "line 4: `limit` is `1501`"),
+        ("---\nchecks:\n  - run: x\n    limit: 99999999999999999999\n---\n", "line 4: `limit` is"),
+        ("---\nchecks:\n  - run: x\n    limit: -5\n---\n", "line 4: `limit` is `-5`"),
+        ("---\nchecks:\n  - run: x\n    limit: 1.5\n---\n", "line 4: `limit` is `1.5`"),
+        ("---\nchecks:\n  - run: x\n    limit: 0x10\n---\n", "line 4: `limit` is `0x10`"),
+        ("---\nchecks:\n  - run: x\n    limit: 2 min\n---\n", "line 4: `limit` is `2 min`"),
+        ("---\nchecks:\n  - run: x\n    limit:\n---\n", "line 4: `limit` has no value"),
+    ]);
+}
+
+#[test]
+fn s3_what_is_no_yaml_is_refused_with_its_line() {
+    all_refused(&[
+        (
+            "---\nchecks: [a]\nenabled: true\nchecks: [b]\n---\n",
+            "line 4: `checks` is already on line 2",
+        ),
+        ("---\nchecks:\n  - run: x\n    run: y\n---\n", "line 4: `run` is already on line 3"),
+        ("---\nenabled: false\nenabled: true\n---\n", "line 3: `enabled` is already on line 2"),
+        ("---\nchecks:\n\t- x\n---\n", "line 3: a tab is where YAML takes only blanks"),
+        ("---\nchecks:\n  - run: x\n\tlimit: 5\n---\n", "line 4: a tab is where"),
+        ("---\nchecks:\n  - a\n - b\n---\n", "line 4: "),
+        ("---\nchecks:\n  - *x\n---\n", "line 3: an unquoted `*` begins this value"),
+        ("---\nchecks:\n  - echo a: b: c\n---\n", "line 3: a `:` is where YAML takes none"),
+        ("---\nchecks:\n  - \"a\" && b\n---\n", "line 3: text follows a closing quote"),
+        ("---\nchecks:\n  - \"a\n---\n", "a quote is opened here or above and not closed"),
+        ("---\nchecks:\n  - \"a\\d\"\n---\n", "line 3: a backslash in double quotes"),
+        ("---\nchecks: [a, b\n---\n", "a bracket is opened and not closed"),
+        ("---\nchecks:\n  - @x\n---\n", "line 3: `@` cannot begin a value"),
+        ("---\nchecks:\n  - `x`\n---\n", "line 3: ``` cannot begin a value"),
+        ("---\n%YAML 1.2\n---\nenabled: true\n---\n", "line 4: `enabled` stands after"),
+        (
+            "---\nenabled: true\n...\nchecks: [a]\n---\n",
+            "line 4: a second YAML document begins here",
+        ),
+        ("---\nenabled: true\n---\nchecks:\n  - x\n", "line 4: `checks` stands after the settings"),
+        (
+            "---\nenabled: true\n---\nprose\nenabled: false\n",
+            "line 5: `enabled` stands after the settings",
+        ),
+        ("---\nchecks: [a]\n<<: {enabled: false}\n---\n", "line 3: `<<` is no key"),
+        ("---\n? [a]\n: b\n---\n", "line 2: a key is no word"),
+        ("---\nenabled: !!python/object:x false\n---\n", "line 2: the value has a YAML tag"),
+        (
+            "---\nenabled: true\rchecks: [x]\n---\n",
+            "line 2: a line ends with a carriage return alone",
+        ),
+        ("---\nenabled: true\0\n---\n", "line 2: it holds a NUL byte"),
+        ("\0\u{1}---", "line 1: it holds a NUL byte"),
+    ]);
+}
+
+#[test]
+fn s3_other_encodings_are_refused_by_name() {
+    let text = "---\nchecks:\n  - cargo test\n---\n";
+    let units = |mark: &[u8], unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        mark.iter().copied().chain(text.encode_utf16().flat_map(unit)).collect()
+    };
+    for (bytes, wanted) in [
+        (units(b"\xff\xfe", u16::to_le_bytes), "it is UTF-16 text"),
+        (units(b"\xfe\xff", u16::to_be_bytes), "it is UTF-16 text"),
+        (units(b"", u16::to_le_bytes), "it holds a NUL byte, so it is UTF-16 or no text"),
+        (b"---\nchecks:\n  - caf\xe9\n---\n".to_vec(), "line 3: it is not UTF-8 text"),
+    ] {
+        let error = Settings::parse(&bytes).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn prose_and_code_blocks_after_the_settings_are_for_people() {
+    let text = "---\nenabled: true\n---\nWe run checks: see below.\n\n```\nchecks:\n  - not this\n```\n    enabled: false\n- checks: none\n";
+    assert_eq!(read(text), Ok((true, vec![])));
+}
+
+#[test]
+fn s3_only_a_missing_file_means_that_nothing_is_set() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap().join("project");
+    std::fs::create_dir(&root).unwrap();
+    assert_eq!(Settings::read(&root), Ok(Settings::default()));
+    std::fs::create_dir(root.join(".claude")).unwrap();
+    assert_eq!(Settings::read(&root), Ok(Settings::default()));
+    let path = root.join(SETTINGS);
+    let what = || {
+        let error = Settings::read(&root).unwrap_err();
+        assert!(error.digest != 0, "{error}");
+        error.what()
+    };
+    std::fs::create_dir(&path).unwrap();
+    assert_eq!(what(), "it is a folder, not a file");
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, "#".repeat(1 + MOST as usize)).unwrap();
+    assert_eq!(what(), "it has 65537 bytes, and at most 65536 are read");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        std::fs::remove_file(&path).unwrap();
+        symlink("nowhere", &path).unwrap();
+        assert_eq!(what(), "it is a link to nothing");
+        std::fs::write(scratch.path().join("outside.md"), "---\n---\n").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        symlink("../../outside.md", &path).unwrap();
+        assert_eq!(what(), "a symbolic link leads out of the project");
+        std::fs::remove_file(&path).unwrap();
+        symlink("inside.md", &path).unwrap();
+        std::fs::write(root.join(".claude/inside.md"), "---\nchecks: [x]\n---\n").unwrap();
+        assert_eq!(Settings::read(&root).unwrap().checks.len(), 1);
+    }
+}
+
+#[test]
+fn settings_that_differ_have_another_digest() {
+    let digest = |text: &str| Settings::parse(text.as_bytes()).map(|it| it.digest).unwrap();
+    assert_ne!(digest("---\nenabled: true\n---\n"), digest("---\nenabled: true \n---\n"));
+    assert_eq!(Settings::default().digest, 0);
 }

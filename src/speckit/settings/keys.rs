@@ -1,0 +1,216 @@
+//! What the keys of the settings mean; whatever is not known is an error with its line.
+
+use super::yaml::{Node, Value, short};
+use super::{Settings, SettingsError};
+use crate::engine::Check;
+
+/// The keys that the settings have.
+pub const NAMES: [&str; 2] = ["enabled", "checks"];
+/// The keys that a check has.
+const OF_A_CHECK: [&str; 2] = ["run", "limit"];
+/// Other words that people use for the keys.
+const ALIKE: [(&str, &str); 12] = [
+    ("check", "checks"),
+    ("commands", "checks"),
+    ("verify", "checks"),
+    ("tests", "checks"),
+    ("active", "enabled"),
+    ("disabled", "enabled"),
+    ("command", "run"),
+    ("cmd", "run"),
+    ("check", "run"),
+    ("timeout", "limit"),
+    ("limit_seconds", "limit"),
+    ("seconds", "limit"),
+];
+/// Seconds that a check without a limit of its own has.
+const CHECK_LIMIT: u64 = 300;
+/// The most seconds that a check has.
+const LONGEST_LIMIT: u64 = 1_500;
+
+const ONE_CHECK: &str = "Write it as a list, one command a line with `- ` before it";
+const IN_QUOTES: &str = "If this is a command, put quotes around all of it";
+
+/// Returns the settings in a YAML value, or the first thing in it that is not understood.
+pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
+    let pairs = match node.value {
+        Value::Nothing => return Ok(Settings::default()),
+        Value::Map(pairs) => pairs,
+        Value::Text(text) if is_glued(&text) => {
+            let what = format!("no blank is after the `:` in `{}`", short(&text));
+            return Err(SettingsError::at(node.line, what, "Write one there"));
+        }
+        Value::Text(_) | Value::List(_) => return Err(no_settings(node.line)),
+    };
+    let mut settings = Settings::default();
+    for (key, value) in pairs {
+        match name_of(&key, &NAMES)? {
+            "enabled" => settings.enabled = switch(&value)?,
+            _ => settings.checks = checks(value)?,
+        }
+    }
+    Ok(settings)
+}
+
+/// Returns the error for a text that holds no settings on this line.
+pub fn no_settings(line: usize) -> SettingsError {
+    let what = "here are no settings, such as `enabled: true`";
+    let advice = "Put them between two lines of `---` at the top, or remove the file";
+    SettingsError::at(line, what, advice)
+}
+
+fn is_glued(text: &str) -> bool {
+    let key = text.split_once(':').map(|(key, _)| key.trim());
+    key.is_some_and(|key| NAMES.contains(&key))
+}
+
+/// The known name of a key.
+fn name_of(key: &Node, known: &[&'static str]) -> Result<&'static str, SettingsError> {
+    let Value::Text(name) = &key.value else {
+        return Err(SettingsError::at(key.line, "a key is no word", IN_QUOTES));
+    };
+    if let Some(known) = known.iter().find(|known| *known == name) {
+        return Ok(known);
+    }
+    let what = format!("`{}` is no key that is known here", short(name));
+    Err(SettingsError::at(key.line, what, meant(name, known)))
+}
+
+/// What to do about a key that is not known.
+fn meant(name: &str, known: &[&'static str]) -> String {
+    let name = name.trim().to_lowercase();
+    let alike = ALIKE.iter().find(|(other, key)| *other == name && known.contains(key));
+    let near = || known.iter().find(|key| distance(&name, key) <= 2);
+    match alike.map(|(_, key)| key).or_else(near) {
+        Some(key) if name == "disabled" => format!("Did you mean `{key}: false`?"),
+        Some(key) => format!("Did you mean `{key}`?"),
+        None if name.contains(' ') => IN_QUOTES.to_owned(),
+        None => {
+            let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
+            format!("Remove it; the keys here are {}", known.join(" and "))
+        }
+    }
+}
+
+/// How many letters have to be changed, added or removed to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    // A name is as long as a line may be; more than this is no mistyped key.
+    for (at, letter) in one.chars().take(20).enumerate() {
+        let mut corner = row[0];
+        row[0] = at + 1;
+        for (column, there) in other.iter().enumerate() {
+            let changed = corner + usize::from(letter != *there);
+            corner = row[column + 1];
+            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+fn switch(node: &Node) -> Result<bool, SettingsError> {
+    let advice = "Write `true` or `false`";
+    let what = match &node.value {
+        Value::Text(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => return Ok(true),
+            "false" | "no" | "off" | "0" => return Ok(false),
+            _ => format!("`enabled` is `{}`", short(text)),
+        },
+        Value::Nothing => "`enabled` has no value".to_owned(),
+        Value::List(_) | Value::Map(_) => "`enabled` is neither `true` nor `false`".to_owned(),
+    };
+    Err(SettingsError::at(node.line, what, advice))
+}
+
+fn checks(node: Node) -> Result<Vec<Check>, SettingsError> {
+    match node.value {
+        Value::List(items) => items.into_iter().map(check).collect(),
+        Value::Nothing => {
+            let advice = "Write `checks: []` for none, or the commands below it, each with `- `";
+            Err(SettingsError::at(node.line, "`checks` has no list", advice))
+        }
+        Value::Text(_) => Err(SettingsError::at(node.line, "`checks` is no list", ONE_CHECK)),
+        Value::Map(_) => {
+            Err(SettingsError::at(node.line, "`checks` is a map, not a list", ONE_CHECK))
+        }
+    }
+}
+
+fn check(node: Node) -> Result<Check, SettingsError> {
+    match node.value {
+        Value::Map(pairs) => check_of(node.line, pairs),
+        value => {
+            let run = command(&Node { line: node.line, value })?;
+            Ok(Check { run, limit_seconds: CHECK_LIMIT })
+        }
+    }
+}
+
+fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsError> {
+    let mut run = None;
+    let mut limit_seconds = CHECK_LIMIT;
+    for (key, value) in pairs {
+        match name_of(&key, &OF_A_CHECK)? {
+            "run" => run = Some(command(&value)?),
+            _ => limit_seconds = limit(&value)?,
+        }
+    }
+    let missing = || SettingsError::at(line, "a check has no `run`", "Add `run:` with the command");
+    Ok(Check { run: run.ok_or_else(missing)?, limit_seconds })
+}
+
+fn command(node: &Node) -> Result<String, SettingsError> {
+    let refused = |what: &str, advice: &str| Err(SettingsError::at(node.line, what, advice));
+    let text = match &node.value {
+        Value::Text(text) => text,
+        Value::Nothing => {
+            return refused("a check has no command", "Write the command, or remove the line");
+        }
+        Value::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
+        Value::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
+    };
+    if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
+        let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
+        return refused(&what, "Remove it");
+    }
+    let is_idle = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(is_idle) {
+        return refused("a check runs nothing", "Write the command, or remove the line");
+    }
+    Ok(text.clone())
+}
+
+/// Whether a letter shows nothing, or changes how others are shown: the command that a person reads
+/// is the one that runs.
+fn is_hidden(letter: char) -> bool {
+    match letter {
+        '\n' | '\t' => false,
+        '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => true,
+        _ => letter.is_control(),
+    }
+}
+
+fn limit(node: &Node) -> Result<u64, SettingsError> {
+    let advice = format!("Write whole seconds from 1 to {LONGEST_LIMIT}");
+    let what = match &node.value {
+        Value::Text(text) => {
+            let digits = text.strip_suffix('s').unwrap_or(text).trim_end();
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            match digits.parse() {
+                // YAML's versions do not agree on what `010` is.
+                Ok(seconds @ 1..=LONGEST_LIMIT) if is_number && !digits.starts_with('0') => {
+                    return Ok(seconds);
+                }
+                _ => format!("`limit` is `{}`", short(text)),
+            }
+        }
+        Value::Nothing => "`limit` has no value".to_owned(),
+        Value::List(_) | Value::Map(_) => "`limit` is no number".to_owned(),
+    };
+    Err(SettingsError::at(node.line, what, advice))
+}

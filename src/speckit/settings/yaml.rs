@@ -1,0 +1,294 @@
+//! YAML as a small tree with the line of everything in it: bounded in depth, in size, and in what its
+//! aliases repeat.
+
+use std::collections::BTreeMap;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, Tag, options};
+
+use super::SettingsError;
+use crate::speckit::project::printable;
+
+/// How deep lists and maps may stand in each other, of each notation.
+const DEPTH: usize = 8;
+/// The most values that a file has; what an alias repeats is counted each time.
+const MOST_VALUES: usize = 20_000;
+/// The most text that its values have all together, in bytes.
+const MOST_TEXT: usize = 1 << 20;
+/// The most keys that a map has.
+const MOST_KEYS: usize = 100;
+
+/// A value and the line it begins on, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The line.
+    pub line: usize,
+    /// The value.
+    pub value: Value,
+}
+
+/// A YAML value; what a text means is for its reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// An empty place, `~` or `null`.
+    Nothing,
+    /// A text, whatever its notation.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A map, its pairs in their order; no key stands in it twice.
+    Map(Vec<(Node, Node)>),
+}
+
+/// Returns the one value of a YAML text, or what is wrong with it and where; `lines_before` is
+/// added to every line.
+pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
+    let limits = options! {
+        emit_comments: false,
+        disallow_directives: true,
+        flow_nesting_limit: DEPTH,
+        block_nesting_limit: DEPTH,
+    };
+    let parser = Parser::new_from_str_with_options(text, limits);
+    let mut reader =
+        Reader { parser, source: text, lines_before, anchors: BTreeMap::new(), values: 0, text: 0 };
+    reader.document()
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    source: &'a str,
+    lines_before: usize,
+    /// What was named with `&`, by its number.
+    anchors: BTreeMap<usize, Value>,
+    values: usize,
+    text: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn document(&mut self) -> Result<Node, SettingsError> {
+        let mut found = None;
+        loop {
+            let (line, event) = self.next()?;
+            match event {
+                Event::StreamEnd => {
+                    return Ok(found.unwrap_or(Node { line, value: Value::Nothing }));
+                }
+                Event::StreamStart | Event::DocumentEnd => {}
+                Event::DocumentStart(..) if found.is_none() => {
+                    let (line, event) = self.next()?;
+                    found = Some(self.node(line, event)?);
+                }
+                _ => {
+                    let what = "a second YAML document begins here";
+                    return Err(SettingsError::at(line, what, "Keep all settings in one"));
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<(usize, Event<'a>), SettingsError> {
+        match self.parser.next() {
+            Some(Ok((event, span))) => Ok((self.lines_before + span.start.line(), event)),
+            Some(Err(error)) => {
+                let (what, advice) = in_our_words(&error);
+                let mut line = error.marker().line();
+                if advice == BLANKS {
+                    line += self
+                        .source
+                        .lines()
+                        .skip(line.saturating_sub(1))
+                        .position(has_tab)
+                        .unwrap_or(0);
+                }
+                Err(SettingsError::at(self.lines_before + line, what, advice))
+            }
+            None => Ok((self.lines_before + 1, Event::StreamEnd)),
+        }
+    }
+
+    /// The value that begins with this event.
+    fn node(&mut self, line: usize, event: Event<'a>) -> Result<Node, SettingsError> {
+        let (value, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                allow(line, tag.as_deref(), &["str", "bool", "int"])?;
+                let bare = style == ScalarStyle::Plain && tag.is_none();
+                self.count(line, 1, text.len())?;
+                let is_nothing = matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL");
+                let text = || Value::Text(text.into_owned());
+                (if bare && is_nothing { Value::Nothing } else { text() }, anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                allow(line, tag.as_deref(), &["seq"])?;
+                self.count(line, 1, 0)?;
+                (self.list()?, anchor)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                allow(line, tag.as_deref(), &["map"])?;
+                self.count(line, 1, 0)?;
+                (self.map()?, anchor)
+            }
+            Event::Alias(number) => (self.repeated(line, number)?, 0),
+            _ => return Err(SettingsError::at(line, "a value is missing", QUOTES)),
+        };
+        if anchor > 0 {
+            self.anchors.insert(anchor, value.clone());
+        }
+        Ok(Node { line, value })
+    }
+
+    fn list(&mut self) -> Result<Value, SettingsError> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (_, Event::SequenceEnd) => return Ok(Value::List(items)),
+                (line, event) => items.push(self.node(line, event)?),
+            }
+        }
+    }
+
+    fn map(&mut self) -> Result<Value, SettingsError> {
+        let mut pairs: Vec<(Node, Node)> = Vec::new();
+        loop {
+            let key = match self.next()? {
+                (_, Event::MappingEnd) => return Ok(Value::Map(pairs)),
+                (line, event) => self.node(line, event)?,
+            };
+            let (line, event) = self.next()?;
+            let mut value = self.node(line, event)?;
+            if matches!(value.value, Value::Text(_) | Value::Nothing) {
+                // A block of text begins a line after its `|`: a person looks for the key.
+                value.line = key.line;
+            }
+            let is_same = |(earlier, _): &&(Node, Node)| earlier.value == key.value;
+            if let Some((earlier, _)) = pairs.iter().find(is_same) {
+                let name = match &key.value {
+                    Value::Text(name) => format!("`{}`", short(name)),
+                    _ => "a key".to_owned(),
+                };
+                let what = format!("{name} is already on line {}", earlier.line);
+                return Err(SettingsError::at(key.line, what, "Keep one of the two"));
+            }
+            if pairs.len() == MOST_KEYS {
+                let what = format!("a map has more than {MOST_KEYS} keys");
+                return Err(SettingsError::at(key.line, what, QUOTES));
+            }
+            pairs.push((key, value));
+        }
+    }
+
+    /// What an alias repeats.
+    fn repeated(&mut self, line: usize, number: usize) -> Result<Value, SettingsError> {
+        let Some(value) = self.anchors.get(&number).cloned() else {
+            let what = "a value repeats itself without end";
+            return Err(SettingsError::at(line, what, QUOTES));
+        };
+        let (values, text) = weight(&value);
+        self.count(line, values, text)?;
+        Ok(value)
+    }
+
+    fn count(&mut self, line: usize, values: usize, text: usize) -> Result<(), SettingsError> {
+        self.values += values;
+        self.text += text;
+        if self.values > MOST_VALUES || self.text > MOST_TEXT {
+            let what = "the values are too many or too long, with all that aliases repeat";
+            return Err(SettingsError::at(line, what, "Write a shorter file"));
+        }
+        Ok(())
+    }
+}
+
+/// How many values a value is with those in it, and how many bytes of text.
+fn weight(value: &Value) -> (usize, usize) {
+    let sum = |(values, text): (usize, usize), value| {
+        let (more_values, more_text) = weight(value);
+        (values + more_values, text + more_text)
+    };
+    match value {
+        Value::Nothing => (1, 0),
+        Value::Text(text) => (1, text.len()),
+        Value::List(items) => items.iter().map(|item| &item.value).fold((1, 0), sum),
+        Value::Map(pairs) => {
+            pairs.iter().flat_map(|(key, value)| [&key.value, &value.value]).fold((1, 0), sum)
+        }
+    }
+}
+
+/// Refuses a tag that gives a value another meaning than it has here.
+fn allow(line: usize, tag: Option<&Tag>, known: &[&str]) -> Result<(), SettingsError> {
+    match tag {
+        None => Ok(()),
+        Some(tag) if known.iter().any(|name| tag.is_yaml_core_schema_tag(name)) => Ok(()),
+        Some(_) => {
+            let what = "the value has a YAML tag, a word that begins with `!`";
+            Err(SettingsError::at(line, what, QUOTES))
+        }
+    }
+}
+
+/// Whether a tab is in the blanks that a line begins with.
+fn has_tab(line: &str) -> bool {
+    line.chars().take_while(|letter| letter.is_whitespace()).any(|letter| letter == '\t')
+}
+
+const QUOTES: &str = "Put quotes around a command with special characters";
+const CLOSE: &str = "Close it, or put quotes of the other kind around the whole command";
+const BLANKS: &str = "Use blanks in place of the tab";
+
+/// What the parser found wrong, in words that say what to do about it.
+fn in_our_words(error: &ScanError) -> (String, &'static str) {
+    let (what, advice) = match error.kind() {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart => ("a tab is where YAML takes only blanks", BLANKS),
+        ErrorKind::UnknownAnchor => ("an unquoted `*` begins this value", QUOTES),
+        ErrorKind::MappingValueNotAllowed | ErrorKind::SimpleKeyExpected => {
+            ("a `:` is where YAML takes none, or the line before it is not complete", QUOTES)
+        }
+        ErrorKind::UnclosedQuotedScalar
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::DocumentIndicatorInQuotedScalar => {
+            ("a quote is opened here or above and not closed", CLOSE)
+        }
+        ErrorKind::InvalidTrailingSingleQuotedScalar
+        | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
+            "text follows a closing quote",
+            "Put quotes of the other kind around the whole command",
+        ),
+        ErrorKind::UnknownQuotedScalarEscape => (
+            "a backslash in double quotes begins no escape that YAML knows",
+            "Use single quotes, or write two backslashes",
+        ),
+        ErrorKind::RecursionLimitExceeded => ("lists and maps are too deep in each other", QUOTES),
+        ErrorKind::DirectiveDisallowed => ("a `%` begins this line", QUOTES),
+        ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::ExpectedFlowSequenceSeparator
+        | ErrorKind::ExpectedFlowMappingSeparator => ("a bracket is opened and not closed", QUOTES),
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => (
+            "the indentation does not fit the lines above",
+            "Let keys of one map begin in one column",
+        ),
+        ErrorKind::ExpectedBlockSequenceEntry => (
+            "the indentation does not fit the list above",
+            "Let all `-` of a list begin in one column",
+        ),
+        ErrorKind::UnexpectedCharacter { character } => {
+            return (format!("`{}` cannot begin a value", character.escape_default()), QUOTES);
+        }
+        _ => return (format!("it is no YAML ({})", printable(&error.info())), QUOTES),
+    };
+    (what.to_owned(), advice)
+}
+
+/// Returns the beginning of a text, fit for a line.
+pub fn short(text: &str) -> String {
+    let line = printable(text);
+    match line.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
