@@ -80,6 +80,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let idle = calls == 0 && !work_changed && !unseen_but_busy;
     let unchanged = !work_changed && seen.fingerprint.tree_is_that_of(earlier);
     let failed = seen.failed.is_some();
+    let got_further = work_changed || seen.fingerprint.tree_changed_since(earlier);
     // A run that failed says nothing of the work: it neither stands still nor gets on by standing still.
     let in_a_row = |so_far: u32, once_more: bool| match once_more {
         true if failed => so_far,
@@ -91,7 +92,8 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         idle_stops: in_a_row(before.idle_stops, idle),
         unchanged: in_a_row(before.unchanged, unchanged),
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
-        failures: if failed { before.failures.saturating_add(1) } else { 0 },
+        // One that got the work further is no failure in a row with those before it.
+        failures: if failed && !got_further { before.failures.saturating_add(1) } else { 0 },
         commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
         tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),

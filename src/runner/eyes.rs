@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use super::harness::{Event, Reader, Stream};
+use super::options::time_in_words;
 use super::process::{Watch, Watcher};
 use super::requests::{Request, Requests};
-use super::screen::{Screen, lasted};
+use super::screen::{Screen, counted, lasted};
 use super::signals::Signals;
 use crate::world::Stopwatch;
 
@@ -30,6 +31,32 @@ pub fn asked(signals: &Signals, requests: &Requests) -> Option<Asked> {
     (requests.pending() == Some(Request::Stop)).then_some(Asked::Stop)
 }
 
+/// Returns whether a person wants the loop to end, and says on the screen that it is ending.
+pub fn wants_end(signals: &Signals, requests: &Requests, screen: &Screen) -> bool {
+    let wanted = asked(signals, requests).is_some();
+    if wanted {
+        screen.ending("ralph: ending, what runs is being ended");
+    }
+    wanted
+}
+
+/// What the live line tells of an iteration.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// Which one it is, such as `iteration 3/100`.
+    pub iteration: String,
+    /// What may be cut off where the terminal is narrow: tokens, the task.
+    pub rest: String,
+}
+
+impl About {
+    /// Returns the live line; a narrow terminal cuts off its end, so the time comes first.
+    fn line(&self, elapsed: Duration, calls: u64) -> String {
+        let (time, calls) = (lasted(elapsed), counted(calls, "tool call"));
+        format!("{} · {time} · {calls}{}", self.iteration, self.rest)
+    }
+}
+
 /// Watches one run.
 pub struct Eyes<'a> {
     /// Reads what the program prints.
@@ -40,9 +67,11 @@ pub struct Eyes<'a> {
     pub signals: &'a Signals,
     /// Requests from other terminals.
     pub requests: &'a Requests,
-    /// What stands in front of the live line.
-    pub about: &'a str,
-    /// How long it has been going on.
+    /// What the live line tells of the iteration.
+    pub about: &'a About,
+    /// How long the agent program has once it is asked to end.
+    pub grace: Duration,
+    /// How long it has been running.
     pub clock: Stopwatch,
     /// When the live line was drawn.
     pub drawn: Duration,
@@ -72,18 +101,23 @@ impl Watcher for Eyes<'_> {
 
     fn moment(&mut self) -> Watch {
         self.asked = self.asked.or_else(|| asked(self.signals, self.requests));
-        if self.signals.hurry() {
+        let by_stop = self.asked == Some(Asked::Stop);
+        if self.signals.hurry() || by_stop && self.signals.asked().is_some() {
             return Watch::Kill;
         }
         if self.asked.is_some() {
-            return Watch::End;
+            let (grace, again) = (time_in_words(self.grace), if by_stop { "" } else { " again" });
+            self.screen.ending(&format!(
+                "ralph: ending the agent, it has {grace}; Ctrl-C{again} kills it at once"
+            ));
         }
         let elapsed = self.clock.elapsed();
         if elapsed >= self.drawn + DRAW {
             self.drawn = elapsed;
-            let calls = self.calls;
-            self.screen.live(&format!("{} · {} · {calls} tool calls", self.about, lasted(elapsed)));
+            let line = self.about.line(elapsed, self.calls);
+            let ending = if self.asked.is_some() { "ending · " } else { "" };
+            self.screen.live(&format!("{ending}{line}"));
         }
-        Watch::GoOn
+        if self.asked.is_some() { Watch::End } else { Watch::GoOn }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A terminal may be closed while a loop runs: what cannot be shown is dropped, never a failure.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub struct Screen {
     change: String,
     live: ProgressBar,
     has_title: bool,
+    is_ending: Cell<bool>,
 }
 
 impl Screen {
@@ -41,8 +43,14 @@ impl Screen {
         } else {
             ProgressBar::hidden()
         };
-        let screen =
-            Self { shown, form, change: plain(change), live, has_title: terminal && !is_dumb };
+        let screen = Self {
+            shown,
+            form,
+            change: plain(change),
+            live,
+            has_title: terminal && !is_dumb,
+            is_ending: Cell::new(false),
+        };
         screen.title_bytes(KEEP_TITLE);
         screen
     }
@@ -59,6 +67,13 @@ impl Screen {
                 }
                 self.print(&line.to_string());
             }
+        }
+    }
+
+    /// Says once that a person's wish to end the loop was heard.
+    pub fn ending(&self, words: &str) {
+        if !self.is_ending.replace(true) {
+            self.tell("ending", words, json!({}));
         }
     }
 

@@ -4,6 +4,7 @@ mod claude;
 mod distrust;
 mod ends;
 mod hangs;
+mod interruptions;
 mod people;
 #[path = "../process/support.rs"]
 #[allow(dead_code, reason = "the tests of the process tree use the rest")]

@@ -251,6 +251,14 @@ impl Call<'_> {
         self
     }
 
+    /// Gives its terminal this many columns.
+    pub fn with_columns(mut self, columns: u32) -> Self {
+        let set = format!("stty cols {columns} rows 24; exec \"$@\"");
+        let shell = ["sh".to_owned(), "-c".to_owned(), set, "sh".to_owned()];
+        self.program = shell.into_iter().chain(self.program).collect();
+        self
+    }
+
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program[0]);
         command.args(&self.program[1..]).args(&self.arguments);

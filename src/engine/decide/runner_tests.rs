@@ -53,6 +53,22 @@ fn failed_runs_in_a_row_end_a_loop_and_one_that_works_makes_good_for_them() {
 }
 
 #[test]
+fn d15_a_failed_run_that_got_the_work_further_is_no_failure_in_a_row() {
+    let contract = rails(Guardrails { max_failures: Some(2), ..Guardrails::default() });
+    let fails = |work, tree| Observation {
+        failed: Some("too many turns".to_owned()),
+        fingerprint: Fingerprint { work, tree: Tree::Hash(tree) },
+        ..Observation::default()
+    };
+    let ticked = [fails(1, 1), fails(2, 1), fails(3, 1), fails(4, 1)];
+    assert_eq!(ends(&contract, &ticked), None);
+    let files = [fails(1, 1), fails(1, 2), fails(1, 3), fails(1, 4)];
+    assert_eq!(ends(&contract, &files), None);
+    let still = [fails(1, 1), fails(2, 1), fails(2, 1), fails(2, 1)];
+    assert_eq!(ends(&contract, &still).unwrap().name(), "harness_failed");
+}
+
+#[test]
 fn a_failed_run_is_no_proof_of_standing_still() {
     let still = Fingerprint { work: 1, tree: Tree::Hash(1) };
     let idle = Observation { tool_calls: Some(0), fingerprint: still, ..Observation::default() };

@@ -15,7 +15,7 @@ use crate::engine::{
 };
 use crate::runner::books::Iteration;
 use crate::runner::capture::capture;
-use crate::runner::eyes::asked;
+use crate::runner::eyes::{asked, wants_end};
 use crate::runner::files::Files;
 use crate::runner::git::NO_COMMIT;
 use crate::runner::harness::Outcome;
@@ -29,7 +29,7 @@ use crate::world::Stopwatch;
 /// The most files of an iteration that are named in its history.
 const MOST_FILES: usize = 200;
 /// The longest that a commit may take, with the repository's hooks.
-const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+pub(super) const COMMIT_LIMIT: Duration = Duration::from_mins(10);
 /// The most characters of what the agent asks a person for.
 const LONGEST_NEED: usize = 500;
 
@@ -78,7 +78,7 @@ impl Drive<'_> {
             let clock = Stopwatch::start();
             let mut interrupted = || {
                 screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
-                asked(signals, requests).is_some()
+                wants_end(signals, requests, screen)
             };
             let (keeper, folder) = (&self.keeper, &self.change.worktree);
             let made = git.commit(&files, &message, &mut |launch| {
@@ -93,6 +93,9 @@ impl Drive<'_> {
                 // They are not lost: the next commit takes them along.
                 self.uncommitted.extend(files);
             }
+        }
+        if ran.asked.is_some() {
+            self.interrupted.clone_from(&changed);
         }
         self.look_at_git();
         if let Some(git) = &self.git {
@@ -230,7 +233,7 @@ impl Drive<'_> {
             let clock = Stopwatch::start();
             let mut interrupted = || {
                 screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
-                asked(signals, requests).is_some()
+                wants_end(signals, requests, screen)
             };
             let folder = &self.change.worktree;
             let result = proofs::run(&self.keeper, check, folder, log, &mut interrupted);

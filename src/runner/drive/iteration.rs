@@ -11,7 +11,7 @@ use super::{Drive, Next, Ran};
 use crate::engine::Verdict;
 use crate::runner::books::{Iteration, iso};
 use crate::runner::capture::capture;
-use crate::runner::eyes::{Eyes, asked};
+use crate::runner::eyes::{About, Eyes, wants_end};
 use crate::runner::files::Files;
 use crate::runner::harness::{Launch, Order, Outcome, Report};
 use crate::runner::options::Sessions;
@@ -108,7 +108,7 @@ impl Drive<'_> {
         goes_on.then_some(session)
     }
 
-    pub(super) fn run_agent(&self, prompt: &str, about: &str, log: &mut File) -> Result<Ran> {
+    pub(super) fn run_agent(&self, prompt: &str, about: &About, log: &mut File) -> Result<Ran> {
         let scratch = self.books.folder.join("scratch");
         // What the last iteration left there says nothing of this one.
         let _ = fs::remove_dir_all(&scratch);
@@ -138,6 +138,7 @@ impl Drive<'_> {
             signals: self.signals,
             requests: &self.requests,
             about,
+            grace: self.options.grace,
             clock,
             drawn: Duration::ZERO,
             asked: None,
@@ -168,7 +169,7 @@ impl Drive<'_> {
             arguments: ["--since", &since, "--format", "json"].map(Into::into).to_vec(),
             ..Launch::default()
         };
-        let mut interrupted = || asked(self.signals, &self.requests).is_some();
+        let mut interrupted = || wants_end(self.signals, &self.requests, &self.screen);
         let folder = &self.change.worktree;
         let captured =
             capture(&self.keeper, &launch, folder, USAGE_LIMIT, log, &mut interrupted).ok()?;

@@ -3,6 +3,7 @@
 mod gather;
 mod iteration;
 mod tell;
+mod unfinished;
 mod wait;
 
 use std::collections::BTreeSet;
@@ -58,6 +59,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     wait_for_the_keeper_before(change, &signals);
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
+    drive.settle_unfinished();
     let end = drive.go();
     if let Err(error) = &end {
         drive.give_up(error);
@@ -110,6 +112,8 @@ struct Drive<'a> {
     touched: BTreeSet<PathBuf>,
     /// Files that should have been committed, and could not be.
     uncommitted: BTreeSet<PathBuf>,
+    /// Files that an interrupted iteration of this run changed.
+    interrupted: Vec<PathBuf>,
     /// The tasks that were open at the start, by id.
     open_at_start: Vec<String>,
     /// What is checked out, as far as it tells of work: a commit without any file of it does not count.
@@ -195,6 +199,7 @@ impl<'a> Drive<'a> {
             remarks: Vec::new(),
             ticked: 0,
             uncommitted: BTreeSet::new(),
+            interrupted: Vec::new(),
             open_at_start: Vec::new(),
             head: None,
             worked: false,
@@ -266,9 +271,13 @@ impl<'a> Drive<'a> {
                 Outcome::UsageLimit { resets_at, .. } => *resets_at,
                 _ => None,
             }),
-            Verdict::Continue(_) => match self.books.state.ledger.failures {
-                0 => Next::On(Duration::ZERO),
-                times => Next::On(doubled(self.options.retry_pause, times)),
+            Verdict::Continue(_) => match &ran.report.outcome {
+                // A run that failed and got the work further counts as none in a row, and rests all the same.
+                Outcome::Failed(_) | Outcome::Lasting(_) => {
+                    let times = self.books.state.ledger.failures.max(1);
+                    Next::On(doubled(self.options.retry_pause, times))
+                }
+                _ => Next::On(Duration::ZERO),
             },
         }
     }

@@ -6,6 +6,7 @@ use super::Drive;
 use crate::engine::TerminalReason;
 use crate::runner::doubts::{self, Facts};
 use crate::runner::ends;
+use crate::runner::eyes::About;
 use crate::runner::harness::Approval;
 use crate::runner::options::{Commits, DoneCriteria};
 use crate::runner::screen::{counted, grouped, lasted};
@@ -92,8 +93,8 @@ impl Drive<'_> {
         }
     }
 
-    /// Says that an iteration begins and returns what stands in front of the live line.
-    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> String {
+    /// Says that an iteration begins and returns what the live line tells of it.
+    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> About {
         let of = match self.options.max_iterations {
             Some(limit) => format!("{number}/{limit}"),
             None => format!("{number}/∞"),
@@ -109,7 +110,7 @@ impl Drive<'_> {
             0 => String::new(),
             used => format!(" · {} tokens so far", grouped(used)),
         };
-        format!("iteration {of}{next}{used}")
+        About { iteration: format!("iteration {of}"), rest: format!("{used}{next}") }
     }
 
     pub(super) fn summary(&self, reason: &TerminalReason, code: u8) {
@@ -152,7 +153,7 @@ impl Drive<'_> {
             state.words,
             parts.join(", ")
         );
-        for doubt in &doubts {
+        for doubt in doubts.iter().chain(&self.unfinished_words()) {
             words = format!("{words}\n       {doubt}");
         }
         let next = ends::what_next(reason);

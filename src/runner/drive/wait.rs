@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{Drive, LOOK};
+use crate::engine;
 use crate::runner::books::iso;
 use crate::runner::eyes::{Asked, asked};
 use crate::runner::screen::lasted;
@@ -21,7 +22,7 @@ const AFTER_LIMIT: Duration = Duration::from_secs(5);
 const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 impl Drive<'_> {
-    /// Waits while a person wants a pause; returns what ends it.
+    /// Waits while a person wants a pause and there is time; returns what ends it.
     pub(super) fn wait_while_paused(&mut self) -> Result<Option<Asked>> {
         let mut told = false;
         loop {
@@ -44,6 +45,10 @@ impl Drive<'_> {
                 self.screen.tell("paused", &words, json!({}));
                 "paused".clone_into(&mut self.books.state.doing);
                 self.books.save()?;
+            }
+            if engine::time_is_up(&self.contract, self.clock.elapsed().as_secs()).is_some() {
+                self.screen.still();
+                return Ok(None);
             }
             self.screen.live("paused");
             self.signals.wait(LOOK);
