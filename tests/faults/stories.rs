@@ -2,86 +2,83 @@
 
 use super::facts::Facts;
 use super::story::{Answer, Case, Outcome, Story, ensure, same};
-use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, World};
+use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 
 /// Returns all stories.
 pub fn all() -> Vec<Story> {
-    [arming(), stopping(), keeping_books(), moving_and_ending()].into_iter().flatten().collect()
-}
-
-fn story(
-    name: &'static str,
-    before: fn(&World),
-    call: fn(&World) -> Call,
-    judge: fn(&Case<'_>) -> Outcome,
-) -> Story {
-    Story { name, before, call, judge }
+    let all =
+        [arming(), stopping(), keeping_books(), moving_and_ending(), super::runner::stories()];
+    all.into_iter().flatten().collect()
 }
 
 fn arming() -> Vec<Story> {
     vec![
-        story("implement", nothing, implement, armed),
-        story("implement, again", implemented, implement, armed),
-        story("implement, from another", driven_by_other, implement, taken),
-        story("implement, corrupt state", corrupt_state, implement, armed),
-        story("spool start in a session", nothing, start_in_session, armed),
-        story("spool start in a terminal", nothing, start, started),
-        story("ralph loop", nothing, ralph, ralph_armed),
-        story("ralph loop, a long task", long_task, ralph_of_file, ralph_armed),
-        story("ralph loop, replaced", ralph_before, ralph_replaced, ralph_armed),
-        story("ralph loop in a feature's place", implemented, ralph_replaced, ralph_armed),
+        Story::new("implement", nothing, implement, armed),
+        Story::new("implement, again", implemented, implement, armed),
+        Story::new("implement, from another", driven_by_other, implement, taken),
+        Story::new("implement, corrupt state", corrupt_state, implement, armed),
+        Story::new("spool start in a session", nothing, start_in_session, armed),
+        Story::new("spool start in a terminal", nothing, start, started),
+        Story::new("ralph loop", nothing, ralph, ralph_armed),
+        Story::new("ralph loop, a long task", long_task, ralph_of_file, ralph_armed),
+        Story::new("ralph loop, replaced", ralph_before, ralph_replaced, ralph_armed),
+        Story::new("ralph loop in a feature's place", implemented, ralph_replaced, ralph_armed),
     ]
 }
 
 fn stopping() -> Vec<Story> {
     vec![
-        story("stop, go on", implemented, stop, goes_on),
-        story("stop, list changed", list_changed, stop, goes_on),
-        story("stop, done", all_ticked, stop, completes),
-        story("stop, last iteration", last_iteration, stop, ends_as_max_iters),
-        story("stop, no tool call", idle, stop, ends_as_no_progress),
-        story("stop, corrupt state", corrupt_in_loop, stop, goes_on),
-        story("stop, still corrupt", still_corrupt, stop, ends_as_corrupt),
-        story("stop, awaiting approval", awaiting, stop, waits),
-        story("stop, takes the loop", started_before, stop, claims),
-        story("stop beside another's loop", driven_by_other, stop, beside),
-        story("stop, tells of an end", blocked, stop, tells_blocked),
-        story("session start", implemented, compacted, changes_nothing),
-        story("failed turn", implemented, failed_turn, pauses_for_failure),
-        story("ralph stop, go on", ralph_before, stop, goes_on),
-        story("ralph stop, promise", ralph_before, stop_with_promise, completes),
-        story("ralph stop, last iteration", ralph_last, stop, ends_as_max_iters),
+        Story::new("stop, go on", implemented, stop, goes_on),
+        Story::new("stop, list changed", list_changed, stop, goes_on),
+        Story::new("stop, done", all_ticked, stop, completes),
+        Story::new("stop, last iteration", last_iteration, stop, ends_as_max_iters),
+        Story::new("stop, no tool call", idle, stop, ends_as_no_progress),
+        Story::new("stop, corrupt state", corrupt_in_loop, stop, goes_on),
+        Story::new("stop, still corrupt", still_corrupt, stop, ends_as_corrupt),
+        Story::new("stop, awaiting approval", awaiting, stop, waits),
+        Story::new("stop, takes the loop", started_before, stop, claims),
+        Story::new("stop beside another's loop", driven_by_other, stop, beside),
+        Story::new("stop, tells of an end", blocked, stop, tells_blocked),
+        Story::new("stop, a check passes", check_passes, stop, completes),
+        Story::new("stop, a check fails", check_fails, stop, goes_on),
+        Story::new("session start", implemented, compacted, changes_nothing),
+        Story::new("failed turn", implemented, failed_turn, pauses_for_failure),
+        Story::new("ralph stop, go on", ralph_before, stop, goes_on),
+        Story::new("ralph stop, promise", ralph_before, stop_with_promise, completes),
+        Story::new("ralph stop, last iteration", ralph_last, stop, ends_as_max_iters),
     ]
 }
 
 fn keeping_books() -> Vec<Story> {
     vec![
-        story("spool task block", implemented, task_block, blocks),
-        story("spool task done", implemented, task_done, ticks),
-        story("spool task fail", implemented, task_fail, counts),
-        story("spool task fail, with repair", recovering, task_fail, repairs),
-        story("spool task fail, last attempt", last_attempt, task_fail, fails_for_good),
-        story("spool task add", implemented, task_add, adds),
-        story("spool task next", implemented, task_next, changes_nothing),
-        story("spool status", implemented, status, changes_nothing),
-        story("spool log", implemented, log, changes_nothing),
+        Story::new("spool task block", implemented, task_block, blocks),
+        Story::new("spool task done", implemented, task_done, ticks),
+        Story::new("spool task fail", implemented, task_fail, counts),
+        Story::new("spool task fail, with repair", recovering, task_fail, repairs),
+        Story::new("spool task fail, last attempt", last_attempt, task_fail, fails_for_good),
+        Story::new("spool task add", implemented, task_add, adds),
+        Story::new("spool task verify", with_verify, task_verify, changes_no_loop),
+        Story::new("spool task done, with a proof", with_verify, task_done, ticks),
+        Story::new("spool task next", implemented, task_next, changes_nothing),
+        Story::new("spool status", implemented, status, changes_nothing),
+        Story::new("spool log", implemented, log, changes_nothing),
     ]
 }
 
 fn moving_and_ending() -> Vec<Story> {
     vec![
-        story("cancel in the session", implemented, cancel_command, cancelled),
-        story("spool cancel", implemented, cancel, cancelled),
-        story("spool pause", implemented, pause, paused),
-        story("spool resume", paused_before, resume, resumed),
-        story("spool block", implemented, block, blocks),
-        story("adopt a feature's loop", driven_by_other, adopt, adopted),
-        story("spool adopt a feature's loop", driven_by_other, spool_adopt, adopted),
-        story("ralph cancel", ralph_before, cancel_ralph, ralph_cancelled),
-        story("ralph spool cancel", ralph_before, cancel, ralph_cancelled),
-        story("ralph block", ralph_before, block, blocks),
-        story("ralph adopt", ralph_of_other, adopt, adopted),
-        story("ralph adopt, replacing", ralph_of_both, adopt_replacing, adopted),
+        Story::new("cancel in the session", implemented, cancel_command, cancelled),
+        Story::new("spool cancel", implemented, cancel, cancelled),
+        Story::new("spool pause", implemented, pause, paused),
+        Story::new("spool resume", paused_before, resume, resumed),
+        Story::new("spool block", implemented, block, blocks),
+        Story::new("adopt a feature's loop", driven_by_other, adopt, adopted),
+        Story::new("spool adopt a feature's loop", driven_by_other, spool_adopt, adopted),
+        Story::new("ralph cancel", ralph_before, cancel_ralph, ralph_cancelled),
+        Story::new("ralph spool cancel", ralph_before, cancel, ralph_cancelled),
+        Story::new("ralph block", ralph_before, block, blocks),
+        Story::new("ralph adopt", ralph_of_other, adopt, adopted),
+        Story::new("ralph adopt, replacing", ralph_of_both, adopt_replacing, adopted),
     ]
 }
 
@@ -198,6 +195,26 @@ fn ralph_of_both(world: &World) {
     does(world, &world.command(OURS, "speckit:ralph-loop", "\"Something else\""));
 }
 
+fn with_verify(world: &World) {
+    let list = TASKS.replace("T002 Fill it\n", "T002 Fill it\n  - Verify: `test -d src`\n");
+    world.write(&format!("specs/{FEATURE}/tasks.md"), list);
+    implemented(world);
+}
+
+fn with_check(world: &World, check: &str) {
+    let settings = format!("---\nchecks:\n  - {check}\n---\n");
+    world.write(".claude/ralph-speckit.local.md", settings);
+    all_ticked(world);
+}
+
+fn check_passes(world: &World) {
+    with_check(world, "test -d src");
+}
+
+fn check_fails(world: &World) {
+    with_check(world, "test -d nowhere");
+}
+
 // ---- the calls ------------------------------------------------------------------------------------
 
 fn implement(world: &World) -> Call {
@@ -262,6 +279,10 @@ fn task_fail(_: &World) -> Call {
 
 fn task_add(_: &World) -> Call {
     Call::spool(Some(OURS), &["task", "add", "--after", "T002", "Write the manual"])
+}
+
+fn task_verify(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "verify", "T002"])
 }
 
 fn task_next(_: &World) -> Call {
@@ -335,6 +356,9 @@ fn is_corrupt(case: &Case<'_>) -> bool {
 
 /// The loops are what they were before, and so is the phase.
 fn unchanged_loops(case: &Case<'_>, when: &str) -> Outcome {
+    if case.cannot_undo() {
+        return Ok(());
+    }
     same(&case.now.loops, &case.before.loops, &format!("{when}, and the loops are others"))?;
     same(&case.now.claims, &case.before.claims, &format!("{when}, and the claims are others"))
 }
@@ -367,7 +391,7 @@ fn started(case: &Case<'_>) -> Outcome {
     }
     if !case.killed() && !case.is_mute() {
         let open = claim(&case.now).is_some_and(|(_, closed)| closed.is_none());
-        ensure(!open, "it is refused, and the claim is open")?;
+        ensure(!open || case.cannot_undo(), "it is refused, and the claim is open")?;
         case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
     }
     same(&claim(&case.again()?), &Some((None, None)), "armed again, and the claim is not open")?;
@@ -472,6 +496,13 @@ fn beside(case: &Case<'_>) -> Outcome {
     ensure(!case.said("\"decision\""), "held for another session's loop")?;
     case.stops(OURS, "I stop again.").silent("a stop beside")?;
     case.stops(OTHER, "I stop here.").held("the session that has the loop")
+}
+
+/// What a command proves is said, and no loop is touched.
+fn changes_no_loop(case: &Case<'_>) -> Outcome {
+    same(&case.now.loops, &case.before.loops, "the loops are others")?;
+    same(&case.now.tasks, &case.before.tasks, "the list is another one")?;
+    case.stops(OURS, "I stop here.").held("at the next stop")
 }
 
 fn changes_nothing(case: &Case<'_>) -> Outcome {
@@ -673,7 +704,7 @@ fn ralph_armed(case: &Case<'_>) -> Outcome {
     if says {
         ensure(is_new(&case.now), "it says armed, and it is not")?;
     } else if !case.killed() && !case.is_mute() {
-        same(&case.now.loops, &case.before.loops, "it is refused, and the loops are others")?;
+        unchanged_loops(case, "it is refused")?;
     }
     case.again()?;
     case.stops(OURS, "I stop here.").held("armed again")

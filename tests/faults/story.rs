@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use nix::errno::Errno;
 use serde_json::Value;
 
 use super::facts::Facts;
@@ -20,6 +21,22 @@ pub struct Story {
     pub call: fn(&World) -> Call,
     /// Looks at what is left, and goes on as people and agents would.
     pub judge: fn(&Case<'_>) -> Outcome,
+    /// Of the steps that change nothing, one of so many is visited.
+    pub stride: usize,
+    /// Of those that change something, one of so many.
+    pub long_stride: usize,
+}
+
+impl Story {
+    /// Returns a story of which every step is visited.
+    pub fn new(
+        name: &'static str,
+        before: fn(&World),
+        call: fn(&World) -> Call,
+        judge: fn(&Case<'_>) -> Outcome,
+    ) -> Self {
+        Self { name, before, call, judge, stride: 1, long_stride: 1 }
+    }
 }
 
 /// A story that was prepared in a folder of its own.
@@ -72,6 +89,11 @@ impl Stage {
         self.judge(story, fault, kind, run)
     }
 
+    /// Puts the project back as it was before.
+    pub fn restore(&self) {
+        self.world.restore(&self.snapshot);
+    }
+
     /// Judges a run whose call was made already.
     pub fn judge(
         &self,
@@ -117,6 +139,11 @@ impl Case<'_> {
     /// Whether the program was killed.
     pub fn killed(&self) -> bool {
         matches!(self.fault, Fault::Kill(_))
+    }
+
+    /// Whether no file can be put back as it was: the disk takes nothing any more, not even a rename.
+    pub fn cannot_undo(&self) -> bool {
+        matches!(self.fault, Fault::BrokenFrom(_, errno) if errno != Errno::ENOSPC)
     }
 
     /// Whether what it said may not have arrived.

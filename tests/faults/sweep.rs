@@ -6,12 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nix::errno::Errno;
 
+use super::disk::Disk;
 use super::story::{Stage, Story};
 use super::tracer::{Fault, Kind, Step};
 use super::world::World;
 
 /// How many stories are played side by side.
 const AT_ONCE: usize = 2;
+
+/// How many pages are free at most on a full disk.
+const DISKS: u64 = 16;
+const PAGE: u64 = 4096;
 
 /// What was done, and what did not hold.
 #[derive(Debug, Default)]
@@ -37,9 +42,7 @@ pub fn play(stories: &[Story]) -> (Tally, String) {
         }
     });
     let tally = all.into_inner().unwrap();
-    let report = tally.wrong.iter().fold(String::new(), |report, (what, (times, example))| {
-        report + &format!("\n{times} times: {what}\n    {example}\n")
-    });
+    let report = tally.report();
     (tally, report)
 }
 
@@ -48,6 +51,13 @@ impl Tally {
         self.faults += other.faults;
         self.kills += other.kills;
         self.wrong.extend(other.wrong);
+    }
+
+    /// What did not hold, for a person; empty where all did.
+    fn report(&self) -> String {
+        self.wrong.iter().fold(String::new(), |report, (what, (times, example))| {
+            report + &format!("\n{times} times: {what}\n    {example}\n")
+        })
     }
 
     /// Notes what did not hold; the same words of one story are noted once.
@@ -70,7 +80,10 @@ fn sweep(story: &Story) -> Tally {
     }
     let turn = story.name.len();
     for (at, step) in run.steps.iter().enumerate() {
-        for fault in faults(at, step, turn + at) {
+        let changes = faults(at, step, turn + at);
+        let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
+        let is_visited = at % stride == 0;
+        for fault in changes.into_iter().filter(|_| is_visited) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
@@ -81,39 +94,49 @@ fn sweep(story: &Story) -> Tally {
                 tally.faults += 1;
             }
             if let Err(why) = outcome {
-                let words = run.steps.get(at).map_or("", |step| step.words.as_str());
-                tally.note(story.name, &format!("{fault:?} {words}"), &why);
+                let hit = run.steps.get(at);
+                let words = hit.map_or("", |step| step.words.as_str());
+                let error = match (fault, hit) {
+                    (Fault::Fail(_, turn), Some(step)) => step.kind.error(turn).to_string(),
+                    _ => String::new(),
+                };
+                tally.note(story.name, &format!("{fault:?} {error} {words}"), &why);
             }
         }
     }
     tally
 }
 
+/// Plays all stories on a disk that is nearly full; returns how often, and the report.
+pub fn play_on(disk: &Disk, stories: &[Story]) -> (usize, String) {
+    let mut tally = Tally::default();
+    for story in stories {
+        let stage = Stage::of(story, World::at(disk.folder()));
+        for pages in 0..DISKS {
+            let free = pages * PAGE;
+            stage.restore();
+            disk.fill(free);
+            let run = stage.world.run(&stage.call, Fault::FullDisk(free));
+            disk.make_room();
+            let (_, outcome) = stage.judge(story, Fault::FullDisk(free), None, run);
+            tally.faults += 1;
+            if let Err(why) = outcome {
+                tally.note(story.name, &format!("{free} bytes free"), &why);
+            }
+        }
+    }
+    (tally.faults, tally.report())
+}
+
 /// What is done to a step; each of the errors that it may give has its turn.
 fn faults(at: usize, step: &Step, turn: usize) -> Vec<Fault> {
-    let errors: &[Errno] = match step.kind {
-        Kind::Open => &[Errno::EACCES, Errno::EMFILE, Errno::EIO],
-        Kind::Create => &[Errno::ENOSPC, Errno::EACCES, Errno::EROFS, Errno::EMFILE],
-        Kind::Read => &[Errno::EIO, Errno::EINTR],
-        Kind::Write => &[Errno::ENOSPC, Errno::EIO, Errno::EDQUOT, Errno::EINTR],
-        Kind::Print => &[Errno::ENOSPC, Errno::EPIPE, Errno::EINTR],
-        Kind::Look => &[Errno::EACCES, Errno::EIO],
-        Kind::Rename => &[Errno::ENOSPC, Errno::EIO, Errno::EACCES, Errno::EINVAL],
-        Kind::Remove | Kind::Change => &[Errno::EIO, Errno::EACCES],
-        Kind::Folder => &[Errno::ENOSPC, Errno::EACCES, Errno::EROFS],
-        Kind::Lock => &[Errno::EINTR, Errno::ENOLCK],
-        Kind::Flush => &[Errno::EIO, Errno::ENOSPC],
-        Kind::Start => &[Errno::EAGAIN, Errno::ENOMEM],
-        Kind::Wait => &[Errno::EINTR],
-        Kind::Handle => &[Errno::EMFILE],
-    };
-    let mut faults = vec![Fault::Fail(at, errors[turn % errors.len()])];
+    let mut faults = vec![Fault::Fail(at, turn)];
     if step.kind == Kind::Write {
         faults.push(Fault::Torn(at));
     }
     if step.kind.changes_the_disk() {
         let error = [Errno::ENOSPC, Errno::EROFS, Errno::EIO][turn % 3];
-        faults.push(Fault::FullFrom(at, error));
+        faults.push(Fault::BrokenFrom(at, error));
     }
     // Between two looks nothing changes: a kill before the second is one before the next change.
     if step.kind.changes_the_disk() || matches!(step.kind, Kind::Lock | Kind::Flush | Kind::Print) {

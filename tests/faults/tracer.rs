@@ -29,14 +29,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub enum Fault {
     /// Nothing.
     None,
-    /// This step fails.
-    Fail(usize, Errno),
-    /// This step and each later one that would change the disk fail: it is full or broken from now on.
-    FullFrom(usize, Errno),
+    /// This step fails, with one of the errors that its kind may give: which one, by turns.
+    Fail(usize, usize),
+    /// This step and each later one that would change the disk fail: it is broken from now on, or full, when
+    /// the error is `ENOSPC`.
+    BrokenFrom(usize, Errno),
     /// This step writes half of what it was asked to; the disk is full from then on.
     Torn(usize),
     /// The program is killed before this step.
     Kill(usize),
+    /// The disk has room for so many bytes more; no step is touched.
+    FullDisk(u64),
 }
 
 /// What a step does.
@@ -78,6 +81,32 @@ impl Kind {
     /// Returns whether a full disk makes it fail.
     pub fn needs_room(self) -> bool {
         matches!(self, Self::Write | Self::Create | Self::Folder)
+    }
+
+    /// Returns an error that it may give, each in its turn.
+    pub fn error(self, turn: usize) -> Errno {
+        let errors: &[Errno] = match self {
+            Self::Open => &[Errno::EACCES, Errno::EMFILE, Errno::EIO],
+            Self::Create => &[Errno::ENOSPC, Errno::EACCES, Errno::EROFS, Errno::EMFILE],
+            Self::Read => &[Errno::EIO, Errno::EINTR],
+            Self::Write => &[Errno::ENOSPC, Errno::EIO, Errno::EDQUOT, Errno::EINTR],
+            Self::Print => &[Errno::ENOSPC, Errno::EPIPE, Errno::EINTR],
+            Self::Look => &[Errno::EACCES, Errno::EIO],
+            Self::Rename => &[Errno::ENOSPC, Errno::EIO, Errno::EACCES, Errno::EINVAL],
+            Self::Remove | Self::Change => &[Errno::EIO, Errno::EACCES],
+            Self::Folder => &[Errno::ENOSPC, Errno::EACCES, Errno::EROFS],
+            Self::Lock => &[Errno::EINTR, Errno::ENOLCK],
+            Self::Flush => &[Errno::EIO, Errno::ENOSPC],
+            Self::Start => &[Errno::EAGAIN, Errno::ENOMEM],
+            Self::Wait => &[Errno::EINTR],
+            Self::Handle => &[Errno::EMFILE],
+        };
+        errors[turn % errors.len()]
+    }
+
+    /// Returns whether it fails on a disk that gives this error: a full one still removes and renames.
+    fn fails_with(self, errno: Errno) -> bool {
+        if errno == Errno::ENOSPC { self.needs_room() } else { self.changes_the_disk() }
     }
 
     /// Returns whether it may change what is on the disk.
@@ -279,8 +308,8 @@ impl Trace {
         let step = self.steps.len();
         self.steps.push(Step { kind, words: describe(pid, call, &registers) });
         match self.fault {
-            Fault::Fail(at, errno) if at == step => tracee.answer = Some(errno),
-            Fault::FullFrom(at, errno) if at <= step && kind.changes_the_disk() => {
+            Fault::Fail(at, turn) if at == step => tracee.answer = Some(kind.error(turn)),
+            Fault::BrokenFrom(at, errno) if at <= step && kind.fails_with(errno) => {
                 tracee.answer = Some(errno);
             }
             Fault::Torn(at) if at == step => {

@@ -91,7 +91,8 @@ impl World {
         world
     }
 
-    fn top(&self) -> PathBuf {
+    /// The folder that holds the project, a home and the transcripts.
+    pub fn top(&self) -> PathBuf {
         self.scratch.path().canonicalize().unwrap()
     }
 
