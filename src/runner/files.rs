@@ -42,6 +42,7 @@ impl Files {
                     let hash = path.symlink_metadata().map_or(0, |meta| tree::hash(&path, &meta));
                     files.seen.insert(relative, hash);
                 }
+                files.blind = git.is_silent();
             }
         }
         files
