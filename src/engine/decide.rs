@@ -4,14 +4,17 @@
 //! unreadable, the evidence of completion, what is waited for, the guardrails, and only then "go on".
 
 use super::contract::{Contract, WithoutWork};
-use super::fingerprint::Hasher;
+use super::fingerprint::{Fingerprint, Hasher};
 use super::ledger::Ledger;
-use super::observation::{Change, CheckResult, Demand, Observation, Waiting, Work};
+use super::observation::{Change, CheckResult, Demand, Files, Observation, Waiting, Work};
 use super::promise::Promise;
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
 
 /// Iterations in a row with the same failure after which the agent is told to try another way.
 const SAME_FAILURE: u32 = 3;
+
+/// How many iterations in a row may pass in which nobody looked at the files.
+pub const UNSEEN: u32 = 32;
 
 /// A verdict and the ledger as it stands after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,22 @@ pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) ->
             || (seen.work != Work::Untold && !is_paused(seen))
             || waits(ledger, seen).is_none())
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
+}
+
+/// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
+/// would end for want of progress, and a changed file would keep it going.
+///
+/// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
+/// the times of more than [`UNSEEN`] iterations.
+pub fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+    if seen.files != Files::NotLooked || seen.demand.is_some() {
+        return false;
+    }
+    let (after, rails) = (count(ledger, seen), &contract.guardrails);
+    let unchanged = after.unchanged;
+    let many = unchanged > 0 && unchanged.is_multiple_of(UNSEEN);
+    let unseen_calls = seen.tool_calls.is_none() && after.idle_stops >= rails.max_idle_stops;
+    unchanged >= rails.max_unchanged || many || unseen_calls
 }
 
 /// Returns the verdict on one iteration and the ledger after it.
@@ -75,10 +94,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
     let earlier = before.fingerprint.as_ref();
     let work_changed = seen.fingerprint.work_changed_since(earlier);
     let calls = seen.tool_calls.unwrap_or(0);
-    // Where nobody can tell whether tools were called, changed files say that they were.
-    let unseen_but_busy = seen.tool_calls.is_none() && seen.fingerprint.tree_changed_since(earlier);
-    let idle = calls == 0 && !work_changed && !unseen_but_busy;
-    let unchanged = !work_changed && seen.fingerprint.tree_is_that_of(earlier);
+    let idle = calls == 0 && !work_changed;
     let failed = seen.failed.is_some();
     let got_further = work_changed || seen.fingerprint.tree_changed_since(earlier);
     // A run that failed says nothing of the work: it neither stands still nor gets on by standing still.
@@ -87,10 +103,19 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         true => so_far.saturating_add(1),
         false => 0,
     };
+    let unchanged = in_a_row(before.unchanged, !work_changed && may_be_still(before, seen));
+    let mut idle_stops = in_a_row(before.idle_stops, idle);
+    // Where nobody can tell whether tools were called, changed files say that they were.
+    if seen.tool_calls.is_none() {
+        idle_stops = idle_stops.min(most_idle(seen, earlier));
+    }
     Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
-        idle_stops: in_a_row(before.idle_stops, idle),
-        unchanged: in_a_row(before.unchanged, unchanged),
+        idle_stops,
+        unchanged: match seen.files {
+            Files::Still(iterations) => unchanged.min(iterations),
+            _ => unchanged,
+        },
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
         // One that got the work further is no failure in a row with those before it.
         failures: if failed && !got_further { before.failures.saturating_add(1) } else { 0 },
@@ -99,12 +124,32 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         tool_calls: before.tool_calls.saturating_add(calls),
         more_calls: before.more_calls || seen.more_calls,
         written_tokens: before.written_tokens.saturating_add(seen.written_tokens),
+        settled: earlier.is_some() && !work_changed,
         fingerprint: Some(seen.after_checks.unwrap_or(seen.fingerprint)),
         unreadable: match seen.work {
             Work::Unreadable { hash } => Some(hash),
             _ => None,
         },
         ..before.clone()
+    }
+}
+
+/// Whether no file has changed in this iteration, as far as anybody knows.
+fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
+    match seen.files {
+        Files::InFingerprint => seen.fingerprint.tree_is_that_of(before.fingerprint.as_ref()),
+        Files::NotLooked => before.settled,
+        Files::Unknown => false,
+        Files::Still(iterations) => iterations > 0 && before.settled,
+    }
+}
+
+/// In how many iterations the agent can have done nothing, as its files tell.
+fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
+    match seen.files {
+        Files::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
+        Files::Still(iterations) if earlier.is_some() => iterations,
+        _ => u32::MAX,
     }
 }
 

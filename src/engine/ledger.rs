@@ -17,6 +17,8 @@ pub struct Ledger {
     pub idle_stops: u32,
     /// Iterations in a row with the same fingerprint.
     pub unchanged: u32,
+    /// Whether list, place and commits stood still in the last iteration: the next ones are compared with it.
+    pub settled: bool,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
     /// Commits made since arming, as far as they could be seen.

@@ -17,11 +17,11 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, WithoutWork};
-pub use decide::{Judgement, decide, time_is_up, wants_checks};
+pub use decide::{Judgement, UNSEEN, decide, time_is_up, wants_checks, wants_files};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, Change, CheckResult, Demand, Observation, Tampered, Tokens, Waiting, Work,
+    Attempt, Change, CheckResult, Demand, Files, Observation, Tampered, Tokens, Waiting, Work,
 };
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

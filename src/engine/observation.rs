@@ -32,6 +32,8 @@ pub struct Observation {
     pub since_arming: Change,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
+    /// For how many iterations the files have stood still.
+    pub files: Files,
     /// What it looked like after the checks had run, which may write files; `None` when none ran.
     pub after_checks: Option<Fingerprint>,
     /// The results of the contract's checks, or `None` when they were not run.
@@ -101,6 +103,20 @@ pub enum Work {
         /// Hash of what was found.
         hash: u64,
     },
+}
+
+/// For how many iterations in a row no file has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// The fingerprints of this iteration and of the one before it tell.
+    #[default]
+    InFingerprint,
+    /// Nobody looked: the loop would not end because of them (see [`wants_files`](super::wants_files)).
+    NotLooked,
+    /// There were too many of them for the time that there was.
+    Unknown,
+    /// In this many, this one included; 0 when this one changed a file.
+    Still(u32),
 }
 
 /// Whether something differs from what it was.

@@ -8,13 +8,14 @@ use super::{stop_feature, stop_task};
 use crate::checks::run_each;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::engine::{Check, CheckResult, Fingerprint, Verdict, Waiting};
+use crate::engine::{Check, CheckResult, Files, Fingerprint, Observation, Verdict, Waiting};
+use crate::evidence::progress::Moment;
 use crate::ralph::pause;
 use crate::ralph::words::title;
 use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings, SettingsError};
 use crate::store::journal::Entry;
-use crate::store::loops::{Loops, RALPH, Record, is_session_id};
+use crate::store::loops::{Loops, Marks, RALPH, Record, is_session_id};
 use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
@@ -40,7 +41,7 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
         Ok(answer) => answer,
         Err(error) => {
             let message = format!(
-                "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
+                "Ralph-speckit lets the agent stop, for it cannot write its notes: {error}. Put that right, then run /speckit:implement."
             );
             Answer::tell(&message).log(&message)
         }
@@ -115,6 +116,24 @@ pub struct Ran {
     pub results: Vec<CheckResult>,
     /// What the work looked like before they ran; they may write files.
     pub before: Fingerprint,
+    /// What was found out about the files then.
+    pub files: Files,
+    /// The times of the iterations, with what that look has left in them.
+    pub marks: Marks,
+}
+
+impl Ran {
+    /// Returns these results with what was found out about the work before.
+    pub fn of(results: Vec<CheckResult>, seen: &Observation, marks: Marks) -> Self {
+        Self { results, before: seen.fingerprint, files: seen.files, marks }
+    }
+}
+
+impl Scene<'_> {
+    /// Returns when this stop looks at the files.
+    pub fn moment(&self, record: &Record) -> Moment {
+        Moment { seen_at: record.seen_at.max(record.armed_at), deadline: self.deadline }
+    }
 }
 
 /// The loop that this session already has; `None` when it has none that lives.
@@ -139,12 +158,14 @@ pub fn own_loop(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Option<Answer
     stop_feature::own_turn(scene, &record, ran)
 }
 
-/// Runs the checks of this session's loop. The journal names the one that runs, and a lock tells as
-/// long as it does: `spool status` shows it, because the client's own line cannot change.
-pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record) -> Vec<CheckResult> {
+/// Runs the checks of this session's loop and returns their results, with what was found out about the
+/// work before. The journal names the one that runs, and a lock tells as long as it does: `spool status`
+/// shows it, because the client's own line cannot change.
+pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record, seen: &Observation) -> Ran {
     let session = scene.event.session();
     let _running = scene.loops.checking(session);
-    run_each(checks, &scene.project.root, CHECKS_LIMIT, &mut |check, number| {
+    let mut marks = record.marks.clone();
+    let results = run_each(checks, &scene.project.root, CHECKS_LIMIT, &mut |check, number| {
         // A journal that cannot be written is told of when the verdict is to be written.
         let _ = scene.loops.note(
             session,
@@ -157,7 +178,11 @@ pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record) -> Vec<C
                 ..Entry::default()
             },
         );
-    })
+        if marks.checking == 0 {
+            marks.checking = scene.loops.noted_at(session);
+        }
+    });
+    Ran::of(results, seen, marks)
 }
 
 /// Marks a pause that this verdict waits for as told and returns what the person reads of it; `None`

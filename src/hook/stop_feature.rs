@@ -10,10 +10,11 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Fingerprint, Observation, Shortfall, TerminalReason,
-    Verdict, decide, wants_checks,
+    Check, CheckResult, Contract, Demand, Files, Observation, Shortfall, TerminalReason, Verdict,
+    decide, wants_checks, wants_files,
 };
-use crate::evidence::{commits, tree};
+use crate::evidence::commits;
+use crate::evidence::progress::still;
 use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::{Feature, Project};
@@ -46,20 +47,22 @@ fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<O
         return Ok(None);
     };
     let mut seat = Seat { scene, folder, record };
+    let settled = seat.record.ledger.settled;
+    seat.record.marks.begin(seat.folder.written_at(), settled);
     if let Some(reason) = seat.record.ledger.ended.clone() {
         return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
     }
     match seat.turn(desk, ran)? {
         Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
-        Judged::RunChecks(checks, before) => {
+        Judged::RunChecks(checks, seen) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             let Seat { folder, record, .. } = seat;
             drop(folder);
-            let results = match scene.broken {
-                Some(error) => vec![unknown_checks(error)],
-                None => run_checks(scene, &checks, &record),
+            let ran = match scene.broken {
+                Some(error) => Ran::of(vec![unknown_checks(error)], &seen, record.marks),
+                None => run_checks(scene, &checks, &record, &seen),
             };
-            own_loop(scene, Some(Ran { results, before }))
+            own_loop(scene, Some(ran))
         }
     }
 }
@@ -83,7 +86,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         Ok(None) => return Ok(Answer::silent()),
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
-    let claim = loops.read_claim(&feature.name)?;
+    let claim = loops.claim(&feature.name);
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some(answer) = claim.as_ref().and_then(over) {
@@ -101,7 +104,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     }
     {
         let _lock = loops.lock()?;
-        let claim = loops.read_claim(&feature.name)?;
+        let claim = loops.claim(&feature.name);
         if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
@@ -214,14 +217,14 @@ struct Seat<'a> {
 /// A stop is answered, or checks have to be run first.
 enum Judged {
     Answer(Answer),
-    RunChecks(Vec<Check>, Fingerprint),
+    RunChecks(Vec<Check>, Box<Observation>),
 }
 
 impl Seat<'_> {
     /// What becomes of this stop.
     fn turn(&mut self, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Judged> {
         let about = self.record.about.clone();
-        let claim = self.scene.loops.read_claim(&about)?.unwrap_or_default();
+        let claim = self.scene.loops.claim(&about).unwrap_or_default();
         if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
             let line = format!("Feature {about} is driven by session {owner} now");
             return self.close(&Demand::Stopped, &line);
@@ -258,21 +261,29 @@ impl Seat<'_> {
         resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
         let mut seen = observe(project, desk, event, &mut self.record);
-        if let Some(Ran { results, before }) = ran {
-            // What the agent left is compared, not what the checks wrote.
-            let tree = tree::fingerprint(&project.root);
-            seen.after_checks = Some(Fingerprint { tree, ..seen.fingerprint });
-            seen.fingerprint = before;
-            seen.checks = Some(results);
-        }
         add_seen(project, event, &mut self.record, &mut seen);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
         }
         let contract = desk.contract(settings);
-        if wants_checks(&contract, &self.record.ledger, &seen) {
-            return Ok(Judged::RunChecks(contract.checks, seen.fingerprint));
+        if let Some(Ran { results, before, files, marks }) = ran {
+            // What the agent left is compared, not what the checks wrote.
+            seen.after_checks = Some(seen.fingerprint);
+            seen.fingerprint = before;
+            seen.files = files;
+            self.record.marks = marks;
+            seen.checks = Some(results);
+        }
+        let runs_checks = wants_checks(&contract, &self.record.ledger, &seen);
+        if seen.files == Files::NotLooked
+            && (runs_checks || wants_files(&contract, &self.record.ledger, &seen))
+        {
+            let moment = self.scene.moment(&self.record);
+            seen.files = still(&project.root, &mut self.record.marks, moment);
+        }
+        if runs_checks {
+            return Ok(Judged::RunChecks(contract.checks, Box::new(seen)));
         }
         let judgement = decide(&contract, &self.record.ledger, &seen);
         self.record.seen_at = world::now();
@@ -280,7 +291,8 @@ impl Seat<'_> {
             self.record.transcript = path_of(Some(&path));
         }
         self.record.ledger = judgement.ledger;
-        if matches!(judgement.verdict, Verdict::Wait(_)) {
+        self.record.marks.waited = matches!(judgement.verdict, Verdict::Wait(_));
+        if self.record.marks.waited {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(&before);
         } else if list_changed {
@@ -404,7 +416,7 @@ fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
         return Ok(());
     };
     let _lock = loops.lock()?;
-    let claim = loops.read_claim(&record.about)?.filter(|claim| {
+    let claim = loops.claim(&record.about).filter(|claim| {
         claim.session.as_deref() == Some(&record.session)
             && claim.armed_at == record.armed_at
             && claim.closed.is_none()

@@ -6,7 +6,10 @@ use super::stop::{
     Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
 };
 use crate::claude::answer::Answer;
-use crate::engine::{Contract, Observation, TerminalReason, Verdict, decide, wants_checks};
+use crate::engine::{
+    Contract, Observation, TerminalReason, Verdict, decide, wants_checks, wants_files,
+};
+use crate::evidence::progress::still;
 use crate::ralph::{end, observe, words};
 use crate::speckit::arm::path_of;
 use crate::store::journal::Entry;
@@ -33,14 +36,14 @@ pub fn own_turn(
     if !seat.record.ledger.is_live() {
         return seat.tell_end();
     }
+    seat.begin();
     resume_after_failure(&seat.folder, &mut seat.record)?;
     let (contract, seen) = seat.observe(ran);
     if wants_checks(&contract, &seat.record.ledger, &seen) {
         // Nobody waits for the checks: a cancel in the meantime counts.
         let Seat { folder, record, .. } = seat;
         drop(folder);
-        let results = run_checks(scene, &contract.checks, &record);
-        return own_loop(scene, Some(Ran { results, before: seen.fingerprint }));
+        return own_loop(scene, Some(run_checks(scene, &contract.checks, &record, &seen)));
     }
     seat.judge(&contract, &seen).map(Some)
 }
@@ -53,25 +56,45 @@ struct Seat<'a> {
 }
 
 impl Seat<'_> {
+    /// Takes in when the iteration before ended.
+    fn begin(&mut self) {
+        let marks = &mut self.record.marks;
+        marks.begin(self.folder.written_at(), self.record.ledger.settled);
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
+            && checked.since == 0
+        {
+            checked.since = marks.ends.last().copied().unwrap_or_default();
+        }
+    }
+
     /// The contract, and the stop with the results of its checks where they are known already.
     fn observe(&mut self, ran: Option<Ran>) -> (Contract, Observation) {
         let root = &self.scene.project.root;
-        let mut seen = observe::observe(root, self.scene.event, &mut self.record);
+        let moment = self.scene.moment(&self.record);
+        let mut seen = observe::observe(root, self.scene.event, &mut self.record, moment);
         let Some(assignment) = self.record.assignment.as_mut() else {
             return (Contract::default(), seen);
         };
         let contract = assignment.contract.clone();
-        if let Some(Ran { results, before }) = ran {
-            let fingerprint = observe::fingerprint(root);
+        if let Some(Ran { results, before, files, marks }) = ran {
             // What the agent left is compared, not what the checks wrote.
-            seen.fingerprint = before;
+            let fingerprint = std::mem::replace(&mut seen.fingerprint, before);
             seen.after_checks = Some(fingerprint);
-            assignment.checked = Some(Checked { fingerprint, results: results.clone() });
+            seen.files = files;
+            self.record.marks = marks;
+            assignment.checked = Some(Checked { fingerprint, results: results.clone(), since: 0 });
             seen.checks = Some(results);
-        } else if wants_checks(&contract, &self.record.ledger, &seen)
-            && let Some(known) = observe::still_good(assignment.checked.as_ref(), &seen, root)
+            return (contract, seen);
+        }
+        let runs_checks = wants_checks(&contract, &self.record.ledger, &seen);
+        if runs_checks
+            && let Some(known) =
+                observe::still_good(assignment.checked.as_ref(), &seen, root, moment)
         {
             seen.checks = Some(known.results);
+        }
+        if runs_checks || wants_files(&contract, &self.record.ledger, &seen) {
+            seen.files = still(root, &mut self.record.marks, moment);
         }
         (contract, seen)
     }
@@ -90,7 +113,8 @@ impl Seat<'_> {
             Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
             Verdict::End(reason) => format!("{reason}{}", self.grounds(reason)),
         };
-        if matches!(verdict, Verdict::Wait(_)) {
+        self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
+        if self.record.marks.waited {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(&before);
         }

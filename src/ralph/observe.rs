@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::claude::input::Event;
 use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::promise;
-use crate::engine::{Change, Fingerprint, Observation, Promise, Tree, Waiting, Work};
-use crate::evidence::{commits, tree};
+use crate::engine::{Change, Files, Fingerprint, Observation, Promise, Tree, Waiting, Work};
+use crate::evidence::commits;
+use crate::evidence::progress::{Moment, changed_since};
 use crate::speckit::observe::typed_cancel;
 use crate::store::loops::{Assignment, Checked, Record};
 use crate::world::{self, Deadline};
@@ -47,7 +48,7 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
 }
 
 /// Returns the observation of one stop, and moves the record's place in the transcript on.
-pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
+pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) -> Observation {
     let Some(assignment) = record.assignment.clone() else {
         return Observation::default();
     };
@@ -67,14 +68,13 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
     let promised = promised(&assignment, &said);
     let claimed = promised == Promise::Kept;
-    let earlier = record.ledger.fingerprint;
-    let mut fingerprint = work_now(root);
-    if !fingerprint.work_changed_since(earlier.as_ref()) {
-        fingerprint.tree = tree::fingerprint(root);
-    }
+    let fingerprint = fingerprint(root);
     let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);
-    let since_arming =
-        if unsure { since(&assignment.start, &mut fingerprint, root) } else { Change::Unknown };
+    let since_arming = match unsure {
+        true if fingerprint.work_changed_since(Some(&assignment.start)) => Change::Changed,
+        true => changed_since(root, record.marks.start, moment),
+        false => Change::Unknown,
+    };
     Observation {
         work: Work::Untold,
         claimed,
@@ -86,6 +86,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record) -> Observation {
         commits: commits::counted(root, record),
         since_arming,
         fingerprint,
+        files: Files::NotLooked,
         waiting: waiting(event, record, &typed),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
@@ -108,46 +109,24 @@ fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {
 /// Returns the results of the last run of the checks when nothing has happened since.
 ///
 /// Not every cause shows in the files that are looked at: any tool call asks for another run.
-pub fn still_good(checked: Option<&Checked>, seen: &Observation, root: &Path) -> Option<Checked> {
-    let checked = checked?;
-    if seen.tool_calls != Some(0) || seen.more_calls {
-        return None;
-    }
-    let now = with_tree(seen.fingerprint, root);
-    let same =
-        now.work == checked.fingerprint.work && now.tree_is_that_of(Some(&checked.fingerprint));
+pub fn still_good(
+    checked: Option<&Checked>,
+    seen: &Observation,
+    root: &Path,
+    moment: Moment,
+) -> Option<Checked> {
+    let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
+    let same = seen.fingerprint.work == checked.fingerprint.work
+        && changed_since(root, checked.since, moment) == Change::Same;
     same.then(|| checked.clone())
 }
 
-/// Returns what the files and commits look like now.
+/// Returns what the commits look like now; the files are looked at by themselves.
 pub fn fingerprint(root: &Path) -> Fingerprint {
-    with_tree(work_now(root), root)
+    Fingerprint { work: commits::head_fingerprint(root), tree: Tree::NotTaken }
 }
 
 /// Returns what a text says of the assignment's promise.
 fn promised(assignment: &Assignment, text: &str) -> Promise {
     promise(assignment.contract.token.as_deref(), assignment.promise_match, text)
-}
-
-fn work_now(root: &Path) -> Fingerprint {
-    Fingerprint { work: commits::head_fingerprint(root), tree: Tree::NotTaken }
-}
-
-fn with_tree(fingerprint: Fingerprint, root: &Path) -> Fingerprint {
-    match fingerprint.tree {
-        Tree::NotTaken => Fingerprint { tree: tree::fingerprint(root), ..fingerprint },
-        _ => fingerprint,
-    }
-}
-
-fn since(start: &Fingerprint, now: &mut Fingerprint, root: &Path) -> Change {
-    if now.work_changed_since(Some(start)) {
-        return Change::Changed;
-    }
-    *now = with_tree(*now, root);
-    match (now.tree_changed_since(Some(start)), now.tree_is_that_of(Some(start))) {
-        (true, _) => Change::Changed,
-        (false, true) => Change::Same,
-        (false, false) => Change::Unknown,
-    }
 }

@@ -1,14 +1,22 @@
 //! The files of the work tree, and which of them an iteration changed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::Stat;
+
 use super::git::Git;
-use crate::evidence::tree::{self, Whole};
+use crate::engine::Hasher;
+use crate::evidence::tree::{Bounds, Found, Go, Whole, is_own, look};
 
 /// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
 const LIMIT: Duration = Duration::from_secs(3);
+
+/// The most files and folders that one look takes in.
+const MOST: usize = 50_000;
 
 /// What the files looked like at one moment, by path, relative to the work tree.
 ///
@@ -24,10 +32,13 @@ impl Files {
     /// Returns the files of a work tree as they are now.
     pub fn of(worktree: &Path, git: Option<&Git>) -> Self {
         let mut files = Self::default();
-        let whole = tree::walk(worktree, LIMIT, &mut |path, meta| {
-            if let Ok(relative) = path.strip_prefix(worktree) {
-                files.seen.insert(relative.to_owned(), tree::hash(path, meta));
+        let bounds = Bounds { since: 0, entries: MOST, time: LIMIT };
+        let whole = look(worktree, bounds, &mut |found| {
+            if let Found::File { folder, name, stat, .. } = found {
+                let path = PathBuf::from(OsString::from_vec([folder, name].concat()));
+                files.seen.insert(path, hash(stat));
             }
+            Go::On
         });
         if whole == Whole::Seen {
             return files;
@@ -36,13 +47,13 @@ impl Files {
         match git {
             None => files.blind = true,
             Some(git) => {
-                let own = |path: &PathBuf| path.ancestors().any(tree::is_own);
+                let own = |path: &PathBuf| path.ancestors().any(is_own);
                 for relative in git.dirty().into_iter().filter(|path| !own(path)) {
                     let path = worktree.join(&relative);
-                    let hash = path.symlink_metadata().map_or(0, |meta| tree::hash(&path, &meta));
+                    let stat = rustix::fs::lstat(&path);
+                    let hash = stat.map_or(0, |stat| hash(&stat));
                     files.seen.insert(relative, hash);
                 }
-                files.blind = git.is_silent();
             }
         }
         files
@@ -61,8 +72,26 @@ impl Files {
 
     /// Returns a number that is another one when any file is another one.
     pub fn hash(&self) -> u64 {
-        self.seen.values().fold(0, |sum: u64, hash| sum.wrapping_add(*hash))
+        // The same change in another file is another change.
+        let one = |(path, hash): (&PathBuf, &u64)| {
+            let path = path.as_os_str().as_encoded_bytes();
+            Hasher::default().with(path).with_number(*hash).finish()
+        };
+        self.seen.iter().map(one).fold(0, u64::wrapping_add)
     }
+}
+
+/// A hash over a file's size, the time of its content, and what git knows of its mode.
+fn hash(stat: &Stat) -> u64 {
+    let mode = u64::from(stat.st_mode);
+    // Its kind, and whether its owner may run it.
+    let mode = mode & 0o170_100;
+    let changed = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+    Hasher::default()
+        .with_number(stat.st_size.cast_unsigned())
+        .with(&changed.to_le_bytes())
+        .with_number(mode)
+        .finish()
 }
 
 #[cfg(test)]

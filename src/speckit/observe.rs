@@ -13,10 +13,10 @@ use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, Contract, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree, Waiting, Work,
-    hash_of,
+    Attempt, Contract, Files, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
+    Waiting, Work, hash_of,
 };
-use crate::evidence::{commits, tree};
+use crate::evidence::commits;
 use crate::store::loops::{OpenTasks, Record};
 use crate::store::read::{self, Content, Problem};
 use crate::store::settled::{PATIENCE, read_settled};
@@ -87,11 +87,6 @@ impl Desk {
         let (state, corrupt) = match state {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
-            Err(NoState::Unopened { why }) => {
-                let hash = hash_of(why.as_bytes());
-                let path = feature.folder.join(STATE);
-                (State::default(), Some(Unreadable { path, why, hash }))
-            }
             Err(NoState::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);
@@ -242,16 +237,13 @@ pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Recor
         claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
     }
     record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
-    let mut fingerprint = desk.work_fingerprint(project);
-    let earlier = record.ledger.fingerprint;
-    if earlier.is_some() && !fingerprint.work_changed_since(earlier.as_ref()) {
-        fingerprint.tree = tree::fingerprint(&project.root);
-    }
+    let fingerprint = desk.work_fingerprint(project);
     Observation {
         work: desk.work(record.had_list),
         claimed,
         tool_calls: None,
         fingerprint,
+        files: Files::NotLooked,
         waiting: waiting(desk, event, record),
         attempt: Some(desk.attempt(desk.place())),
         reported_iteration: desk.state.global_iteration(),

@@ -17,7 +17,7 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens};
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens, UNSEEN};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
@@ -73,6 +73,8 @@ pub struct Record {
     pub last_message: LastMessage,
     /// Up to where the repository's log of its head was read, in bytes.
     pub commits_read: u64,
+    /// When the last iterations ended, to find out which of them changed a file.
+    pub marks: Marks,
     /// The transcript's path: that it grows is a sign of life of the session.
     pub transcript: String,
     /// Whether the feature ever had a task list under this loop; one that goes away is not done.
@@ -99,6 +101,24 @@ pub struct Record {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// When iterations ended, by the clock that the files have; nanoseconds since the Unix epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    /// When the loop was armed, 0 where nobody knows.
+    pub start: u64,
+    /// The ends of the last iterations, oldest first.
+    pub ends: Vec<u64>,
+    /// Whether the record was written last by a stop that does not count.
+    pub waited: bool,
+    /// When the checks of the last stop began, 0 where none ran.
+    pub checking: u64,
+    /// From when to when checks ran: what changed meanwhile is not the agent's work.
+    pub checks: Vec<[u64; 2]>,
+    /// Folders in which something was removed or renamed: a hash of the path, and one of the names in it.
+    pub folders: Vec<[u64; 2]>,
 }
 
 /// A message of the agent whose tokens were counted.
@@ -173,6 +193,8 @@ pub struct Assignment {
 pub struct Checked {
     /// What the work looked like afterwards.
     pub fingerprint: Fingerprint,
+    /// When that stop ended, by the clock of the files, in nanoseconds; 0 until the next one knows.
+    pub since: u64,
     /// The results, in the order of the contract.
     pub results: Vec<CheckResult>,
 }
@@ -308,6 +330,45 @@ impl Record {
     }
 }
 
+impl Marks {
+    /// Takes in when the record was written last, in nanoseconds: the end of the iteration before.
+    ///
+    /// The arming is such an end only for a loop that is `settled` by then: that knew its commits.
+    pub fn begin(&mut self, written: Option<u64>, settled: bool) {
+        let Some(written) = written else {
+            return;
+        };
+        let checking = std::mem::take(&mut self.checking);
+        if checking > 0 {
+            self.checks.push([checking, written]);
+        }
+        let is_first = self.start == 0;
+        if is_first {
+            self.start = written;
+        }
+        if is_first && !settled {
+            return;
+        }
+        if self.waited && !self.ends.is_empty() {
+            return;
+        }
+        // A clock that was set back: what was noted before can be compared with nothing.
+        if self.ends.last().is_some_and(|last| *last > written) {
+            self.ends.clear();
+        }
+        self.ends.push(written);
+        let surplus = self.ends.len().saturating_sub(UNSEEN as usize + 1);
+        self.ends.drain(..surplus);
+        let first = self.ends[0];
+        self.checks.retain(|[_, end]| *end >= first);
+    }
+
+    /// Returns whether checks ran at a time, in nanoseconds.
+    pub fn is_in_checks(&self, time: u64) -> bool {
+        self.checks.iter().any(|[start, end]| (*start..=*end).contains(&time))
+    }
+}
+
 impl Pause {
     /// Returns whether it ends with the next prompt; any other one ends when somebody says so.
     pub fn ends_by_itself(&self) -> bool {
@@ -357,31 +418,30 @@ impl Loops {
         if !is_session_id(session) {
             return None;
         }
-        self.arrived(load(&self.record_path(session)).ok().flatten()?).ok().flatten()
+        self.arrived(load(&self.record_path(session)).ok().flatten()?)
     }
 
     /// The same record, unless it was written for a loop that has not left its session after all:
     /// whoever took it over died on the way, and the loop is still where it was.
     ///
     /// A task's loop has left when the other record says so, a feature's when its claim does.
-    fn arrived(&self, mut record: Record) -> io::Result<Option<Record>> {
+    fn arrived(&self, mut record: Record) -> Option<Record> {
         let Some(adopted) = record.adopted.as_mut().filter(|adopted| adopted.arriving) else {
-            return Ok(Some(record));
+            return Some(record);
         };
         adopted.arriving = false;
         let has_left = if record.kind == RALPH {
-            let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from));
-            let left =
-                from.map(|from| load_whole::<Record>(&self.record_path(from))).transpose()?;
-            left.flatten().is_some_and(|left| {
+            let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from))?;
+            let left: Option<Record> = load(&self.record_path(from)).ok().flatten();
+            left.is_some_and(|left| {
                 left.moved_to == record.session && left.armed_at == record.armed_at
             })
         } else {
-            self.read_claim(&record.about)?.is_some_and(|claim| {
+            self.claim(&record.about).is_some_and(|claim| {
                 claim.session.as_ref() == Some(&record.session) && claim.armed_at == record.armed_at
             })
         };
-        Ok(has_left.then_some(record))
+        has_left.then_some(record)
     }
 
     /// Completes the record of the session that took this loop over, before the record that proves
@@ -392,7 +452,7 @@ impl Loops {
             return Ok(());
         }
         let arriving = |record: &Record| record.adopted.as_ref().is_some_and(|it| it.arriving);
-        let found: Option<Record> = load_whole(&self.record_path(to))?;
+        let found: Option<Record> = load(&self.record_path(to)).ok().flatten();
         if !found.as_ref().is_some_and(arriving) {
             return Ok(());
         }
@@ -422,20 +482,11 @@ impl Loops {
         load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
-    /// Returns the claim on a feature for somebody who acts on it: one that cannot be opened is an error,
-    /// and not none.
-    pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
-        // A name that cannot name a file has no claim.
-        self.claim_path(feature).map_or(Ok(None), |path| load_whole(&path))
-    }
-
-    /// Writes the claim on a feature whole; one that is broken is put aside first.
+    /// Writes the claim on a feature whole; one that cannot be read is put aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
         let path = self.claim_path(&claim.about)?;
-        match load::<Claim>(&path) {
-            Ok(_) => {}
-            Err(NotLoaded::Broken) => drop(put_aside(&path)?),
-            Err(NotLoaded::Unopened(error)) => return Err(error),
+        if load::<Claim>(&path).is_err() {
+            put_aside(&path)?;
         }
         save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
@@ -521,6 +572,12 @@ impl Loops {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
 
+    /// Returns when a session's journal was last written, by the clock of the files, in nanoseconds since
+    /// the Unix epoch; 0 where that cannot be told.
+    pub fn noted_at(&self, session: &str) -> u64 {
+        changed_at(&self.folder.join(session).join("journal.jsonl")).unwrap_or_default()
+    }
+
     /// Returns the check that runs for a session just now, such as `` `cargo test` (3 of 5) ``.
     pub fn running_check(&self, session: &str) -> Option<String> {
         if !is_session_id(session) || !Lock::is_held(&self.checks_path(session)) {
@@ -563,15 +620,13 @@ impl Loops {
 }
 
 impl Session {
-    /// Returns the session's record; a broken one is put aside and counts as none. One that cannot be
-    /// opened is an error: it may be as good as ever.
+    /// Returns the session's record; one that cannot be read is put aside and counts as none.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let path = self.folder.join("loop.json");
         let loops = Loops { folder: self.folder.parent().unwrap_or(&self.folder).to_owned() };
         match load(&path) {
-            Ok(record) => record.map_or(Ok(None), |record| loops.arrived(record)),
-            Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
-            Err(NotLoaded::Unopened(error)) => Err(error),
+            Ok(record) => Ok(record.and_then(|record| loops.arrived(record))),
+            Err(_) => put_aside(&path).map(|_| None),
         }
     }
 
@@ -582,12 +637,12 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        self.noted().unwrap_or_default().tasks
+        self.noted().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        let verify = self.noted()?.verify;
+        let verify = self.noted().verify;
         save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
     }
 
@@ -597,8 +652,8 @@ impl Session {
         save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
     }
 
-    fn noted(&self) -> io::Result<NotedTasks> {
-        Ok(load_whole(&self.noted_path())?.unwrap_or_default())
+    fn noted(&self) -> NotedTasks {
+        load(&self.noted_path()).ok().flatten().unwrap_or_default()
     }
 
     fn noted_path(&self) -> PathBuf {
@@ -610,11 +665,29 @@ impl Session {
         self.folder.join(name)
     }
 
+    /// Returns when the record was written last, by the clock of the files, in nanoseconds since the
+    /// Unix epoch; `None` where that cannot be told.
+    pub fn written_at(&self) -> Option<u64> {
+        changed_at(&self.folder.join("loop.json"))
+    }
+
     /// Appends to the session's journal.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
         let path = self.folder.join("journal.jsonl");
         journal::append(&path, std::slice::from_ref(entry)).map_err(|error| in_file(&path, &error))
     }
+}
+
+/// When a file last changed, in nanoseconds since the Unix epoch.
+fn changed_at(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok()?;
+    let nanoseconds = |seconds: i64, rest: i64| {
+        let seconds = u64::try_from(seconds).unwrap_or_default();
+        seconds.saturating_mul(1_000_000_000) + u64::try_from(rest).unwrap_or_default()
+    };
+    let content = nanoseconds(meta.mtime(), meta.mtime_nsec());
+    Some(content.max(nanoseconds(meta.ctime(), meta.ctime_nsec())))
 }
 
 /// Renames a file that cannot be read to `<name>.corrupt-<time>` and returns the new path.
@@ -647,43 +720,17 @@ fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-/// Why a file of ours gives nothing.
-enum NotLoaded {
-    /// What stands there is not ours: it may be renamed, so that a new one can take its place.
-    Broken,
-    /// It cannot be opened or read at the moment, and may be as good as ever: it stays where it is.
-    Unopened(io::Error),
-}
-
-impl NotLoaded {
-    /// Nothing where the file is broken, an error where it cannot be opened.
-    fn or_none<T>(self) -> io::Result<Option<T>> {
-        match self {
-            Self::Broken => Ok(None),
-            Self::Unopened(error) => Err(error),
-        }
-    }
-}
-
-fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
+fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     match read::read(path, MOST) {
         // A link to nothing is in the way of what is to be written there.
-        Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
+        Err(Problem::Missing) if path.is_symlink() => Err("it is a link to nothing".to_owned()),
         Err(Problem::Missing) => Ok(None),
-        Err(Problem::Refused(why)) if !path.is_symlink() => {
-            let words = format!("`{}` cannot be read: {why}", path.display());
-            Err(NotLoaded::Unopened(io::Error::other(words)))
-        }
-        Err(_) => Err(NotLoaded::Broken),
-        Ok(Content { bytes, .. }) => {
-            serde_json::from_slice(&bytes).map(Some).map_err(|_| NotLoaded::Broken)
-        }
+        Err(problem) => Err(problem.to_string()),
+        Ok(Content { bytes, .. }) => match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(error.to_string()),
+        },
     }
-}
-
-/// What a file of ours holds, nothing where it is missing or broken.
-fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    load(path).or_else(NotLoaded::or_none)
 }
 
 fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {

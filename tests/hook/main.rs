@@ -16,4 +16,3 @@ mod support;
 mod transcript;
 mod traps;
 mod undone;
-mod unopened;

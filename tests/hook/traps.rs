@@ -461,3 +461,135 @@ fn a_state_file_that_the_agent_removes_when_all_is_done_is_a_completion() {
     assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
     assert!(!bench.state_path().exists());
 }
+
+// Which files are work.
+
+/// A loop in a repository, whose agent calls tools in every iteration and does what `work` does.
+/// Returns after how many stops it ended, `None` when it still lived after 30.
+fn stops_until_the_end(bench: &Bench, work: impl Fn(usize)) -> Option<usize> {
+    bench.implement("s1", "").context();
+    (1..=30).find(|stop| {
+        await_clock_of_files(bench, 1);
+        work(*stop);
+        bench.transcript("s1").tool("Bash");
+        let ended = !bench.stop("s1").run().is_block();
+        assert!(!ended || bench.verdicts("s1").last().unwrap() == "end no_progress");
+        ended
+    })
+}
+
+/// Waits until the clock of the files, which goes in steps, has moved on by some nanoseconds: an agent is
+/// never as fast as a test.
+fn await_clock_of_files(bench: &Bench, nanoseconds: i128) {
+    use std::os::unix::fs::MetadataExt;
+    let now = || {
+        bench.write("../clock", "");
+        let meta = bench.path("../clock").metadata().unwrap();
+        i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec())
+    };
+    let start = now();
+    while now() < start + nanoseconds {}
+}
+
+fn repository() -> Bench {
+    let bench = Bench::ready();
+    let git =
+        std::process::Command::new("git").args(["init", "--quiet"]).arg(bench.root()).status();
+    assert!(git.unwrap().success());
+    bench
+}
+
+#[test]
+fn d2_work_in_a_folder_of_any_name_is_progress() {
+    for name in ["src/target/a.rs", "node_modules/own/a.js", "build/a", "__pycache__/a", ".venv/a"]
+    {
+        let bench = repository();
+        let stops = stops_until_the_end(&bench, |stop| bench.write(name, stop.to_string()));
+        assert_eq!(stops, None, "{name}");
+    }
+}
+
+#[test]
+fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
+    let bench = repository().file(".gitignore", "/out/\n*.log\n");
+    let ignored = |stop: usize| {
+        bench.write("out/a", stop.to_string());
+        bench.write("src/b.log", stop.to_string());
+    };
+    assert_eq!(stops_until_the_end(&bench, ignored), Some(11));
+
+    let bench = repository().file(".gitignore", "/out/\n").file("out/kept", "x");
+    let git = std::process::Command::new("git")
+        .args(["add", "--force", "out/kept"])
+        .current_dir(bench.root())
+        .status();
+    assert!(git.unwrap().success());
+    let tracked = |stop: usize| bench.write("out/kept", stop.to_string());
+    assert_eq!(stops_until_the_end(&bench, tracked), None);
+}
+
+#[test]
+fn d2_every_kind_of_change_is_progress() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = repository().file("src/a", "x").file("src/b", "x");
+    for number in 0..40 {
+        bench.write(&format!("src/gone/{number}"), "x");
+    }
+    let path = |name: &str| bench.path(name);
+    let kinds: &[(&str, &dyn Fn(usize))] = &[
+        ("a new time of a file, set back", &|_| {
+            bench.write("src/a", "x");
+            filetime::set_file_mtime(path("src/a"), filetime::FileTime::zero()).unwrap();
+        }),
+        ("the same size and time", &|stop| {
+            let time =
+                filetime::FileTime::from_last_modification_time(&path("src/a").metadata().unwrap());
+            bench.write("src/a", if stop % 2 == 0 { "x" } else { "y" });
+            filetime::set_file_mtime(path("src/a"), time).unwrap();
+        }),
+        ("the mode of a file", &|stop| {
+            let mode = if stop % 2 == 0 { 0o755 } else { 0o644 };
+            fs::set_permissions(path("src/a"), fs::Permissions::from_mode(mode)).unwrap();
+        }),
+        ("a file that goes away", &|stop| {
+            fs::remove_file(path(&format!("src/gone/{stop}"))).unwrap();
+        }),
+        ("a file that gets another name", &|stop| {
+            let names = [path("src/b"), path("src/c")];
+            fs::rename(&names[(stop + 1) % 2], &names[stop % 2]).unwrap();
+        }),
+    ];
+    for (name, work) in kinds {
+        assert_eq!(stops_until_the_end(&bench, work), None, "{name}");
+    }
+}
+
+#[test]
+fn d2_work_in_every_ninth_iteration_keeps_a_loop_and_the_tenth_still_one_ends_it() {
+    let bench = repository();
+    let work = |stop: usize| {
+        if stop.is_multiple_of(9) {
+            bench.write("src/a", stop.to_string());
+        }
+    };
+    assert_eq!(stops_until_the_end(&bench, work), None);
+    let work = |stop: usize| {
+        if stop <= 5 {
+            bench.write("src/a", stop.to_string());
+        }
+    };
+    assert_eq!(stops_until_the_end(&bench, work), Some(15));
+}
+
+#[test]
+fn d2_files_that_come_and_go_are_no_endless_progress() {
+    let bench = repository();
+    // The first look cannot know that nothing of the work went away; the second one does.
+    let work = |_| {
+        bench.write("src/scratch-of-a-test", "x");
+        await_clock_of_files(&bench, 30_000_000);
+        fs::remove_file(bench.path("src/scratch-of-a-test")).unwrap();
+    };
+    let stops = stops_until_the_end(&bench, work);
+    assert!(stops.is_some_and(|stops| stops <= 21), "{stops:?}");
+}

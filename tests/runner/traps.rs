@@ -251,6 +251,41 @@ fn ignored_files_are_no_progress_either() {
     assert_eq!(bench.runs(), 2);
 }
 
+#[test]
+fn d2_work_in_a_folder_of_any_name_is_progress_and_is_committed() {
+    let bench = Bench::new();
+    bench.agent("mkdir -p src/target node_modules/own\necho $n > src/target/a.txt\necho $n > node_modules/own/b.txt");
+    bench.ralph("--no-progress 2 --max-iterations 4 --commit").run().with_code(3);
+    assert_eq!(bench.runs(), 4);
+    assert_eq!(bench.iterations()[1]["files_changed"], 2);
+    let names = bench.git(&["show", "--name-only", "--format=", "HEAD"]);
+    assert_eq!(names, "node_modules/own/b.txt\nsrc/target/a.txt");
+    assert_eq!(bench.git(&["status", "--porcelain", "--", "src", "node_modules"]), "");
+}
+
+#[test]
+fn d2_the_mode_of_a_file_is_work_and_is_committed() {
+    let bench = Bench::new();
+    bench.write("run.sh", "true\n");
+    bench.commit("a script");
+    bench.agent("chmod $((n % 2 ? 755 : 644)) run.sh");
+    bench.ralph("--no-progress 2 --max-iterations 3 --commit").run().with_code(3);
+    assert_eq!(bench.git(&["ls-files", "--stage", "run.sh"]).split(' ').next(), Some("100755"));
+    assert_eq!(bench.git(&["status", "--porcelain", "--", "run.sh"]), "");
+}
+
+#[test]
+fn d2_a_tracked_file_is_work_though_its_folder_is_ignored() {
+    let bench = Bench::new();
+    bench.write(".gitignore", "out/\n");
+    bench.write("out/kept.txt", "0");
+    bench.git(&["add", "--force", "out/kept.txt"]);
+    bench.commit("kept");
+    bench.agent("echo $n > out/kept.txt; echo $n > out/other.txt");
+    bench.ralph("--no-progress 2 --max-iterations 3 --commit").run().with_code(3);
+    assert_eq!(bench.git(&["show", "--name-only", "--format=", "HEAD"]), "out/kept.txt");
+}
+
 // What the agent may do.
 
 #[test]

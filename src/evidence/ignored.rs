@@ -1,0 +1,185 @@
+//! What git ignores in a work tree: the `.gitignore` of each folder, `info/exclude`, and a person's own list.
+//!
+//! Nothing here starts a program. Where something cannot be told, a file is not ignored.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::commits::repository_of;
+use super::pattern::Pattern;
+use crate::store::read;
+use crate::world;
+
+/// The most that is read of one list, in bytes.
+pub const MOST: u64 = 1 << 20;
+/// How far up a repository is looked for.
+const LEVELS: usize = 64;
+/// What holds no work where there is no git. A `.gitignore` that says `!target/` takes a name out.
+const WITHOUT_GIT: &str = "\
+node_modules/
+bower_components/
+target/
+build/
+dist/
+out/
+.venv/
+venv/
+__pycache__/
+.tox/
+.mypy_cache/
+.pytest_cache/
+.ruff_cache/
+.gradle/
+.next/
+.nuxt/
+.cache/
+.idea/
+.hg/
+.svn/
+.jj/
+*.pyc
+*.o
+*.class
+.DS_Store
+";
+
+/// The patterns that hold in one folder: its own list, then those above it.
+#[derive(Debug, Default)]
+pub struct Rules {
+    patterns: Vec<Pattern>,
+    /// How long the path of the list's folder is, from the top of the repository, in bytes.
+    base: usize,
+    above: Option<Rc<Rules>>,
+}
+
+impl Rules {
+    /// Returns these rules with another list before them; `base` is how long the path of its folder is,
+    /// from the top of the repository and with its last slash, in bytes.
+    pub fn with(self: &Rc<Self>, text: &[u8], base: usize) -> Rc<Self> {
+        let patterns = Pattern::all(text);
+        if patterns.is_empty() {
+            return Rc::clone(self);
+        }
+        Rc::new(Self { patterns, base, above: Some(Rc::clone(self)) })
+    }
+
+    /// Returns whether a path from the top of the repository is ignored; the folders above it are not.
+    pub fn ignore(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
+        let mut level = Some(self);
+        while let Some(rules) = level {
+            let path = path.get(rules.base..).unwrap_or_default();
+            let mut last_first = rules.patterns.iter().rev();
+            if let Some(found) = last_first.find(|one| one.matches(path, name, is_folder)) {
+                return !found.negated;
+            }
+            level = rules.above.as_deref();
+        }
+        false
+    }
+}
+
+/// A repository, or what stands in for one where there is none.
+#[derive(Debug, Default)]
+pub struct Repository {
+    /// The folder with its data, `None` without git.
+    pub data: Option<PathBuf>,
+    /// The path of the folder that is looked at from the top of the repository, with its last slash.
+    pub prefix: Vec<u8>,
+    /// The rules for that folder's own `.gitignore` to stand before.
+    pub rules: Rc<Rules>,
+}
+
+impl Repository {
+    /// Returns the repository that a folder is a part of; one that ignores the folder is none.
+    pub fn around(folder: &Path) -> Self {
+        let without_git = || Self {
+            rules: Rc::new(Rules::default()).with(WITHOUT_GIT.as_bytes(), 0),
+            ..Self::default()
+        };
+        let top = folder.ancestors().take(LEVELS).find(|it| it.join(".git").exists());
+        let Some((top, data)) = top.and_then(|top| Some((top, repository_of(top)?))) else {
+            return without_git();
+        };
+        let mut rules = rules_of_all_folders(&data);
+        let mut prefix = Vec::new();
+        let below = folder.strip_prefix(top).unwrap_or(Path::new(""));
+        let mut at = top.to_owned();
+        for part in below.components() {
+            rules = rules.with(&list(&at.join(".gitignore")), prefix.len());
+            let name = part.as_os_str().as_encoded_bytes();
+            prefix.extend_from_slice(name);
+            if rules.ignore(&prefix, name, true) {
+                return without_git();
+            }
+            prefix.push(b'/');
+            at.push(part);
+        }
+        Self { data: Some(data), prefix, rules }
+    }
+
+    /// Returns the repository whose top a folder is, as it is found inside of another one.
+    pub fn at(top: &Path) -> Self {
+        let data = repository_of(top);
+        let rules = data.as_deref().map(rules_of_all_folders).unwrap_or_default();
+        Self { data, prefix: Vec::new(), rules }
+    }
+}
+
+/// The lists that hold in the whole work tree: a person's own, then the repository's.
+fn rules_of_all_folders(data: &Path) -> Rc<Rules> {
+    let common = common_folder(data);
+    let own = excludes_file(&common).map(|path| list(&path)).unwrap_or_default();
+    let rules = Rc::new(Rules::default()).with(&own, 0);
+    rules.with(&list(&common.join("info").join("exclude")), 0)
+}
+
+/// The data that all work trees of a repository share.
+fn common_folder(data: &Path) -> PathBuf {
+    let named = read::read(&data.join("commondir"), 4096).ok();
+    let named = named.and_then(|content| String::from_utf8(content.bytes).ok());
+    named.map_or_else(|| data.to_owned(), |named| data.join(named.trim()))
+}
+
+/// A person's own list: `core.excludesFile`, or the one that git reads without it.
+fn excludes_file(common: &Path) -> Option<PathBuf> {
+    let home = world::folder("HOME");
+    let settings =
+        world::folder("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let settings = settings.map(|folder| folder.join("git"));
+    let configs = [
+        Some(common.join("config")),
+        home.as_ref().map(|home| home.join(".gitconfig")),
+        settings.as_ref().map(|folder| folder.join("config")),
+        Some(PathBuf::from("/etc/gitconfig")),
+    ];
+    let named = configs.iter().flatten().find_map(|path| excludes_in(&list(path)));
+    let Some(named) = named else {
+        return settings.map(|folder| folder.join("ignore"));
+    };
+    match named.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => Some(PathBuf::from(named)).filter(|path| path.is_absolute()),
+    }
+}
+
+/// The value of `core.excludesFile` in a configuration of git's.
+fn excludes_in(text: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(text);
+    let (mut in_core, mut found) = (false, None);
+    for line in text.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            in_core = section.split(']').next().is_some_and(|it| it.eq_ignore_ascii_case("core"));
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| in_core) else { continue };
+        if key.trim().eq_ignore_ascii_case("excludesfile") {
+            let value = value.split([';', '#']).next().unwrap_or_default();
+            found = Some(value.trim().trim_matches('"').to_owned());
+        }
+    }
+    found.filter(|value| !value.is_empty())
+}
+
+/// The bytes of a list, empty where there is none that can be read.
+fn list(path: &Path) -> Vec<u8> {
+    read::read(path, MOST).map(|content| content.bytes).unwrap_or_default()
+}

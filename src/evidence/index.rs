@@ -1,0 +1,119 @@
+//! The names of the files that git tracks, out of a repository's index.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::store::read;
+
+/// The longest name that is taken.
+const LONGEST: usize = 4096;
+/// Shorter than the place of an entry's flags: its times, numbers, mode and size.
+const STATS: usize = 40;
+
+/// Shows `visit` the name of every tracked file, in git's own order, until it returns `false`.
+///
+/// A repository that has no index, or one that cannot be understood, tracks nothing that is known.
+pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
+    // The length of a hash stands in no index: the first entry shows which one fits.
+    for hash in [20, 32] {
+        if read_whole(&repository.join("index"), hash, visit).is_ok() {
+            break;
+        }
+    }
+    // A split index keeps most of its names in a second file.
+    let Ok(entries) = std::fs::read_dir(repository) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.") {
+            for hash in [20, 32] {
+                if read_whole(&entry.path(), hash, visit).is_ok() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn broken() -> io::Error {
+    io::Error::from(io::ErrorKind::InvalidData)
+}
+
+fn read_whole(path: &Path, hash: usize, visit: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<()> {
+    let (file, _) = read::open(path).map_err(|_| broken())?;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let mut head = [0; 12];
+    file.read_exact(&mut head)?;
+    let number =
+        |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let (version, count) = (number(4), number(8));
+    if &head[..4] != b"DIRC" || !(2..=4).contains(&version) {
+        return Err(broken());
+    }
+    let mut name = Vec::new();
+    for _ in 0..count {
+        read_entry(&mut file, version, hash, &mut name)?;
+        // A split index has no name where it replaces an entry of the other file.
+        if !name.is_empty() && !visit(&name) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one entry; `name` is the name of the one before, and that of this one afterwards.
+fn read_entry(
+    file: &mut BufReader<File>,
+    version: u32,
+    hash: usize,
+    name: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut fixed = [0; STATS + 32 + 2];
+    let fixed = &mut fixed[..STATS + hash + 2];
+    file.read_exact(fixed)?;
+    let flags = u16::from_be_bytes([fixed[STATS + hash], fixed[STATS + hash + 1]]);
+    let mut length = fixed.len();
+    if version >= 3 && flags & 0x4000 != 0 {
+        file.read_exact(&mut [0; 2])?;
+        length += 2;
+    }
+    if version == 4 {
+        let cut = varint(file)?;
+        let kept = name.len().checked_sub(cut).ok_or_else(broken)?;
+        name.truncate(kept);
+    } else {
+        name.clear();
+    }
+    let before = name.len();
+    file.take(LONGEST as u64).read_until(0, name)?;
+    if name.pop() != Some(0) {
+        return Err(broken());
+    }
+    let told = usize::from(flags & 0xfff);
+    if told != name.len().min(0xfff) {
+        return Err(broken());
+    }
+    if version < 4 {
+        // Each entry is filled up with zeros to a multiple of eight bytes, one at least.
+        let read = length + name.len() - before + 1;
+        let rest = (8 - read % 8) % 8;
+        file.read_exact(&mut [0; 8][..rest])?;
+    }
+    Ok(())
+}
+
+/// A number as git packs it: seven bits a byte, each further byte counts from one.
+fn varint(file: &mut BufReader<File>) -> io::Result<usize> {
+    let mut value = 0_usize;
+    loop {
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        value = (value << 7) | usize::from(byte[0] & 0x7f);
+        if byte[0] & 0x80 == 0 {
+            return Ok(value);
+        }
+        value += 1;
+        if value > LONGEST {
+            return Err(broken());
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! One line of a `.gitignore`, and whether it matches a path: the rules of git's own `wildmatch`.
+
+/// The longest pattern that is looked at, in bytes; a longer one matches nothing.
+const LONGEST: usize = 1024;
+/// The most steps that one comparison may take: a pattern of many stars would take for ever.
+const STEPS: u32 = 20_000;
+
+/// One line of a `.gitignore`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    text: Vec<u8>,
+    /// Whether it takes a path back in (`!` before it).
+    pub negated: bool,
+    only_folders: bool,
+    /// Whether it has no slash: the name alone is compared, at any depth.
+    name_only: bool,
+    /// How many bytes at its beginning stand for themselves.
+    literal: usize,
+}
+
+impl Pattern {
+    /// Returns the patterns of a whole file, in its order.
+    pub fn all(text: &[u8]) -> Vec<Self> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        text.split(|byte| *byte == b'\n').filter_map(Self::parse).collect()
+    }
+
+    /// Returns the pattern of one line, `None` for a comment, an empty line, and one that is too long.
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.first() == Some(&b'#') {
+            return None;
+        }
+        let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        let line = without_blanks(line);
+        let (negated, text) = match line.strip_prefix(b"!") {
+            Some(rest) => (true, rest),
+            None => (false, line),
+        };
+        let (only_folders, text) = match text.strip_suffix(b"/") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        if line.is_empty() || text.len() > LONGEST {
+            return None;
+        }
+        let literal = text.iter().position(|byte| is_special(*byte)).unwrap_or(text.len());
+        let name_only = !text.contains(&b'/');
+        Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal })
+    }
+
+    /// Returns whether it matches a path below the folder of its file; `name` is the path's last part.
+    pub fn matches(&self, path: &[u8], name: &[u8], is_folder: bool) -> bool {
+        if self.only_folders && !is_folder {
+            return false;
+        }
+        let text = self.text.as_slice();
+        if self.name_only {
+            if self.literal == text.len() {
+                return name == text;
+            }
+            if self.literal == 0 && text[0] == b'*' && !text[1..].iter().any(|it| is_special(*it)) {
+                return name.ends_with(&text[1..]);
+            }
+            return wild(text, name, Slash::Usual);
+        }
+        let (text, literal) = match text.strip_prefix(b"/") {
+            Some(rest) => (rest, self.literal.saturating_sub(1)),
+            None => (text, self.literal),
+        };
+        let Some(rest) = path.strip_prefix(&text[..literal]) else {
+            return false;
+        };
+        wild(&text[literal..], rest, Slash::Special)
+    }
+}
+
+/// Blanks at the end do not count, unless a backslash protects them.
+fn without_blanks(line: &[u8]) -> &[u8] {
+    let (mut at, mut end) = (0, None);
+    while at < line.len() {
+        match line[at] {
+            b' ' => end = end.or(Some(at)),
+            b'\\' if at + 1 == line.len() => return line,
+            b'\\' => {
+                at += 1;
+                end = None;
+            }
+            _ => end = None,
+        }
+        at += 1;
+    }
+    &line[..end.unwrap_or(line.len())]
+}
+
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b'\\')
+}
+
+/// Whether a slash is a byte as any other, or parts a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Slash {
+    Usual,
+    Special,
+}
+
+/// What became of a comparison; the last two tell the stars before that looking further is in vain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Match,
+    NoMatch,
+    AbortAll,
+    AbortToStars,
+}
+
+fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
+    let mut steps = STEPS;
+    compare(pattern, text, slash, &mut steps) == Outcome::Match
+}
+
+/// The byte at a place, 0 behind the end.
+fn at(bytes: &[u8], place: usize) -> u8 {
+    bytes.get(place).copied().unwrap_or(0)
+}
+
+fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> Outcome {
+    let (mut p, mut t) = (0, 0);
+    while p < pattern.len() {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return Outcome::AbortAll;
+        }
+        let (mut byte, now) = (pattern[p], at(text, t));
+        if t >= text.len() && byte != b'*' {
+            return Outcome::AbortAll;
+        }
+        match byte {
+            b'?' => {
+                if slash == Slash::Special && now == b'/' {
+                    return Outcome::NoMatch;
+                }
+            }
+            b'*' => {
+                if let Some(outcome) = star(pattern, &mut p, text, &mut t, slash, steps) {
+                    return outcome;
+                }
+                // The next folder: the slash of both is taken below.
+            }
+            b'[' => match set(pattern, &mut p, now) {
+                None => return Outcome::AbortAll,
+                Some(is_in) if !is_in || (slash == Slash::Special && now == b'/') => {
+                    return Outcome::NoMatch;
+                }
+                Some(_) => {}
+            },
+            _ => {
+                if byte == b'\\' {
+                    p += 1;
+                    byte = at(pattern, p);
+                }
+                if now != byte {
+                    return Outcome::NoMatch;
+                }
+            }
+        }
+        p += 1;
+        t += 1;
+    }
+    if t < text.len() { Outcome::NoMatch } else { Outcome::Match }
+}
+
+/// One star or several at `p`; `None` when both places stand at a slash now.
+fn star(
+    pattern: &[u8],
+    p: &mut usize,
+    text: &[u8],
+    t: &mut usize,
+    slash: Slash,
+    steps: &mut u32,
+) -> Option<Outcome> {
+    let first = *p;
+    while at(pattern, *p) == b'*' {
+        *p += 1;
+    }
+    let over_slashes = if slash == Slash::Usual {
+        true
+    } else if *p - first >= 2
+        && (first == 0 || pattern[first - 1] == b'/')
+        && (*p == pattern.len()
+            || pattern[*p] == b'/'
+            || (pattern[*p] == b'\\' && at(pattern, *p + 1) == b'/'))
+    {
+        // `**/` may stand for nothing at all.
+        if at(pattern, *p) == b'/'
+            && compare(&pattern[*p + 1..], &text[*t..], slash, steps) == Outcome::Match
+        {
+            return Some(Outcome::Match);
+        }
+        true
+    } else {
+        false
+    };
+    if *p == pattern.len() {
+        let ends = over_slashes || !text[*t..].contains(&b'/');
+        return Some(if ends { Outcome::Match } else { Outcome::AbortToStars });
+    }
+    if !over_slashes && pattern[*p] == b'/' {
+        let Some(next) = text[*t..].iter().position(|byte| *byte == b'/') else {
+            return Some(Outcome::AbortAll);
+        };
+        *t += next;
+        return None;
+    }
+    while *t < text.len() {
+        if !is_special(pattern[*p]) {
+            let wanted = pattern[*p];
+            while *t < text.len() && (over_slashes || text[*t] != b'/') && text[*t] != wanted {
+                *t += 1;
+            }
+            if at(text, *t) != wanted || *t == text.len() {
+                let all = over_slashes;
+                return Some(if all { Outcome::AbortAll } else { Outcome::AbortToStars });
+            }
+        }
+        let rest = compare(&pattern[*p..], &text[*t..], slash, steps);
+        if rest != Outcome::NoMatch {
+            if !over_slashes || rest != Outcome::AbortToStars {
+                return Some(rest);
+            }
+        } else if !over_slashes && text[*t] == b'/' {
+            return Some(Outcome::AbortToStars);
+        }
+        *t += 1;
+    }
+    Some(Outcome::AbortAll)
+}
+
+/// Whether a byte is in the set that begins at `p`, which stands at its end afterwards; `None` for a
+/// set that has no end.
+fn set(pattern: &[u8], p: &mut usize, now: u8) -> Option<bool> {
+    *p += 1;
+    let negated = matches!(at(pattern, *p), b'!' | b'^');
+    *p += usize::from(negated);
+    let (mut before, mut is_in) = (0, false);
+    loop {
+        let mut byte = *pattern.get(*p)?;
+        if byte == b'\\' {
+            *p += 1;
+            byte = *pattern.get(*p)?;
+            is_in |= now == byte;
+        } else if byte == b'-' && before != 0 && !matches!(at(pattern, *p + 1), 0 | b']') {
+            *p += 1;
+            byte = *pattern.get(*p)?;
+            if byte == b'\\' {
+                *p += 1;
+                byte = *pattern.get(*p)?;
+            }
+            is_in |= (before..=byte).contains(&now);
+            byte = 0;
+        } else if byte == b'[' && at(pattern, *p + 1) == b':' {
+            let start = *p + 2;
+            let end = start + pattern.get(start..)?.iter().position(|byte| *byte == b']')?;
+            if end > start && pattern[end - 1] == b':' {
+                is_in |= in_class(&pattern[start..end - 1], now)?;
+                *p = end;
+                byte = 0;
+            } else {
+                is_in |= now == b'[';
+            }
+        } else {
+            is_in |= now == byte;
+        }
+        before = byte;
+        *p += 1;
+        if at(pattern, *p) == b']' {
+            return Some(is_in != negated);
+        }
+    }
+}
+
+fn in_class(name: &[u8], byte: u8) -> Option<bool> {
+    Some(match name {
+        b"alnum" => byte.is_ascii_alphanumeric(),
+        b"alpha" => byte.is_ascii_alphabetic(),
+        b"blank" => matches!(byte, b' ' | b'\t'),
+        b"cntrl" => byte.is_ascii_control(),
+        b"digit" => byte.is_ascii_digit(),
+        b"graph" => byte.is_ascii_graphic(),
+        b"lower" => byte.is_ascii_lowercase(),
+        b"print" => byte.is_ascii_graphic() || byte == b' ',
+        b"punct" => byte.is_ascii_punctuation(),
+        b"space" => byte.is_ascii_whitespace() || byte == 0x0b,
+        b"upper" => byte.is_ascii_uppercase(),
+        b"xdigit" => byte.is_ascii_hexdigit(),
+        _ => return None,
+    })
+}

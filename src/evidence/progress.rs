@@ -1,0 +1,114 @@
+//! For how many iterations the files of a project have stood still.
+//!
+//! A stop remembers only when it ended. The files are looked at where a loop would end because of them,
+//! and before checks run that may write some; all other stops cost the same in a small and a large project.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::tree::{Bounds, Found, Go, Whole, look};
+use crate::engine::{Change, Files, hash_of};
+use crate::store::loops::Marks;
+use crate::world::{self, Deadline};
+
+/// The longest that a look may take, and what the rest of a stop needs of its time.
+const LIMIT: Duration = Duration::from_millis(1_500);
+const REST: Duration = Duration::from_millis(300);
+/// How far a file's time may lie ahead, in nanoseconds: one from the future says nothing of this loop.
+const AHEAD: u64 = 60_000_000_000;
+/// The most folders whose names are remembered.
+const FOLDERS: usize = 64;
+
+/// When a look at the files happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// When the loop was judged before, in milliseconds since the Unix epoch.
+    pub seen_at: u64,
+    /// When the stop has to be answered.
+    pub deadline: Deadline,
+}
+
+impl Moment {
+    fn time(&self) -> Duration {
+        LIMIT.min(self.deadline.left().saturating_sub(REST))
+    }
+
+    /// The latest time that a file may have now, by its own clock.
+    fn latest(&self, last: u64) -> u64 {
+        let since = world::now().saturating_sub(self.seen_at).saturating_mul(1_000_000);
+        last.saturating_add(since).saturating_add(AHEAD)
+    }
+}
+
+/// Returns for how many iterations no file has changed, this one included; remembers in the marks what
+/// the next look needs.
+///
+/// The times of change decide, which nobody can set back. What was removed shows in its folder: that
+/// counts once, and again only when the names in it are other ones.
+pub fn still(root: &Path, marks: &mut Marks, moment: Moment) -> Files {
+    let (Some(first), Some(last)) = (marks.ends.first().copied(), marks.ends.last().copied())
+    else {
+        return Files::Still(0);
+    };
+    let latest = moment.latest(last);
+    let counts = |time: u64| time <= latest && !marks.is_in_checks(time);
+    let mut newest = 0;
+    let mut folders = Vec::new();
+    let bounds =
+        Bounds { since: first.saturating_add(1), entries: usize::MAX, time: moment.time() };
+    let whole = look(root, bounds, &mut |found| {
+        match found {
+            Found::File { changed, .. } if counts(changed) => {
+                newest = newest.max(changed);
+                if changed > last {
+                    return Go::Stop;
+                }
+            }
+            Found::Folder { path, changed, names } if counts(changed) => {
+                folders.push(([hash_of(path), names], changed));
+            }
+            _ => {}
+        }
+        Go::On
+    });
+    match whole {
+        Whole::Stopped => return Files::Still(0),
+        Whole::TooLarge => return Files::Unknown,
+        Whole::Seen => {}
+    }
+    for (folder, changed) in folders {
+        if !marks.folders.contains(&folder) {
+            newest = newest.max(changed);
+            marks.folders.retain(|known| known[0] != folder[0]);
+            marks.folders.push(folder);
+        }
+    }
+    let surplus = marks.folders.len().saturating_sub(FOLDERS);
+    marks.folders.drain(..surplus);
+    match newest {
+        0 => Files::Still(u32::MAX),
+        newest => Files::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32),
+    }
+}
+
+/// Returns whether a file has changed since a time, in nanoseconds since the Unix epoch by the clock of
+/// the files; a time of 0 is not known.
+pub fn changed_since(root: &Path, since: u64, moment: Moment) -> Change {
+    if since == 0 {
+        return Change::Unknown;
+    }
+    let latest = moment.latest(since);
+    let bounds =
+        Bounds { since: since.saturating_add(1), entries: usize::MAX, time: moment.time() };
+    let whole = look(root, bounds, &mut |found| match found {
+        Found::File { changed, .. } | Found::Folder { changed, .. } if changed <= latest => {
+            Go::Stop
+        }
+        _ => Go::On,
+    });
+    match whole {
+        Whole::Seen => Change::Same,
+        Whole::Stopped => Change::Changed,
+        Whole::TooLarge => Change::Unknown,
+    }
+}
