@@ -3,6 +3,7 @@
 #![cfg(feature = "cli")]
 
 mod build;
+mod crates;
 mod doctor;
 mod launchers;
 mod scratch;
