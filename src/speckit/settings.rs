@@ -12,9 +12,9 @@ use std::io;
 use std::path::Path;
 
 use super::arm::Refusal;
-use super::project::printable;
 use crate::engine::{Check, hash_of};
 use crate::store::read::{self, Problem};
+use crate::text;
 
 /// The settings' path, relative to the project.
 pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
@@ -129,7 +129,7 @@ impl SettingsError {
     }
 
     fn of_file(what: &str, advice: &str) -> Self {
-        Self { what: printable(what), advice: advice.to_owned(), ..Self::default() }
+        Self { what: text::line(what).into_owned(), advice: advice.to_owned(), ..Self::default() }
     }
 
     /// Returns where and what, without what to do about it, such as `line 3: unknown key`.
@@ -164,5 +164,7 @@ impl fmt::Display for SettingsError {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::yaml::{Node, Value, short};
 use super::{Settings, SettingsError};
 use crate::engine::Check;
+use crate::text;
 
 /// The keys that the settings have.
 pub const NAMES: [&str; 2] = ["enabled", "checks"];
@@ -162,7 +163,7 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
 
 fn command(node: &Node) -> Result<String, SettingsError> {
     let refused = |what: &str, advice: &str| Err(SettingsError::at(node.line, what, advice));
-    let text = match &node.value {
+    let run = match &node.value {
         Value::Text(text) => text,
         Value::Nothing => {
             return refused("a check has no command", "Write the command, or remove the line");
@@ -170,28 +171,26 @@ fn command(node: &Node) -> Result<String, SettingsError> {
         Value::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
         Value::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
     };
-    if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
+    if let Some(hidden) = hidden(run) {
         let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
         return refused(&what, "Remove it");
     }
     let is_idle = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(is_idle) {
+    if run.lines().all(is_idle) {
         return refused("a check runs nothing", "Write the command, or remove the line");
     }
-    Ok(text.clone())
+    Ok(run.clone())
 }
 
-/// Whether a letter shows nothing, or changes how others are shown: the command that a person reads
-/// is the one that runs.
-fn is_hidden(letter: char) -> bool {
-    match letter {
-        '\n' | '\t' => false,
-        '\u{61c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => true,
-        _ => letter.is_control(),
+/// The first character that cannot be seen or changes how others are shown: the command that a person
+/// reads is the one that runs.
+fn hidden(command: &str) -> Option<char> {
+    let mut letters = command.chars().filter(|letter| !matches!(letter, '\n' | '\t'));
+    let shown = text::block(&command.replace('\t', " ")) == command.replace('\t', " ");
+    if shown {
+        None
+    } else {
+        letters.find(|letter| !text::is_plain(letter.encode_utf8(&mut [0; 4])))
     }
 }
 

@@ -76,6 +76,7 @@ fn s3_a_command_is_taken_to_the_letter() {
         ("- >\n    cargo\n    test\n\n    --all\n", "cargo test\n--all\n"),
         ("- - x", "refused"),
         ("- |2-\n      indented\n     less\n", "  indented\n less"),
+        ("- git commit -m '👩\u{200d}💻'", "git commit -m '👩\u{200d}💻'"),
         ("- !x y", "refused"),
         ("- 1", "1"),
     ] {
@@ -222,6 +223,10 @@ fn s3_what_is_no_yaml_is_refused_with_its_line() {
         ("---\nchecks:\n\t- x\n---\n", "line 3: a tab is where YAML takes only blanks"),
         ("---\nchecks:\n  - run: x\n\tlimit: 5\n---\n", "line 4: a tab is where"),
         ("---\nchecks:\n  - a\n - b\n---\n", "line 4: "),
+        (
+            "---\nchecks:\n  - sh a.sh\n    - sh b.sh\n---\n",
+            "line 4: a `-` stands deeper than the list",
+        ),
         ("---\nchecks:\n  - *x\n---\n", "line 3: an unquoted `*` begins this value"),
         ("---\nchecks:\n  - echo a: b: c\n---\n", "line 3: a `:` is where YAML takes none"),
         ("---\nchecks:\n  - \"a\" && b\n---\n", "line 3: text follows a closing quote"),

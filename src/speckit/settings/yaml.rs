@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, Tag, options};
 
 use super::SettingsError;
-use crate::speckit::project::printable;
+use crate::text;
 
 /// How deep lists and maps may stand in each other, of each notation.
 const DEPTH: usize = 8;
@@ -88,7 +88,12 @@ impl<'a> Reader<'a> {
 
     fn next(&mut self) -> Result<(usize, Event<'a>), SettingsError> {
         match self.parser.next() {
-            Some(Ok((event, span))) => Ok((self.lines_before + span.start.line(), event)),
+            Some(Ok((event, span))) => {
+                if let Event::Scalar(_, ScalarStyle::Plain, ..) = event {
+                    self.no_swallowed_item(span.start.line(), span.end.line())?;
+                }
+                Ok((self.lines_before + span.start.line(), event))
+            }
             Some(Err(error)) => {
                 let (what, advice) = in_our_words(&error);
                 let mut line = error.marker().line();
@@ -104,6 +109,26 @@ impl<'a> Reader<'a> {
             }
             None => Ok((self.lines_before + 1, Event::StreamEnd)),
         }
+    }
+
+    /// Refuses an item of a list that stands deeper than the list and so became a part of the text
+    /// before it: YAML says so, and nobody means it.
+    fn no_swallowed_item(&self, first: usize, last: usize) -> Result<(), SettingsError> {
+        if first == last {
+            return Ok(());
+        }
+        let mut lines = self.source.lines().zip(1..).skip(first).take(last - first);
+        let item = lines.find(|(line, _)| {
+            line.trim_start()
+                .strip_prefix('-')
+                .is_some_and(|it| it.is_empty() || it.starts_with(' '))
+        });
+        let Some((_, number)) = item else {
+            return Ok(());
+        };
+        let what = "a `-` stands deeper than the list, which makes it a part of the line above";
+        let line = self.lines_before + number;
+        Err(SettingsError::at(line, what, "Let all `-` of a list begin in one column"))
     }
 
     /// The value that begins with this event.
@@ -279,16 +304,12 @@ fn in_our_words(error: &ScanError) -> (String, &'static str) {
         ErrorKind::UnexpectedCharacter { character } => {
             return (format!("`{}` cannot begin a value", character.escape_default()), QUOTES);
         }
-        _ => return (format!("it is no YAML ({})", printable(&error.info())), QUOTES),
+        _ => return (format!("it is no YAML ({})", text::line(&error.info())), QUOTES),
     };
     (what.to_owned(), advice)
 }
 
 /// Returns the beginning of a text, fit for a line.
 pub fn short(text: &str) -> String {
-    let line = printable(text);
-    match line.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    text::title(text, 60)
 }
