@@ -43,6 +43,24 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
+/// Returns a number with commas, such as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number with its thing, such as `1 file` or `2 files`.
+pub fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
+}
+
 /// Returns whether a text has a character that [`line`] would not show as it is.
 pub fn is_plain(text: &str) -> bool {
     !text.contains(|letter| is_break(letter) || is_hidden(letter))

@@ -42,7 +42,7 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
         anstream::println!("{summary}\n");
     }
     let done = cancel(&project, &feature).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("Loop cancelled. {}", done.cleanup);
+    anstream::println!("{} {}", done.headline(), done.cleanup);
     Ok(ExitCode::SUCCESS)
 }
 

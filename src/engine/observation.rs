@@ -1,9 +1,14 @@
 //! What one iteration showed, as plain values.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::promise::Promise;
+
+/// The most ids that one line names.
+const NAMED: usize = 12;
 
 /// All that a driver gathered about one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -144,6 +149,22 @@ impl Tampered {
     /// Returns whether nothing of the kind happened.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.reworded.is_empty()
+    }
+}
+
+impl fmt::Display for Tampered {
+    /// Writes which tasks it happened to, at most twelve of each kind, without a full stop.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [("taken out of the list", &self.removed), ("reworded", &self.reworded)];
+        let mut gap = "open tasks were ";
+        for (what, ids) in parts.into_iter().filter(|(_, ids)| !ids.is_empty()) {
+            write!(out, "{gap}{what}: {}", ids[..ids.len().min(NAMED)].join(", "))?;
+            if ids.len() > NAMED {
+                write!(out, " and {} more", ids.len() - NAMED)?;
+            }
+            gap = "; ";
+        }
+        Ok(())
     }
 }
 

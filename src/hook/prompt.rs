@@ -54,8 +54,9 @@ fn cancelled(event: &Event) -> Result<Answer, Refusal> {
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(event.session()))?;
     let cancelled = cancel(&project, &feature)?;
-    let text = format!("Loop cancelled.\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
-    Ok(Answer::stop_command(&text).log(&format!("Cancelled feature {}", feature.name)))
+    let headline = cancelled.headline();
+    let text = format!("{headline}\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
+    Ok(Answer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
 fn status(event: &Event) -> Result<Answer, Refusal> {

@@ -25,6 +25,7 @@ use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, RALPH, Record, Session};
 use crate::store::pausing::resume_after_failure;
+use crate::text;
 use crate::world;
 
 /// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
@@ -299,7 +300,7 @@ impl Seat<'_> {
             self.folder.save_open_tasks(&desk.open_tasks())?;
             self.record.tasks_hash = desk.tasks_hash();
         }
-        self.record.words = spoken(desk, &judgement.verdict);
+        self.record.words = spoken(desk, &seen, &judgement.verdict);
         let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
         self.folder.save(&self.record)?;
         self.note(desk, &judgement.verdict)?;
@@ -355,7 +356,7 @@ impl Seat<'_> {
             return Ok(None);
         };
         let desk = Desk::read_even_without_state(&feature);
-        let message = words::end_message(&desk, &self.record.ledger, reason);
+        let message = words::end_message(&desk, &self.record.ledger, reason, None);
         Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
     }
 
@@ -394,7 +395,9 @@ impl Seat<'_> {
 
     fn end_answer(&self, desk: &Desk, seen: &Observation, reason: &TerminalReason) -> Answer {
         if *reason != TerminalReason::Completed {
-            let message = words::end_message(desk, &self.record.ledger, reason);
+            let failed = words::failed_checks(seen.checks.as_deref());
+            let ledger = &self.record.ledger;
+            let message = words::end_message(desk, ledger, reason, failed.as_deref());
             return Answer::tell(&message).log(&words::end_line(desk, reason));
         }
         let mut answer = Answer::silent();
@@ -445,36 +448,18 @@ fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     state.write(&desk.feature)
 }
 
-fn spoken(desk: &Desk, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::End(reason) => reason.to_string(),
+/// What the journal and `spool status` tell of a verdict, on one line.
+fn spoken(desk: &Desk, seen: &Observation, verdict: &Verdict) -> String {
+    let words = match verdict {
+        Verdict::End(reason) => match words::failed_checks(seen.checks.as_deref()) {
+            Some(failed) => format!("{reason}; {failed}"),
+            None => reason.to_string(),
+        },
         Verdict::Wait(waiting) => format!("waiting for {}", waited_for(waiting)),
-        Verdict::Continue(missing) => missing
-            .iter()
-            .map(|shortfall| match shortfall {
-                Shortfall::ClaimedWithOpenTasks => {
-                    format!("completion claimed, but open: {}", words::open_tasks(desk))
-                }
-                Shortfall::OpenTasks if desk.tasks.is_none() => {
-                    format!(
-                        "the state counts {} of {}",
-                        desk.state.task_index(),
-                        desk.state.total_tasks()
-                    )
-                }
-                Shortfall::OpenTasks => format!("open: {}", words::open_tasks(desk)),
-                Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
-                Shortfall::Unreadable => "the state cannot be read".to_owned(),
-                Shortfall::CheckFailed(result) => {
-                    format!("check failed: `{}` ({})", result.run, result.outcome)
-                }
-                Shortfall::Tampered(tampered) => {
-                    let (removed, reworded) = (&tampered.removed, &tampered.reworded);
-                    format!("taken out of the list: {removed:?}, reworded: {reworded:?}")
-                }
-                other => format!("{other:?}"),
-            })
-            .collect::<Vec<_>>()
-            .join("; "),
-    }
+        Verdict::Continue(missing) => {
+            let words: Vec<_> = missing.iter().map(|one| words::missing(desk, one)).collect();
+            words.join("; ")
+        }
+    };
+    text::line(&words).into_owned()
 }

@@ -8,6 +8,7 @@ use crate::engine::{Contract, Demand, Observation, decide};
 use crate::speckit::arm::Refusal;
 use crate::store::closing::{Telling, close_record};
 use crate::store::loops::{Loops, Record};
+use crate::text::{self, counted};
 
 /// How long a stop under way is waited for: no stop holds the session's folder longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -69,8 +70,10 @@ pub fn end(
 /// Returns what a person reads when a loop was cancelled.
 pub fn cancelled(record: &Record) -> String {
     format!(
-        "Ralph loop cancelled after {} iterations ({} tool calls seen). Task: {}.\nThe journal stays: `spool log`.",
-        record.ledger.iterations, record.ledger.tool_calls, record.about
+        "Ralph loop cancelled after {} ({} seen). Task: {}.\nThe journal stays: `spool log`.",
+        counted(record.ledger.iterations.into(), "iteration"),
+        counted(record.ledger.tool_calls, "tool call"),
+        text::line(&record.about)
     )
 }
 

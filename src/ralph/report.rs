@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::speckit::project::{Project, printable};
 use crate::speckit::status::{self, age, counted_line, orphaned};
 use crate::store::loops::{Loops, RALPH, Record};
+use crate::text::{counted, grouped};
 use crate::world;
 
 /// How many loops that are over are told of.
@@ -118,8 +119,10 @@ impl TaskReport {
         }
         let _ = writeln!(
             text,
-            "  Sent back: {} times; tool calls seen: {}; refused promises: {}",
-            ledger.continued, ledger.tool_calls, ledger.refused_claims
+            "  Sent back: {}; tool calls seen: {}; refused promises: {}",
+            counted(ledger.continued.into(), "time"),
+            grouped(ledger.tool_calls),
+            ledger.refused_claims
         );
         text.push_str(&counted_line(ledger));
         if self.record.seen_at > 0 {

@@ -11,7 +11,7 @@ use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason,
 use crate::speckit::project::printable;
 use crate::speckit::words::{limited, quoted, shortened};
 use crate::store::loops::{Assignment, RALPH, Record, Session};
-use crate::text;
+use crate::text::{self, counted};
 
 /// What stands in front of every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
@@ -249,7 +249,7 @@ pub fn why(missing: &[Shortfall]) -> String {
             format!("check failed: `{}` ({})", printable(&result.run), result.outcome)
         }
         Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
-        other => format!("{other:?}"),
+        other => text::line(&other.to_string()).into_owned(),
     });
     words.collect::<Vec<_>>().join("; ")
 }
@@ -343,8 +343,4 @@ fn task_in(assignment: &Assignment, folder: &Path) -> String {
         shortened(&path),
         assignment.task
     )
-}
-
-fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

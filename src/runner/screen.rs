@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::harness::Event;
 use super::options::{Form, Shown};
-pub use crate::speckit::status::grouped;
 use crate::text;
+pub use crate::text::{counted, grouped};
 
 /// The most characters of one line of the agent's words.
 const WIDEST: usize = 2_000;
@@ -189,11 +189,6 @@ pub fn lasted(time: Duration) -> String {
         (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
         (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
     }
-}
-
-/// Returns a number with its thing, such as `1 file` or `2 files`.
-pub fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
 
 fn shortened(line: &str) -> String {

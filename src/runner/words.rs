@@ -1,6 +1,6 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{Shortfall, TerminalReason, Verdict, Waiting};
+use crate::engine::{TerminalReason, Verdict, Waiting};
 
 use super::books::Iteration;
 use super::screen::{counted, grouped, lasted};
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Continue(missing) => {
-            let words: Vec<String> = missing.iter().map(shortfall).collect();
+            let words: Vec<String> = missing.iter().map(ToString::to_string).collect();
             words.join("; ")
         }
         Verdict::Wait(waiting) => {
@@ -37,26 +37,6 @@ pub fn spec_002(reason: &TerminalReason, promised: bool) -> &'static str {
         TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
         TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
         _ => "",
-    }
-}
-
-fn shortfall(missing: &Shortfall) -> String {
-    match missing {
-        Shortfall::OpenTasks => "tasks are open".to_owned(),
-        Shortfall::ClaimedWithOpenTasks => "the promise came with tasks open".to_owned(),
-        Shortfall::Tampered(_) => "open tasks were taken out of the list or reworded".to_owned(),
-        Shortfall::EmptyList => "the task list holds no task".to_owned(),
-        Shortfall::NoToken => "no promise yet".to_owned(),
-        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
-        Shortfall::NoWork { calls, needed } => {
-            format!("the promise came with {calls} of {}", counted(*needed, "tool call"))
-        }
-        Shortfall::UnseenWork => "the promise came, and no work can be seen".to_owned(),
-        Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
-        Shortfall::CheckFailed(result) => format!("`{}` failed: {}", result.run, result.outcome),
-        Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
-        Shortfall::ChecksNotRun => "the checks were not run".to_owned(),
-        Shortfall::Unreadable => "the task list cannot be read".to_owned(),
     }
 }
 

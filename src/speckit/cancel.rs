@@ -5,7 +5,7 @@ use std::fs;
 use super::arm::Refusal;
 use super::ending::end_loop;
 use super::observe::Desk;
-use super::project::{Feature, Project};
+use super::project::{Feature, Project, printable};
 use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
 use crate::store::closing::Telling;
@@ -19,6 +19,21 @@ pub struct Cancelled {
     pub summary: String,
     /// What was removed and what was kept.
     pub cleanup: String,
+    /// The name of the end that the loop had before, empty when this cancel ended it.
+    pub ended_before: String,
+}
+
+impl Cancelled {
+    /// Returns in one sentence what became of the loop.
+    pub fn headline(&self) -> String {
+        match self.ended_before.as_str() {
+            "" => "Loop cancelled.".to_owned(),
+            reason => format!(
+                "The loop had ended before ({}); there was nothing to cancel.",
+                printable(reason)
+            ),
+        }
+    }
 }
 
 /// Returns the feature that a cancel is about: the named one, the session's own, or the current one.
@@ -49,7 +64,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let mut text = format!(
         "Feature: {}\nPhase: {}\nTask: {}/{} ({} done)\nIterations: {} of {}",
         feature.name,
-        super::project::printable(phase),
+        printable(phase),
         place.task,
         place.total,
         place.done,
@@ -58,7 +73,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     );
     if let Some(unreadable) = &desk.unreadable {
         text.push_str("\nState file: corrupt, ");
-        text.push_str(&super::project::printable(&unreadable.why));
+        text.push_str(&printable(&unreadable.why));
     }
     Some(text)
 }
@@ -95,7 +110,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
+    let ended = end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
         Refusal(format!(
             "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
@@ -109,7 +124,10 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
         ),
     };
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
-    Ok(Cancelled { summary, cleanup })
+    // Read again: whoever had it may have ended it in the meantime.
+    let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
+    let ended_before = if ended.is_none() { closed.unwrap_or_default() } else { String::new() };
+    Ok(Cancelled { summary, cleanup, ended_before })
 }
 
 fn remove_state(feature: &Feature) -> Result<(), Problem> {

@@ -9,6 +9,7 @@ use super::project::{Feature, Project, printable};
 use super::settings::Settings;
 use crate::engine::Ledger;
 use crate::store::loops::{LetGo, Loops, Record};
+use crate::text::{counted, grouped};
 use crate::world;
 
 /// Everything that `spool status` tells.
@@ -203,8 +204,10 @@ impl FeatureReport {
             }
             let _ = writeln!(
                 text,
-                "  Sent back: {} times; tool calls seen: {}; refused claims: {}",
-                ledger.continued, ledger.tool_calls, ledger.refused_claims
+                "  Sent back: {}; tool calls seen: {}; refused claims: {}",
+                counted(ledger.continued.into(), "time"),
+                grouped(ledger.tool_calls),
+                ledger.refused_claims
             );
             text.push_str(&counted_line(ledger));
             if record.seen_at > 0 {
@@ -253,24 +256,9 @@ pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     let words: Vec<_> = counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| {
-            format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
-        })
+        .map(|(count, what)| counted(count, what))
         .collect();
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// Returns a number with commas, such as `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Returns the line on what a loop has cost and made since it was armed, with a line break; empty

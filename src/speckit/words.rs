@@ -8,12 +8,14 @@ use std::fmt::Write;
 use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
-use crate::engine::{Ledger, Shortfall, Stall, Tampered, TerminalReason};
+use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
 use crate::store::loops::Record;
-use crate::text;
+use crate::text::{self, grouped};
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
+/// The most characters of one thing that is missing, in a line for a person.
+const SHORTFALL: usize = 120;
 /// The most characters that the list of open tasks takes.
 const LIST: usize = 900;
 
@@ -92,10 +94,52 @@ pub fn progress(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
         ledger.iterations, place.task, place.total
     );
     if missing.contains(&Shortfall::ClaimedWithOpenTasks) {
-        let open = place.total - place.done;
-        let _ = write!(line, " | said to be complete, but {open} open");
+        let are = match place.total - place.done {
+            1 => "1 task is".to_owned(),
+            open => format!("{} tasks are", grouped(open)),
+        };
+        let _ = write!(line, " | completion claimed, but {are} open");
+    }
+    for shortfall in missing {
+        let is_told = matches!(
+            shortfall,
+            Shortfall::CheckFailed(_) | Shortfall::SameFailure { .. } | Shortfall::Tampered(_)
+        );
+        if is_told {
+            let _ = write!(line, " | {}", text::title(&shortfall.to_string(), SHORTFALL));
+        }
     }
     line
+}
+
+/// Returns one thing that keeps the work from being done, in a few words for a person.
+pub fn missing(desk: &Desk, shortfall: &Shortfall) -> String {
+    match shortfall {
+        Shortfall::ClaimedWithOpenTasks => {
+            format!("completion claimed, but open: {}", open_tasks(desk))
+        }
+        Shortfall::OpenTasks if desk.tasks.is_none() => {
+            let (index, total) = (desk.state.task_index(), desk.state.total_tasks());
+            format!("the state counts {index} of {total}")
+        }
+        Shortfall::OpenTasks => format!("open: {}", open_tasks(desk)),
+        Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns which checks failed, with how each one ended, `None` when none did.
+pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
+    let failed: Vec<String> = results?
+        .iter()
+        .filter(|result| !result.passed)
+        .map(|result| format!("`{}` ({})", text::title(&result.run, SHORTFALL), result.outcome))
+        .collect();
+    match failed.len() {
+        0 => None,
+        1 => Some(format!("check failed: {}", failed[0])),
+        _ => Some(format!("checks failed: {}", failed.join(", "))),
+    }
 }
 
 /// Returns the text for a state file or task list that cannot be read (spec 003, AC-2.1).
@@ -148,10 +192,18 @@ pub fn end_line(desk: &Desk, reason: &TerminalReason) -> String {
 }
 
 /// Returns what a person reads when a loop ended short of completion: why, where, what next.
-pub fn end_message(desk: &Desk, ledger: &Ledger, reason: &TerminalReason) -> String {
+///
+/// `failed` are the checks that failed at that moment.
+pub fn end_message(
+    desk: &Desk,
+    ledger: &Ledger,
+    reason: &TerminalReason,
+    failed: Option<&str>,
+) -> String {
     let place = desk.place();
+    let failed = failed.map_or_else(String::new, |failed| format!("; {}", text::line(failed)));
     let mut text = format!(
-        "Ralph-speckit ended the loop of {} ({}): {}. {} of {} tasks done, iteration {}.",
+        "Ralph-speckit ended the loop of {} ({}): {}{failed}. {} of {} tasks done, iteration {}.",
         desk.feature.name,
         reason.name(),
         plain(reason),

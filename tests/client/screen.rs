@@ -239,7 +239,7 @@ fn a_cancel_typed_while_the_agent_works_ends_the_loop(version: &str) {
     // The transcript lags; what is not there yet is found at the next stop.
     wait_until("the transcript", || transcript_has(&client, r#""operation":"enqueue""#));
     go.send(()).expect("the agent");
-    terminal.wait_for("Ralph loop cancelled after 1 iterations");
+    terminal.wait_for("Ralph loop cancelled after 1 iteration");
     assert_eq!(workshop.verdicts(), ["continue", "wait", "end cancelled"]);
     assert_eq!(model.main_requests().len(), 4, "no turn more:\n{}", terminal.screen());
     // What the person types next is held by nobody.

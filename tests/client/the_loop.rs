@@ -185,7 +185,7 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
     assert!(seen[0].contains("2 of 4: T003, T004\n"), "{}", seen[0]);
     assert_eq!(
         run.system_messages("Stop"),
-        ["Ralph-speckit iteration 1 | Task 3/4 | said to be complete, but 2 open"]
+        ["Ralph-speckit iteration 1 | Task 3/4 | completion claimed, but 2 tasks are open"]
     );
     assert_eq!(workshop.verdicts(), ["continue", "end completed"]);
     assert_eq!(workshop.status()["record"]["ledger"]["refused_claims"], 1);

@@ -12,7 +12,7 @@ fn cancel_ends_at_once_and_no_late_stop_revives_it() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
-    let words = "Ralph loop cancelled after 1 iterations (1 tool calls seen). Task: Make it.";
+    let words = "Ralph loop cancelled after 1 iteration (1 tool call seen). Task: Make it.";
     assert!(cancelled.reason().starts_with(words), "{cancelled}");
     works_and_says(&bench, "two").silent();
     assert_eq!(bench.record("s1").ledger.iterations, 1);
@@ -84,7 +84,7 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
         std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::claude::commands::MARK).unwrap();
         let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
         let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
-        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iterations"));
+        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iteration"));
         assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
     }
     for other in [

@@ -16,6 +16,7 @@ mod spec_002;
 #[path = "../hook/support.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod support;
+mod told;
 #[path = "../hook/transcript.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod transcript;

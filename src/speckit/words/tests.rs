@@ -91,7 +91,7 @@ fn the_reason_stays_under_4000_characters_whatever_the_project() {
         assert!(text.contains(words), "`{words}` is cut off:\n{text}");
     }
     for reason in every_end() {
-        assert!(end_message(&desk, &ledger, &reason).chars().count() < 4_000);
+        assert!(end_message(&desk, &ledger, &reason, None).chars().count() < 4_000);
     }
 }
 
@@ -117,7 +117,7 @@ fn no_text_of_ours_passes_our_own_completion_test() {
             texts.push(resume(desk, &ledger, std::slice::from_ref(&missing)));
         }
         for reason in every_end() {
-            texts.push(end_message(desk, &ledger, &reason));
+            texts.push(end_message(desk, &ledger, &reason, Some("check failed: `x`")));
             texts.push(end_line(desk, &reason));
         }
         for text in texts {
@@ -133,7 +133,11 @@ fn no_text_of_ours_draws_on_a_terminal() {
     desk.feature.folder = PathBuf::from("/a\u{1b}[31m/b\n/c");
     let ledger = Ledger::default();
     let mut texts = vec![resume(&desk, &ledger, &everything_missing()), corrupt(&desk)];
-    texts.extend(every_end().iter().map(|reason| end_message(&desk, &ledger, reason)));
+    texts.extend(
+        every_end()
+            .iter()
+            .map(|reason| end_message(&desk, &ledger, reason, Some("check \u{1b}failed"))),
+    );
     for text in texts {
         let drawn = text.chars().find(|letter| letter.is_control() && *letter != '\n');
         assert_eq!(drawn, None, "{text:?}");
@@ -144,7 +148,7 @@ fn no_text_of_ours_draws_on_a_terminal() {
 fn every_end_says_what_to_do_next() {
     let (_scratch, desk) = desk("001-a", Some("- [x] T001 a\n- [ ] T002 b\n"), EXECUTING);
     for reason in every_end() {
-        let message = end_message(&desk, &Ledger::default(), &reason);
+        let message = end_message(&desk, &Ledger::default(), &reason, None);
         assert!(message.starts_with("Ralph-speckit ended the loop of 001-a ("), "{message}");
         assert!(message.contains(reason.name()), "{message}");
         assert!(message.contains("/speckit:implement"), "{message}");
