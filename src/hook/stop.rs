@@ -41,7 +41,7 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
         Ok(answer) => answer,
         Err(error) => {
             let message = format!(
-                "Ralph-speckit lets the agent stop, for it cannot write its notes: {error}. Put that right, then run /speckit:implement."
+                "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
             );
             Answer::tell(&message).log(&message)
         }

@@ -87,7 +87,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         Ok(None) => return Ok(Answer::silent()),
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
-    let claim = loops.claim(&feature.name);
+    let claim = loops.read_claim(&feature.name)?;
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some(answer) = claim.as_ref().and_then(over) {
@@ -105,7 +105,7 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     }
     {
         let _lock = loops.lock()?;
-        let claim = loops.claim(&feature.name);
+        let claim = loops.read_claim(&feature.name)?;
         if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
@@ -225,7 +225,7 @@ impl Seat<'_> {
     /// What becomes of this stop.
     fn turn(&mut self, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Judged> {
         let about = self.record.about.clone();
-        let claim = self.scene.loops.claim(&about).unwrap_or_default();
+        let claim = self.scene.loops.read_claim(&about)?.unwrap_or_default();
         if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
             let line = format!("Feature {about} is driven by session {owner} now");
             return self.close(&Demand::Stopped, &line);
@@ -419,7 +419,7 @@ fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
         return Ok(());
     };
     let _lock = loops.lock()?;
-    let claim = loops.claim(&record.about).filter(|claim| {
+    let claim = loops.read_claim(&record.about)?.filter(|claim| {
         claim.session.as_deref() == Some(&record.session)
             && claim.armed_at == record.armed_at
             && claim.closed.is_none()

@@ -21,6 +21,7 @@ use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
 use crate::store::read;
+use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
 use crate::world;
 
@@ -89,7 +90,9 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let gone = || Refusal(format!("session {from} has no loop any more.\n{LIST}"));
     let record = old.record().map_err(unwritable)?;
     let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
-    if !drives(&loops, &record) {
+    // A claim that cannot be opened says nothing about whose the loop is.
+    let claim = loops.read_claim(&record.about).map_err(unwritable)?;
+    if !drives(claim.as_ref(), &record) {
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !record.is_orphaned() {
@@ -99,22 +102,30 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         )));
     }
     let own = new.record().map_err(unwritable)?;
+    // Refused is refused: until the loop has moved, whatever fails puts every file back.
+    let mut undo = Undo::default();
+    undo.remember(&old.path("loop.json")).map_err(unwritable)?;
+    for name in BELONGINGS.iter().chain(&["loop.json"]) {
+        undo.remember(&new.path(name)).map_err(unwritable)?;
+    }
     // What was read of either is settled before anything that proves it is overwritten.
     old.save(&record).map_err(unwritable)?;
     if let Some(own) = &own {
         loops.settle(own).map_err(unwritable)?;
     }
-    if let Some(mut own) = own.filter(|own| own.ledger.is_live()) {
+    let mut replaced = None;
+    if let Some(own) = own.filter(|own| own.ledger.is_live()) {
         if adopter.own == OwnLoop::Stays {
             return Err(Refusal(words::already_armed(&own)));
         }
-        replace(&loops, &new, &mut own).map_err(unwritable)?;
+        replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
     }
     let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
     let mut left = record;
-    move_over(&loops, &old, &mut left, adopter.session).map_err(unwritable)?;
+    move_over(&loops, &old, &mut left, claim, adopter.session).map_err(unwritable)?;
     // From here on it has moved; what follows only tidies up.
-    let tidied = tidy(&old, &new, &left, &mut arrived);
+    undo.keep();
+    let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
     let contract = contract(project, &arrived, &new);
     let mut line = format!(
         "Loop taken over from session {from} at iteration {}: {}.",
@@ -137,13 +148,14 @@ pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
 fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
     let others = loops.sessions().into_iter().filter(|other| Some(other.as_str()) != session);
     let records = others.filter_map(|other| loops.peek(&other));
-    records.filter(|record| record.ledger.is_live() && drives(loops, record)).collect()
+    let drives = |record: &Record| drives(loops.claim(&record.about).as_ref(), record);
+    records.filter(|record| record.ledger.is_live() && drives(record)).collect()
 }
 
 /// Whether the loop is this record's: that of a feature goes by its claim.
-fn drives(loops: &Loops, record: &Record) -> bool {
+fn drives(claim: Option<&Claim>, record: &Record) -> bool {
     record.kind == RALPH
-        || loops.claim(&record.about).is_some_and(|claim| {
+        || claim.is_some_and(|claim| {
             claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
         })
 }
@@ -231,11 +243,17 @@ fn prepare(
 }
 
 /// The one write that moves the loop.
-fn move_over(loops: &Loops, old: &Session, left: &mut Record, to: &str) -> io::Result<()> {
+fn move_over(
+    loops: &Loops,
+    old: &Session,
+    left: &mut Record,
+    claim: Option<Claim>,
+    to: &str,
+) -> io::Result<()> {
     let claim = Claim {
         session: Some(to.to_owned()),
         armed_at: left.armed_at,
-        ..loops.claim(&left.about).unwrap_or_default()
+        ..claim.unwrap_or_default()
     };
     let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
     left.ledger.ended = decide(&Contract::default(), &left.ledger, &seen).ledger.ended;
@@ -246,13 +264,22 @@ fn move_over(loops: &Loops, old: &Session, left: &mut Record, to: &str) -> io::R
 }
 
 /// Says on both sides what has happened; the loop has moved without it, too.
-fn tidy(old: &Session, new: &Session, left: &Record, arrived: &mut Record) -> io::Result<()> {
+fn tidy(
+    old: &Session,
+    new: &Session,
+    left: &Record,
+    arrived: &mut Record,
+    replaced: Option<Entry>,
+) -> io::Result<()> {
     if let Some(adopted) = arrived.adopted.as_mut() {
         adopted.arriving = false;
     }
     new.save(arrived)?;
     old.save(left)?;
     let reason = left.ledger.ended.clone().unwrap_or(TerminalReason::Stopped);
+    if let Some(replaced) = replaced {
+        new.note(&replaced)?;
+    }
     old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
     new.note(&Entry {
         at: world::now(),

@@ -11,10 +11,11 @@ use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::settings::Settings;
-use crate::store::closing::{Telling, close_record};
+use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session};
 use crate::store::read;
+use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
 use crate::world;
 
@@ -69,17 +70,26 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     // The lock of the project comes first and the session's second, here as everywhere.
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = loops.session(armer.session).map_err(unwritable)?;
-    // A record that cannot be read is put aside before it is replaced.
+    // A broken record is put aside before it is replaced.
     let earlier = folder.record().map_err(unwritable)?;
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier)).map_err(unwritable)?;
-    if let Some(mut live) = earlier.filter(|record| record.ledger.is_live()) {
+    // Refused is refused: whatever fails from here on, every file is put back.
+    let mut undo = Undo::default();
+    for name in [TASK_FILE, "loop.json"] {
+        undo.remember(&folder.path(name)).map_err(unwritable)?;
+    }
+    let mut entries = Vec::new();
+    if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.replace {
             return Err(Refusal(words::already_armed(&live)));
         }
-        replace(&loops, &folder, &mut live).map_err(unwritable)?;
+        entries.push(replace(&loops, &live, &mut undo).map_err(unwritable)?);
     }
     let record = new_record(request, &task, armer);
     keep(&folder, &record, &task).map_err(unwritable)?;
+    entries.push(armed_entry(&record));
+    loops.note_all(armer.session, &entries).map_err(unwritable)?;
+    undo.keep();
     Ok(Armed { contract: words::start(&record, &folder), line: words::armed_line(&record) })
 }
 
@@ -102,20 +112,20 @@ fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Ends the live loop that this session has, so that another one can take its place.
-pub(super) fn replace(loops: &Loops, folder: &Session, live: &mut Record) -> io::Result<()> {
-    let words = "another loop takes its place";
-    close_record(folder, live, &TerminalReason::Stopped, words, Telling::Done)?;
-    if live.kind == RALPH {
-        return Ok(());
+/// Gives up the feature of the live loop that this session has, so that another one can take its place, and
+/// returns the journal's line on its end; its record is overwritten by the new one.
+pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
+    let reason = TerminalReason::Stopped;
+    let entry =
+        end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
+    if live.kind != RALPH
+        && let Some(claim) = loops.read_claim(&live.about)?
+        && claim.session.as_ref() == Some(&live.session)
+    {
+        undo.remember(&loops.claim_path(&live.about)?)?;
+        loops.write_claim(&Claim { closed: Some(reason.name().to_owned()), ..claim })?;
     }
-    match loops.claim(&live.about) {
-        Some(claim) if claim.session.as_ref() == Some(&live.session) => {
-            let closed = Some(TerminalReason::Stopped.name().to_owned());
-            loops.write_claim(&Claim { closed, ..claim })
-        }
-        _ => Ok(()),
-    }
+    Ok(entry.with_sums(&live.ledger))
 }
 
 fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
@@ -168,12 +178,15 @@ fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
     if let Some(long) = record.ralph().filter(|assignment| !assignment.task_file.is_empty()) {
         write_whole(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
     }
-    folder.save(record)?;
-    folder.note(&Entry {
+    folder.save(record)
+}
+
+fn armed_entry(record: &Record) -> Entry {
+    Entry {
         at: record.armed_at,
         event: "armed".to_owned(),
         about: record.about.clone(),
         words: words::limits(record),
         ..Entry::default()
-    })
+    }
 }

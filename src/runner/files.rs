@@ -54,6 +54,7 @@ impl Files {
                     let hash = stat.map_or(0, |stat| hash(&stat));
                     files.seen.insert(relative, hash);
                 }
+                files.blind = git.is_silent();
             }
         }
         files

@@ -2,10 +2,13 @@
 //!
 //! Without git, or without a repository, there is simply no such evidence.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -13,6 +16,8 @@ use super::capture::Captured;
 use super::harness::{Input, Launch};
 use crate::evidence::commits::{head_fingerprint, repository_of};
 use crate::evidence::tree::is_own;
+use crate::exec::{End, Program};
+use crate::world::Deadline;
 
 /// The most commits of one iteration that are recorded.
 const MOST: &str = "1000";
@@ -28,10 +33,36 @@ const FOREIGN: [&str; 6] = [
     "GIT_NAMESPACE",
 ];
 
+/// The longest that a question to git may take: a large repository on a slow disk needs seconds.
+const LIMIT: Duration = Duration::from_secs(30);
+/// What git is given even where the time of the loop is over: enough to tell what a last iteration did.
+pub const LEAST: Duration = Duration::from_secs(5);
+/// What git is given once somebody wants the loop to end.
+const HURRY: Duration = Duration::from_secs(2);
+/// The most that git may print, in bytes.
+const PRINTED: usize = 64 << 20;
+
 /// The repository around a work tree.
 #[derive(Clone, Debug)]
 pub struct Git {
     worktree: PathBuf,
+    patience: Rc<Patience>,
+}
+
+/// How long git is waited for, and what came of it.
+struct Patience {
+    /// Whether somebody wants the loop to end.
+    interrupt: Box<dyn Fn() -> bool>,
+    /// The end of the loop's time.
+    until: Option<Deadline>,
+    /// The question that git did not answer in time; it is asked nothing more until that was told.
+    silent: RefCell<Option<String>>,
+}
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Patience").field("silent", &self.silent).finish_non_exhaustive()
+    }
 }
 
 /// What the repository looked like at one moment.
@@ -42,33 +73,64 @@ pub struct Moment {
     pub head: Option<String>,
     /// The commits that all branches, tags and remotes stand at, one a line.
     tips: Vec<u8>,
+    /// Whether git has answered.
+    known: bool,
 }
 
 impl Git {
     /// Returns the repository, `None` when there is none or git is missing.
     pub fn of(worktree: &Path) -> Option<Self> {
+        Self::within(worktree, None, Box::new(|| false))
+    }
+
+    /// Returns the same; each question to it has at most 30 s, 5 s when `until` is over, and 2 s once
+    /// `interrupt` says so.
+    pub fn within(
+        worktree: &Path,
+        until: Option<Deadline>,
+        interrupt: Box<dyn Fn() -> bool>,
+    ) -> Option<Self> {
         repository_of(worktree)?;
-        let git = Self { worktree: worktree.to_owned() };
-        git.run(&["rev-parse", "--git-dir"], &[]).ok()?;
+        let patience = Patience { interrupt, until, silent: RefCell::default() };
+        let git = Self { worktree: worktree.to_owned(), patience: Rc::new(patience) };
+        git.run(&["rev-parse", "--git-dir"], &[])
+            .ok()
+            .or_else(|| git.is_silent().then(Vec::new))?;
         Some(git)
+    }
+
+    /// Returns whether git has not answered in time since this was last told.
+    pub fn is_silent(&self) -> bool {
+        self.patience.silent.borrow().is_some()
+    }
+
+    /// Returns what git did not answer in time, `None` when it always has; from now on, it is asked again.
+    pub fn silence(&self) -> Option<String> {
+        self.patience.silent.take()
     }
 
     /// Returns what the repository looks like now; the one before is taken over where nothing moved.
     pub fn moment(&self, before: Option<Moment>) -> Moment {
         let fingerprint = head_fingerprint(&self.worktree);
-        if let Some(before) = before.filter(|it| fingerprint != 0 && it.fingerprint == fingerprint)
-        {
-            return before;
+        let last = before.unwrap_or_default();
+        if fingerprint != 0 && last.fingerprint == fingerprint {
+            return last;
         }
         // One start of git tells both; it fails before the first commit.
         if let Ok(told) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
             let end = told.iter().position(|byte| *byte == b'\n').map_or(told.len(), |at| at + 1);
             let head = String::from_utf8_lossy(&told[..end]).trim().to_owned();
             let head = Some(head).filter(|head| is_commit_name(head));
-            return Moment { fingerprint, head, tips: told[end..].to_vec() };
+            return Moment { fingerprint, head, tips: told[end..].to_vec(), known: true };
         }
-        let tips = ["for-each-ref", "--format=%(objectname)"];
-        Moment { fingerprint, head: self.head(), tips: self.run(&tips, &[]).unwrap_or_default() }
+        let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
+        match (self.head(), tips) {
+            (head, Ok(tips)) if !self.is_silent() => {
+                Moment { fingerprint, head, tips, known: true }
+            }
+            // What is not known now is no news: it is asked again.
+            _ => Moment { fingerprint: 0, ..last },
+        }
     }
 
     /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
@@ -77,6 +139,9 @@ impl Git {
     /// Switching to another branch makes no commit, whatever stands on it. An error says that git could
     /// not be asked.
     pub fn commits_between(&self, then: &Moment, now: &Moment) -> Result<Vec<String>> {
+        if !then.known || !now.known {
+            bail!("it did not tell what is checked out");
+        }
         let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
             return Ok(Vec::new());
         };
@@ -161,23 +226,15 @@ impl Git {
             // `git status` has named none that is ignored, unless it is tracked all the same.
             let add = ["--literal-pathspecs", "add", "--all", "--force"];
             let add = [&add[..], &from_input].concat();
-            self.run(&add, &joined(&there)).context("`git add` failed")?;
+            // A filter of the repository's own may take as long as a hook.
+            let added = run(self.launch(&add, joined(&there))).context("`git add` failed")?;
+            succeeded("git add", &added)?;
         }
         let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
         let launch = self.launch(&[&commit[..], &from_input].concat(), names);
         let done = run(launch).context("`git commit` failed")?;
-        if done.is_success() {
-            return Ok(true);
-        }
-        let said = String::from_utf8_lossy(&done.printed).trim().to_owned();
-        match (done.ended.left.code, said.as_str()) {
-            _ if done.timed_out() => bail!("`git commit` took too long, and was ended: a hook?"),
-            (Some(code), "") => {
-                bail!("`git commit` ended with code {code} and without a word: a hook?")
-            }
-            (None, "") => bail!("`git commit` was ended"),
-            (_, said) => bail!("`git commit` failed: {said}"),
-        }
+        succeeded("git commit", &done)?;
+        Ok(true)
     }
 
     /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would
@@ -203,6 +260,7 @@ impl Git {
     /// A git that somebody else runs.
     fn launch(&self, arguments: &[&str], input: Vec<u8>) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
+        all.extend(["-c", "core.fsmonitor=false"].map(Into::into));
         all.extend(arguments.iter().map(Into::into));
         Launch {
             program: "git".into(),
@@ -216,30 +274,59 @@ impl Git {
 
     /// Runs git with `input` on its standard input and returns what it printed.
     fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
+        let asked = arguments.first().copied().unwrap_or_default();
+        if let Some(silent) = self.patience.silent.borrow().as_ref() {
+            bail!("{silent}");
+        }
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.worktree).args(["-c", "core.quotePath=false"]);
-        // A monitor of the repository's own may hang, and a daemon would stay behind.
+        // A monitor of the repository's own may hang, and a daemon would stay there.
         command.args(["-c", "core.fsmonitor=false"]).args(arguments);
         command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
         for name in FOREIGN {
             command.env_remove(name);
         }
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-        let mut child = command.spawn().context("`git` cannot be started")?;
-        let writer = child.stdin.take().map(|mut stdin| {
-            let input = input.to_vec();
-            // In a thread of its own, so that neither side waits for the other to read.
-            std::thread::spawn(move || stdin.write_all(&input))
-        });
-        let output = child.wait_with_output()?;
-        if let Some(writer) = writer {
-            drop(writer.join());
+        let left = self.patience.until.map_or(LIMIT, |until| until.left().max(LEAST));
+        let limit = left.min(LIMIT);
+        let mut hurry: Option<Deadline> = None;
+        // What an interrupted iteration did is still recorded, where git tells it soon.
+        let mut interrupt = || {
+            (self.patience.interrupt)()
+                && hurry.get_or_insert_with(|| Deadline::after(HURRY)).is_over()
+        };
+        let ran = Program::new(command, limit)
+            .input(input)
+            .run(PRINTED, &mut interrupt)
+            .context("`git` cannot be started")?;
+        let limit = match ran.end {
+            End::Left(status) if status.success() && !ran.cut => return Ok(ran.output),
+            End::Left(status) if status.success() => {
+                bail!("`git {asked}` printed more than {} MiB", PRINTED >> 20)
+            }
+            End::Left(_) => bail!("{}", String::from_utf8_lossy(&ran.errors).trim()),
+            End::Interrupted => HURRY,
+            End::OverTime => limit,
+        };
+        let words =
+            format!("`git {asked}` did not answer within {} s and was ended", limit.as_secs());
+        *self.patience.silent.borrow_mut() = Some(words.clone());
+        bail!("{words}")
+    }
+}
+
+/// Returns an error unless a git that somebody else has run did what it was asked for.
+fn succeeded(what: &str, done: &Captured) -> Result<()> {
+    if done.is_success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.printed).trim().to_owned();
+    match (done.ended.left.code, said.as_str()) {
+        _ if done.timed_out() => {
+            bail!("`{what}` took too long, and was ended: a hook or a filter?")
         }
-        if !output.status.success() {
-            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        Ok(output.stdout)
+        (Some(code), "") => bail!("`{what}` ended with code {code} and without a word: a hook?"),
+        (None, "") => bail!("`{what}` was ended"),
+        (_, said) => bail!("`{what}` failed: {said}"),
     }
 }
 

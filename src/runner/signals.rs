@@ -19,6 +19,7 @@ pub struct Signals {
     wake: UnixStream,
     first: Cell<Option<i32>>,
     again: Cell<bool>,
+    any: Arc<AtomicBool>,
 }
 
 impl Signals {
@@ -27,7 +28,7 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
-        let mut came = Vec::new();
+        let (mut came, any) = (Vec::new(), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             if signal == SIGHUP && is_ignored(signal) {
                 continue;
@@ -35,10 +36,11 @@ impl Signals {
             let flag = Arc::new(AtomicBool::new(false));
             // The flag first: whoever is woken must find it.
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
+            signal_hook::flag::register(signal, Arc::clone(&any))?;
             signal_hook::low_level::pipe::register(signal, waker.try_clone()?)?;
             came.push((signal, flag));
         }
-        Ok(Self { came, wake, first: Cell::new(None), again: Cell::new(false) })
+        Ok(Self { came, wake, first: Cell::new(None), again: Cell::new(false), any })
     }
 
     /// Returns the signal that asked first, `None` as long as none has.
@@ -55,6 +57,11 @@ impl Signals {
             }
         }
         self.first.get()
+    }
+
+    /// Returns what turns true once any of them has come, and stays so.
+    pub fn any(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.any)
     }
 
     /// Returns whether Ctrl-C came after something had asked already: end at once.

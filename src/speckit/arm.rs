@@ -166,12 +166,13 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = armer.session.map(|session| loops.session(session)).transpose();
     let folder = folder.map_err(unwritable)?;
+    let found = readable_state(&feature)?;
     // Refused is refused: whatever fails from here on, every file is put back.
     let mut undo = Undo::default();
     for path in changed_files(&loops, &feature, folder.as_ref()) {
         undo.remember(&path).map_err(|error| unwritable_file(&path, &error))?;
     }
-    let (mut state, kept_aside) = state_to_start_from(&feature, &mut undo)?;
+    let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
     fill(&mut state, &feature, &tasks, request);
     let claim = Claim {
@@ -272,7 +273,7 @@ fn ended_by(
     if !own.ledger.is_live() || own.about == feature.name {
         return Ok(None);
     }
-    let claim = loops.claim(&own.about).filter(|claim| claim.session == Some(own.session));
+    let claim = loops.read_claim(&own.about)?.filter(|claim| claim.session == Some(own.session));
     let Some(claim) = claim else {
         return Ok(None);
     };
@@ -281,15 +282,27 @@ fn ended_by(
     Ok(Some(format!("The loop of {} in this session ends with this.", own.about)))
 }
 
+/// The state file as it is found; one that cannot be opened may be as good as ever and refuses.
+fn readable_state(feature: &Feature) -> Result<Result<State, NoState>, Refusal> {
+    match State::read(feature) {
+        Err(NoState::Unopened { why }) => Err(Refusal(format!(
+            "`{}` cannot be read: {why}.\nMake it readable, then try again.",
+            feature.folder.join(STATE).display()
+        ))),
+        found => Ok(found),
+    }
+}
+
 /// The state file there is, without its counters; a corrupt one is kept aside.
 fn state_to_start_from(
     feature: &Feature,
+    found: Result<State, NoState>,
     undo: &mut Undo,
 ) -> Result<(State, Option<String>), Refusal> {
-    match State::read(feature) {
+    match found {
         Ok(state) => Ok((state, None)),
         Err(NoState::Missing) => Ok((State::default(), None)),
-        Err(NoState::Corrupt { why, .. }) => {
+        Err(NoState::Corrupt { why, .. } | NoState::Unopened { why }) => {
             let path = feature.folder.join(STATE);
             let aside = put_aside(&path).map_err(|error| {
                 Refusal(format!(

@@ -148,7 +148,7 @@ impl<'a> Books<'a> {
     /// Returns why the state file was left as it is, `None` when it is kept or there is none.
     pub fn unreadable_state(&self) -> Option<&str> {
         match &self.state {
-            Err(NoState::Corrupt { why, .. }) => Some(why),
+            Err(NoState::Corrupt { why, .. } | NoState::Unopened { why }) => Some(why),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ pub fn end_loop(
 ) -> io::Result<Option<TerminalReason>> {
     let loops = Loops::of(&project.root);
     let _lock = loops.lock()?;
-    let claim = loops.claim(&feature.name).unwrap_or_default();
+    let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
     let judged = decide(&Contract::default(), &Ledger::default(), seen);
     let Some(reason) = judged.ledger.ended else {

@@ -87,6 +87,11 @@ impl Desk {
         let (state, corrupt) = match state {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
+            Err(NoState::Unopened { why }) => {
+                let hash = hash_of(why.as_bytes());
+                let path = feature.folder.join(STATE);
+                (State::default(), Some(Unreadable { path, why, hash }))
+            }
             Err(NoState::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);

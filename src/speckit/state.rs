@@ -22,7 +22,12 @@ pub struct State {
 pub enum NoState {
     /// There is no file.
     Missing,
-    /// It cannot be read or is no JSON object.
+    /// It cannot be opened or read at the moment, and may be as good as ever.
+    Unopened {
+        /// The system's words.
+        why: String,
+    },
+    /// It is not a file of ours, or no JSON object.
     Corrupt {
         /// What is wrong with it, with the line where the text breaks.
         why: String,
@@ -44,6 +49,9 @@ impl State {
             Ok(content) => Self::parse(&content.bytes)
                 .map_err(|why| NoState::Corrupt { why, bytes: content.bytes }),
             Err(Problem::Missing) => Err(NoState::Missing),
+            Err(Problem::Refused(why)) if !feature.folder.join(STATE).is_symlink() => {
+                Err(NoState::Unopened { why })
+            }
             Err(problem) => Err(NoState::Corrupt { why: problem.to_string(), bytes: Vec::new() }),
         }
     }

@@ -418,30 +418,31 @@ impl Loops {
         if !is_session_id(session) {
             return None;
         }
-        self.arrived(load(&self.record_path(session)).ok().flatten()?)
+        self.arrived(load(&self.record_path(session)).ok().flatten()?).ok().flatten()
     }
 
     /// The same record, unless it was written for a loop that has not left its session after all:
     /// whoever took it over died on the way, and the loop is still where it was.
     ///
     /// A task's loop has left when the other record says so, a feature's when its claim does.
-    fn arrived(&self, mut record: Record) -> Option<Record> {
+    fn arrived(&self, mut record: Record) -> io::Result<Option<Record>> {
         let Some(adopted) = record.adopted.as_mut().filter(|adopted| adopted.arriving) else {
-            return Some(record);
+            return Ok(Some(record));
         };
         adopted.arriving = false;
         let has_left = if record.kind == RALPH {
-            let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from))?;
-            let left: Option<Record> = load(&self.record_path(from)).ok().flatten();
-            left.is_some_and(|left| {
+            let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from));
+            let left =
+                from.map(|from| load_whole::<Record>(&self.record_path(from))).transpose()?;
+            left.flatten().is_some_and(|left| {
                 left.moved_to == record.session && left.armed_at == record.armed_at
             })
         } else {
-            self.claim(&record.about).is_some_and(|claim| {
+            self.read_claim(&record.about)?.is_some_and(|claim| {
                 claim.session.as_ref() == Some(&record.session) && claim.armed_at == record.armed_at
             })
         };
-        has_left.then_some(record)
+        Ok(has_left.then_some(record))
     }
 
     /// Completes the record of the session that took this loop over, before the record that proves
@@ -452,7 +453,7 @@ impl Loops {
             return Ok(());
         }
         let arriving = |record: &Record| record.adopted.as_ref().is_some_and(|it| it.arriving);
-        let found: Option<Record> = load(&self.record_path(to)).ok().flatten();
+        let found: Option<Record> = load_whole(&self.record_path(to))?;
         if !found.as_ref().is_some_and(arriving) {
             return Ok(());
         }
@@ -482,11 +483,20 @@ impl Loops {
         load(&self.claim_path(feature).ok()?).ok().flatten()
     }
 
-    /// Writes the claim on a feature whole; one that cannot be read is put aside first.
+    /// Returns the claim on a feature for somebody who acts on it: one that cannot be opened is an error,
+    /// and not none.
+    pub fn read_claim(&self, feature: &str) -> io::Result<Option<Claim>> {
+        // A name that cannot name a file has no claim.
+        self.claim_path(feature).map_or(Ok(None), |path| load_whole(&path))
+    }
+
+    /// Writes the claim on a feature whole; one that is broken is put aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
         let path = self.claim_path(&claim.about)?;
-        if load::<Claim>(&path).is_err() {
-            put_aside(&path)?;
+        match load::<Claim>(&path) {
+            Ok(_) => {}
+            Err(NotLoaded::Broken) => drop(put_aside(&path)?),
+            Err(NotLoaded::Unopened(error)) => return Err(error),
         }
         save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
@@ -620,13 +630,15 @@ impl Loops {
 }
 
 impl Session {
-    /// Returns the session's record; one that cannot be read is put aside and counts as none.
+    /// Returns the session's record; a broken one is put aside and counts as none. One that cannot be
+    /// opened is an error: it may be as good as ever.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let path = self.folder.join("loop.json");
         let loops = Loops { folder: self.folder.parent().unwrap_or(&self.folder).to_owned() };
         match load(&path) {
-            Ok(record) => Ok(record.and_then(|record| loops.arrived(record))),
-            Err(_) => put_aside(&path).map(|_| None),
+            Ok(record) => record.map_or(Ok(None), |record| loops.arrived(record)),
+            Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
+            Err(NotLoaded::Unopened(error)) => Err(error),
         }
     }
 
@@ -637,12 +649,12 @@ impl Session {
 
     /// Returns the open tasks as they were last noted, none when that cannot be read.
     pub fn open_tasks(&self) -> OpenTasks {
-        self.noted().tasks
+        self.noted().unwrap_or_default().tasks
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        let verify = self.noted().verify;
+        let verify = self.noted()?.verify;
         save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
     }
 
@@ -652,8 +664,8 @@ impl Session {
         save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
     }
 
-    fn noted(&self) -> NotedTasks {
-        load(&self.noted_path()).ok().flatten().unwrap_or_default()
+    fn noted(&self) -> io::Result<NotedTasks> {
+        Ok(load_whole(&self.noted_path())?.unwrap_or_default())
     }
 
     fn noted_path(&self) -> PathBuf {
@@ -720,17 +732,43 @@ fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
+/// Why a file of ours gives nothing.
+enum NotLoaded {
+    /// What stands there is not ours: it may be renamed, so that a new one can take its place.
+    Broken,
+    /// It cannot be opened or read at the moment, and may be as good as ever: it stays where it is.
+    Unopened(io::Error),
+}
+
+impl NotLoaded {
+    /// Nothing where the file is broken, an error where it cannot be opened.
+    fn or_none<T>(self) -> io::Result<Option<T>> {
+        match self {
+            Self::Broken => Ok(None),
+            Self::Unopened(error) => Err(error),
+        }
+    }
+}
+
+fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
     match read::read(path, MOST) {
         // A link to nothing is in the way of what is to be written there.
-        Err(Problem::Missing) if path.is_symlink() => Err("it is a link to nothing".to_owned()),
+        Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
         Err(Problem::Missing) => Ok(None),
-        Err(problem) => Err(problem.to_string()),
-        Ok(Content { bytes, .. }) => match serde_json::from_slice(&bytes) {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => Err(error.to_string()),
-        },
+        Err(Problem::Refused(why)) if !path.is_symlink() => {
+            let words = format!("`{}` cannot be read: {why}", path.display());
+            Err(NotLoaded::Unopened(io::Error::other(words)))
+        }
+        Err(_) => Err(NotLoaded::Broken),
+        Ok(Content { bytes, .. }) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(|_| NotLoaded::Broken)
+        }
     }
+}
+
+/// What a file of ours holds, nothing where it is missing or broken.
+fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    load(path).or_else(NotLoaded::or_none)
 }
 
 fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {

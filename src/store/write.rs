@@ -90,7 +90,11 @@ fn for_its_owner_alone(_: &File) -> io::Result<()> {
 fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     match renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE) {
-        Ok(()) => fs::remove_file(temporary),
+        Ok(()) => {
+            // It is written; a leftover of the old one that cannot be removed is only litter.
+            let _ = fs::remove_file(temporary);
+            Ok(())
+        }
         Err(_) => fs::rename(temporary, path),
     }
 }
@@ -194,7 +198,9 @@ pub(super) fn second_name(path: &Path) -> io::Result<PathBuf> {
         return Ok(temporary);
     }
     let (temporary, mut file) = create_beside(path)?;
-    let copied = File::open(path).and_then(|mut from| io::copy(&mut from, &mut file));
+    let copied = super::read::open(path)
+        .map_err(|problem| io::Error::other(problem.to_string()))
+        .and_then(|(mut from, _)| io::copy(&mut from, &mut file));
     if let Err(error) = copied {
         // The error is reported; a leftover would only hide it.
         let _ = fs::remove_file(&temporary);

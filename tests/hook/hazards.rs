@@ -255,14 +255,14 @@ fn in_the_place_of_the_claim() {
 fn in_the_place_of_the_journal() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/journal.jsonl");
     insta::assert_snapshot!(said_about(place, going), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a folder: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a folder: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/journal.jsonl`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
     3 GB: block: Continue feature: 001-login (Task 2/3, Iter 2)
     empty: block: Continue feature: 001-login (Task 2/3, Iter 2)
     not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 2)
@@ -274,14 +274,14 @@ fn in_the_place_of_the_journal() {
 fn in_the_place_of_a_lock() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/lock");
     insta::assert_snapshot!(said_about(place, going), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a folder: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a folder: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
     3 GB: block: Continue feature: 001-login (Task 2/3, Iter 2)
     empty: block: Continue feature: 001-login (Task 2/3, Iter 2)
     not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 2)
@@ -289,14 +289,14 @@ fn in_the_place_of_a_lock() {
     ");
     let place = |bench: &Bench| bench.path(".claude/ralph/lock");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a folder: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a folder: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/lock`: something that is not a file has this name. Fix that; the loop continues with your next prompt.
     3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1)
     empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
     not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1)
@@ -308,47 +308,47 @@ fn in_the_place_of_a_lock() {
 fn in_the_place_of_the_folders_for_notes() {
     let place = |bench: &Bench| bench.path(".claude");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: Too many levels of symbolic links. Put that right, then run /speckit:implement. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it does not exist. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    3 GB: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
-    empty: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
-    not UTF-8: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
-    NUL bytes: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude`: it is not a folder. Put that right, then run /speckit:implement.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/claims/001-login.json` cannot be read: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it does not exist. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
+    empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
+    not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
+    NUL bytes: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     ");
     let place = |bench: &Bench| bench.path(".claude/ralph");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: Too many levels of symbolic links. Put that right, then run /speckit:implement.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it does not exist. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    3 GB: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
-    empty: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
-    not UTF-8: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
-    NUL bytes: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph`: it is not a folder. Put that right, then run /speckit:implement.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/claims/001-login.json` cannot be read: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it does not exist. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
+    empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
+    not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
+    NUL bytes: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     ");
     let place = |bench: &Bench| bench.path(".claude/ralph/s1");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
-    a socket: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
+    a pipe: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
+    a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to itself: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: Too many levels of symbolic links. Put that right, then run /speckit:implement.
-    a link to nothing: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it does not exist. Put that right, then run /speckit:implement.
-    a link outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    a link to a folder outside: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Put that right, then run /speckit:implement.
-    3 GB: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
-    empty: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
-    not UTF-8: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
-    NUL bytes: told: Ralph-speckit lets the agent stop, for it cannot write its notes: `PROJECT/.claude/ralph/s1`: it is not a folder. Put that right, then run /speckit:implement.
+    a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
+    a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it does not exist. Fix that; the loop continues with your next prompt.
+    a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
+    3 GB: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
+    empty: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
+    not UTF-8: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
+    NUL bytes: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/s1`: it is not a folder. Fix that; the loop continues with your next prompt.
     ");
 }

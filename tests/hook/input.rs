@@ -207,7 +207,7 @@ fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
     let read_only = bench.path(".claude");
     let call = bench.stop("s1");
     let stop = call.start_without_rights(&[&read_only]).finish();
-    assert!(stop.told().contains("lets the agent stop"), "{stop}");
+    assert!(stop.told().contains("allows the stop"), "{stop}");
     assert!(stop.told().contains(".claude/ralph`: Permission denied"), "{stop}");
     let arming = bench.command("s1", "speckit:implement", "");
     let answer = arming.start_without_rights(&[&read_only]).finish();

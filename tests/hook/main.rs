@@ -16,3 +16,4 @@ mod support;
 mod transcript;
 mod traps;
 mod undone;
+mod unopened;

@@ -348,7 +348,16 @@ impl Call<'_> {
         self.start_program(Command::new(HOOK))
     }
 
-    /// Starts it as somebody who may write in the project, but not in these folders.
+    /// Starts it where no more than this many files may be open at a time, its own three among them.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn start_with_few_files(self, most: usize) -> Running {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("ulimit -n {most}; exec \"$0\""), HOOK]);
+        self.start_program(command)
+    }
+
+    /// Starts it as somebody who may write in the project, but not in these folders, and may not open
+    /// these files.
     pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
         let scratch = self.bench.scratch.path();
         let program = scratch.join("hook");
@@ -362,7 +371,9 @@ impl Call<'_> {
                 match entry.file_type().unwrap() {
                     kind if kind.is_dir() => folders.push(entry.path()),
                     kind if kind.is_file() => {
-                        fs::set_permissions(entry.path(), Permissions::from_mode(0o777)).unwrap();
+                        let closed = read_only.contains(&entry.path().as_path());
+                        let mode = if closed { 0 } else { 0o777 };
+                        fs::set_permissions(entry.path(), Permissions::from_mode(mode)).unwrap();
                     }
                     _ => {}
                 }

@@ -8,7 +8,7 @@ use ralph_speckit::store::loops::Record;
 use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const HOUR: u64 = 60 * 60 * 1000;
 
@@ -358,4 +358,72 @@ fn arriving(bench: &Bench, session: &str) {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("\"arriving\": false"), "{text}");
     fs::write(path, text.replace("\"arriving\": false", "\"arriving\": true")).unwrap();
+}
+
+// Whatever fails, the loop is in exactly one session.
+
+/// All files of the project but locks, which may come.
+fn files(bench: &Bench) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = bench.everything();
+    files.retain(|(path, _)| !path.to_string_lossy().ends_with("lock"));
+    files
+}
+
+/// Puts a link to the file itself in its place: it can be read, and is never written.
+fn obstruct(path: &Path) {
+    let real = path.with_extension("real");
+    if path.exists() {
+        fs::rename(path, &real).unwrap();
+    } else {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&real, "{}").unwrap();
+    }
+    std::os::unix::fs::symlink(&real, path).unwrap();
+}
+
+#[test]
+fn l4_a_takeover_that_fails_at_any_file_changes_none() {
+    let task = format!("\"{}\"", "long ".repeat(2_000));
+    for name in ["s1/loop.json", "s2/loop.json", "s2/task.md"] {
+        let bench = left_behind(&task);
+        ralph(&bench, "s2", "\"A task of its own\"").context();
+        let path = bench.path(".claude/ralph").join(name);
+        obstruct(&path);
+        let before = files(&bench);
+        let answer = adopt(&bench, "s2", "s1 --replace");
+        assert!(answer.is_block(), "`{name}`: {answer}");
+        assert_eq!(files(&bench), before, "`{name}`: {answer}");
+        assert_eq!(live(&bench), ["s1", "s2"], "`{name}`");
+    }
+}
+
+#[test]
+fn l4_a_takeover_of_a_feature_that_fails_at_its_claim_changes_no_file() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    ralph(&bench, "s2", "\"A task of its own\"").context();
+    obstruct(&bench.path(&format!(".claude/ralph/claims/{FEATURE}.json")));
+    let before = files(&bench);
+    let answer = adopt(&bench, "s2", "s1 --force --replace");
+    assert!(answer.is_block(), "{answer}");
+    assert_eq!(files(&bench), before, "{answer}");
+    assert_eq!(live(&bench), ["s1", "s2"]);
+}
+
+#[test]
+fn l4_a_takeover_that_cannot_open_a_file_changes_none_and_the_next_one_works() {
+    for name in ["s1/loop.json", "s2/loop.json", "claims/001-login.json"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        ralph(&bench, "s2", "\"A task of its own\"").context();
+        let before = files(&bench);
+        let path = bench.path(".claude/ralph").join(name);
+        let takes = || bench.command("s2", "speckit:ralph-loop", "--adopt s1 --force --replace");
+        let answer = takes().start_without_rights(&[&path]).finish();
+        assert!(answer.is_block(), "`{name}`: {answer}");
+        assert_eq!(files(&bench), before, "`{name}`: {answer}");
+        let answer = takes().start_without_rights(&[]).finish();
+        assert!(answer.message().contains("taken over from session s1"), "`{name}`: {answer}");
+        assert_eq!(live(&bench), ["s2"], "`{name}`");
+    }
 }

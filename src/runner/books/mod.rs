@@ -400,6 +400,13 @@ fn taken_tree(document: &Path) -> Taken {
 fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<Read>> {
     let why = match read::read(path, MOST) {
         Err(Problem::Missing) => return Ok(None),
+        // It may be as good as ever: only what was read and is not ours is renamed.
+        Err(Problem::Refused(why)) => {
+            anyhow::bail!(
+                "`{}` cannot be read: {why}\nmake it readable, then start again",
+                path.display()
+            )
+        }
         Err(problem) => problem.to_string(),
         Ok(content) => match parse(&content.bytes) {
             Ok(read) => return Ok(Some(read)),

@@ -17,7 +17,7 @@ use crate::runner::books::Iteration;
 use crate::runner::capture::capture;
 use crate::runner::eyes::{asked, wants_end};
 use crate::runner::files::Files;
-use crate::runner::git::NO_COMMIT;
+use crate::runner::git::{self, Git, NO_COMMIT};
 use crate::runner::harness::Outcome;
 use crate::runner::options::Commits;
 use crate::runner::proofs;
@@ -81,8 +81,11 @@ impl Drive<'_> {
                 wants_end(signals, requests, screen)
             };
             let (keeper, folder) = (&self.keeper, &self.change.worktree);
+            // A hook of the repository's own does not make the loop longer than it may be.
+            let left = self.options.max_runtime.map(|all| all.saturating_sub(self.clock.elapsed()));
+            let limit = left.map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
             let made = git.commit(&files, &message, &mut |launch| {
-                Ok(capture(keeper, &launch, folder, COMMIT_LIMIT, log, &mut interrupted)?)
+                Ok(capture(keeper, &launch, folder, limit, log, &mut interrupted)?)
             });
             self.screen.still();
             self.uncommitted.clear();
@@ -109,6 +112,11 @@ impl Drive<'_> {
                 let known: BTreeSet<PathBuf> = changed.iter().cloned().collect();
                 changed.extend(committed.into_iter().filter(|file| !known.contains(file)));
             }
+        }
+        if let Some(silence) = self.git.as_ref().and_then(Git::silence) {
+            self.screen.warn(&format!(
+                "{silence}; files and commits of this iteration may be missing below\nsee what `git status` waits for: a filter, a hook, a pipe in the place of a file"
+            ));
         }
         self.commits_made += entry.commits.len() as u64;
         // A commit of nothing, or of the loop's own notes, gets the work no further.

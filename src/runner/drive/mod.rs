@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -25,14 +26,14 @@ use crate::runner::git::{Git, Moment};
 use crate::runner::harness::{self, Harness, Outcome, Report};
 use crate::runner::options::{DoneCriteria, Options};
 use crate::runner::process::{self, Ended};
-use crate::runner::requests::Requests;
+use crate::runner::requests::{Request, Requests};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
 use crate::runner::target::Change;
 use crate::runner::tokens::{self, Counter};
 use crate::runner::work::Tasks;
 use crate::store::journal::Entry;
-use crate::world::{self, Stopwatch};
+use crate::world::{self, Deadline, Stopwatch};
 use wait::{doubled, limit_pause, until};
 
 /// How often a waiting loop looks for signals and requests.
@@ -161,7 +162,7 @@ impl<'a> Drive<'a> {
         let tasks = Tasks::of(change);
         let done = done_criteria(options, tasks.is_some());
         let contract = options.contract(done);
-        let git = Git::of(&change.worktree);
+        let git = git_of(change, options, signals);
         let state = LoopState {
             change_id: change.id.clone(),
             worktree_name: change.id.clone(),
@@ -343,6 +344,15 @@ impl<'a> Drive<'a> {
             self.screen.title(&crate::runner::books::Status::Stopped.word());
         }
     }
+}
+
+/// The repository of a change, whose questions end with the loop's time, by a signal, and by `spool stop`.
+fn git_of(change: &Change, options: &Options, signals: &Signals) -> Option<Git> {
+    let requests = Requests::of(&state_folder(&change.root, &change.id));
+    let signaled = signals.any();
+    let interrupt =
+        move || signaled.load(Ordering::Relaxed) || requests.pending() == Some(Request::Stop);
+    Git::within(&change.worktree, options.max_runtime.map(Deadline::after), Box::new(interrupt))
 }
 
 /// What counts as done: what was asked for, or else the list where there is one (spec 001).

@@ -2,6 +2,8 @@
 
 use super::*;
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 use tempfile::TempDir;
 
 struct Repository {
@@ -173,7 +175,8 @@ fn without_a_repository_there_is_no_such_evidence() {
 
 #[test]
 fn what_is_excluded_is_written_so_that_every_git_understands_it() {
-    let then = Moment { fingerprint: 1, head: Some("aa".to_owned()), tips: b"bb\ncc\n".to_vec() };
+    let (head, tips) = (Some("aa".to_owned()), b"bb\ncc\n".to_vec());
+    let then = Moment { fingerprint: 1, head, tips, known: true };
     assert_eq!(String::from_utf8(wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
 }
 
