@@ -65,6 +65,9 @@ pub struct Guardrails {
     /// Failed runs of the agent program in a row that end the loop, or `None` for no limit
     /// (`harness_failed`).
     pub max_failures: Option<u32>,
+    /// Failed runs from the first one on, without one answer of the service, that end the loop, or `None` for no
+    /// such limit (`harness_failed`).
+    pub max_unanswered: Option<u32>,
 }
 
 impl Default for Contract {
@@ -90,6 +93,7 @@ impl Default for Guardrails {
             max_tokens: None,
             max_commitless: None,
             max_failures: None,
+            max_unanswered: None,
         }
     }
 }

@@ -122,6 +122,8 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
         tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
+        failed_calls: before.failed_calls.saturating_add(seen.failed_calls.min(calls)),
+        answered: before.answered || seen.answered,
         more_calls: before.more_calls || seen.more_calls,
         written_tokens: before.written_tokens.saturating_add(seen.written_tokens),
         settled: earlier.is_some() && !work_changed,
@@ -249,7 +251,9 @@ fn claim_shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> 
 /// The work gate (spec 002). Where tool calls cannot be seen, changed files or commits are work, and
 /// without them the agent is asked once and believed when it says so again.
 fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<Shortfall> {
-    let (calls, needed) = (after.tool_calls, contract.min_tool_calls);
+    // A call that was denied or failed is no work.
+    let calls = after.tool_calls.saturating_sub(after.failed_calls);
+    let needed = contract.min_tool_calls;
     if contract.without_work != WithoutWork::Reject || calls >= needed {
         return None;
     }
@@ -315,6 +319,14 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
         let times = after.failures;
         return Some(TerminalReason::HarnessFailed {
             why: format!("{times} runs in a row failed, the last one: {why}"),
+        });
+    }
+    if let (Some(limit), Some(why), false) = (rails.max_unanswered, &seen.failed, after.answered)
+        && after.failures >= limit
+    {
+        let times = after.failures;
+        return Some(TerminalReason::HarnessFailed {
+            why: format!("the first {times} runs failed without one answer, the last one: {why}"),
         });
     }
     if after.idle_stops >= rails.max_idle_stops {

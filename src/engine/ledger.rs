@@ -21,6 +21,8 @@ pub struct Ledger {
     pub settled: bool,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
+    /// Those of them that were denied or failed.
+    pub failed_calls: u64,
     /// Commits made since arming, as far as they could be seen.
     pub commits: u64,
     /// Iterations in a row without a commit.
@@ -29,6 +31,8 @@ pub struct Ledger {
     pub tokens: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,
+    /// Whether the service has ever answered.
+    pub answered: bool,
     /// Whether there may have been more tool calls than could be seen.
     pub more_calls: bool,
     /// Those of the tokens that the model wrote.

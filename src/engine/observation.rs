@@ -12,6 +12,7 @@ const NAMED: usize = 12;
 
 /// All that a driver gathered about one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a fact")]
 pub struct Observation {
     /// What the task list or its stand-in says of the work.
     pub work: Work,
@@ -23,6 +24,8 @@ pub struct Observation {
     pub tampered: Tampered,
     /// Tool calls since the last iteration, or `None` where nothing tells.
     pub tool_calls: Option<u64>,
+    /// How many of them were denied or failed: they are no work.
+    pub failed_calls: u64,
     /// Whether there may have been more of them in a part of the record that was too long to read.
     pub more_calls: bool,
     /// Commits made since the last iteration, or `None` where there is no repository to tell.
@@ -33,6 +36,8 @@ pub struct Observation {
     pub written_tokens: u64,
     /// Why the agent program failed in this iteration, or `None` when it came to its own end.
     pub failed: Option<String>,
+    /// Whether the service answered, if only that it is busy: the loop's settings can work.
+    pub answered: bool,
     /// Whether files or commits differ from what they were when the loop was armed.
     pub since_arming: Change,
     /// What the work looks like now.

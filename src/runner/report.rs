@@ -15,6 +15,7 @@ use super::books::{
 use super::options::DoneCriteria;
 use super::requests::Requests;
 use super::screen::grouped;
+use super::words;
 use crate::speckit::project::printable;
 use crate::world;
 
@@ -22,6 +23,8 @@ use crate::world;
 const SHOWN: usize = 10;
 /// How long the words in a row of the table may be, in letters.
 const WHY: usize = 60;
+/// How long the list of denied tools may be, in letters.
+const DENIED: usize = 300;
 
 /// Whether anybody drives the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,7 +128,11 @@ impl Report {
             let words: Vec<_> = agent.iter().map(|word| printable(word)).collect();
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
-        let _ = writeln!(text, "  Tokens: {}", grouped(state.total_tokens));
+        let _ = writeln!(text, "  Tokens: {}", words::tokens(state, ""));
+        let denied = words::denied(state);
+        if !denied.is_empty() {
+            let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));
+        }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
         if self.runner == Runner::Alive {
@@ -155,7 +162,7 @@ impl Report {
             "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
             printable(&self.change_id),
             state.current_iteration,
-            grouped(state.total_tokens)
+            words::tokens(state, "")
         )
     }
 
@@ -225,7 +232,11 @@ impl Report {
             let about = if iteration.tokens_estimated { "~" } else { "" };
             let began = millis_of(&iteration.started).map(readable).unwrap_or_default();
             let began: String = began.chars().take(19).collect();
-            let tokens = format!("{about}{}", grouped(iteration.tokens_used));
+            let tokens = if iteration.tokens_unknown {
+                "unknown".to_owned()
+            } else {
+                format!("{about}{}", grouped(iteration.tokens_used))
+            };
             let _ = writeln!(
                 text,
                 "  {:>4}  {began:<19}  {:>10}  {:>7}  {tokens:>11}  {:>5}  {:<8}  {}",

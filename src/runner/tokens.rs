@@ -3,28 +3,26 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::Value;
 
-use super::harness::{Outcome, Report};
-use crate::evidence::tree::walk;
+use super::harness::{Harness, Missing, Outcome, Report, sessions};
 use crate::world;
 
 /// The program that counts tokens over all sessions, where a person has it.
 pub const USAGE: &str = "wt-usage";
 /// Bytes of a session file that stand for one token.
 const BYTES: u64 = 4;
-/// The longest that the session files are looked through.
-const LIMIT: Duration = Duration::from_secs(2);
 
 /// What one iteration used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Tokens.
+    /// Tokens, as far as they are known.
     pub tokens: u64,
     /// Whether that is only an estimate.
     pub estimated: bool,
+    /// Whether nothing tells what it used.
+    pub unknown: bool,
     /// What a person should know about the figure.
     pub warning: Option<String>,
 }
@@ -54,7 +52,7 @@ impl Counter {
         &mut self,
         usage: Option<Usage>,
         report: &Report,
-        session_folders: &[PathBuf],
+        harness: &dyn Harness,
         began_at: u64,
     ) -> Counted {
         let own = self.own_report(report);
@@ -71,19 +69,36 @@ impl Counter {
                 _ => warning = Some(format!("`{USAGE}` failed")),
             }
         }
-        if let Some(tokens) = own.filter(|tokens| *tokens > 0) {
-            return Counted { tokens, estimated: false, warning };
+        let known = own.filter(|tokens| *tokens > 0);
+        if let (Some(tokens), Missing::Nothing) = (known, report.missing) {
+            return Counted { tokens, warning, ..Counted::default() };
         }
-        let growth = self.growth(session_folders, began_at);
         // What a program writes down about a question that was never answered is no use of tokens.
-        let tokens = if is_unanswered(report) { 0 } else { growth / BYTES };
+        if is_unanswered(report) {
+            return Counted { warning, ..Counted::default() };
+        }
+        if let Some(tokens) = self.written_down(report, harness, began_at) {
+            let tokens = tokens.max(known.unwrap_or(0));
+            let estimated = report.missing == Missing::Lost;
+            return Counted { tokens, estimated, warning, ..Counted::default() };
+        }
+        if let Some(tokens) = known {
+            return Counted { tokens, estimated: true, warning, ..Counted::default() };
+        }
+        let growth = self.growth(report.session.as_deref(), &harness.session_folders(), began_at);
+        let Some(growth) = growth else {
+            let nothing = own.map(|_| "the agent program reported 0 tokens".to_owned());
+            let warning = warning.or(nothing).map(|why| format!("{why}; what it used is unknown"));
+            return Counted { unknown: true, warning, ..Counted::default() };
+        };
+        let tokens = growth / BYTES;
         let why = match (warning, own) {
             (Some(why), _) => why,
             (None, Some(_)) => "the agent program reported 0 tokens".to_owned(),
-            (None, None) => return Counted { tokens, estimated: true, warning: None },
+            (None, None) => return Counted { tokens, estimated: true, ..Counted::default() },
         };
-        let warning = Some(format!("{why}; {tokens} are estimated from its session files"));
-        Counted { tokens, estimated: true, warning }
+        let warning = Some(format!("{why}; {tokens} are estimated from its session file"));
+        Counted { tokens, estimated: true, unknown: false, warning }
     }
 
     /// What the agent program reported for this run alone.
@@ -96,21 +111,39 @@ impl Counter {
         if report.tokens_of_session { Some(total.saturating_sub(before)) } else { Some(total) }
     }
 
-    /// By how many bytes the session files grew that were written since `began_at`.
-    fn growth(&mut self, folders: &[PathBuf], began_at: u64) -> u64 {
-        let mut growth = 0_u64;
-        for folder in folders {
-            let mut visit = |path: &Path, meta: &std::fs::Metadata| {
-                let changed = meta.modified().map(world::millis).unwrap_or_default();
-                // Some file systems keep whole seconds.
-                if changed + 1_000 < began_at {
-                    return;
-                }
-                let before = self.sizes.insert(path.to_owned(), meta.len()).unwrap_or(0);
-                growth = growth.saturating_add(meta.len().saturating_sub(before));
-            };
-            // What was not seen is not counted: it is an estimate.
-            let _ = walk(folder, LIMIT, &mut visit);
+    /// What the program has written down about this session since the start of the iteration.
+    fn written_down(
+        &mut self,
+        report: &Report,
+        harness: &dyn Harness,
+        began_at: u64,
+    ) -> Option<u64> {
+        let session = report.session.as_deref()?;
+        let tokens = harness.session_tokens(session, began_at)?.total();
+        if report.tokens.is_none() {
+            // A count that goes on over the session has this in it the next time.
+            let stood = self.sessions.entry(session.to_owned()).or_default();
+            *stood = stood.saturating_add(tokens);
+        }
+        Some(tokens)
+    }
+
+    /// By how many bytes the session's own files grew that were written since `began_at`; `None` where there is
+    /// none. The files of other sessions say nothing of this one.
+    fn growth(&mut self, session: Option<&str>, folders: &[PathBuf], began_at: u64) -> Option<u64> {
+        let session = session.filter(|id| !id.is_empty())?;
+        let is_its = |path: &Path| path.to_string_lossy().contains(session);
+        let mut growth = None;
+        for path in sessions::files(folders, &is_its) {
+            let Ok(meta) = path.metadata() else { continue };
+            let changed = meta.modified().map(world::millis).unwrap_or_default();
+            // Some file systems keep whole seconds.
+            if changed + 1_000 < began_at {
+                continue;
+            }
+            let before = self.sizes.insert(path, meta.len()).unwrap_or(0);
+            let grown: u64 = growth.unwrap_or(0);
+            growth = Some(grown.saturating_add(meta.len().saturating_sub(before)));
         }
         growth
     }
@@ -140,12 +173,46 @@ pub fn printed_total(printed: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::harness::Tokens;
+    use crate::runner::harness::{Launch, Order, Reader, Tokens};
     use std::fs;
 
     fn reported(session: &str, input: u64) -> Report {
         let tokens = Tokens { input, output: 10, cache_read: 5, cache_write: 1 };
         Report { tokens: Some(tokens), session: Some(session.to_owned()), ..Report::default() }
+    }
+
+    fn of_session(session: &str) -> Report {
+        Report { session: Some(session.to_owned()), ..Report::default() }
+    }
+
+    /// A program that keeps its sessions somewhere, and has written this down about each of them.
+    struct Kept {
+        folders: Vec<PathBuf>,
+        tokens: Option<Tokens>,
+    }
+
+    /// A program that keeps nothing.
+    const NOTHING: Kept = Kept { folders: Vec::new(), tokens: None };
+
+    impl Harness for Kept {
+        fn name(&self) -> &'static str {
+            "kept"
+        }
+        fn check(&self) -> anyhow::Result<Option<String>> {
+            Ok(None)
+        }
+        fn launch(&self, _: &Order<'_>) -> anyhow::Result<Launch> {
+            Ok(Launch::default())
+        }
+        fn reader(&self, _: &Order<'_>) -> Box<dyn Reader> {
+            unreachable!("nothing is run")
+        }
+        fn session_folders(&self) -> Vec<PathBuf> {
+            self.folders.clone()
+        }
+        fn session_tokens(&self, _: &str, _: u64) -> Option<Tokens> {
+            self.tokens
+        }
     }
 
     fn usage(before: Option<u64>, after: Option<u64>) -> Usage {
@@ -154,9 +221,13 @@ mod tests {
 
     #[test]
     fn the_growth_of_wt_usage_comes_first() {
-        let counted =
-            Counter::default().count(Some(usage(Some(100), Some(160))), &reported("s", 1), &[], 0);
-        assert_eq!(counted, Counted { tokens: 60, estimated: false, warning: None });
+        let counted = Counter::default().count(
+            Some(usage(Some(100), Some(160))),
+            &reported("s", 1),
+            &NOTHING,
+            0,
+        );
+        assert_eq!(counted, Counted { tokens: 60, ..Counted::default() });
     }
 
     #[test]
@@ -165,14 +236,14 @@ mod tests {
             let counted = Counter::default().count(
                 Some(usage(Some(100), Some(after))),
                 &reported("s", 1),
-                &[],
+                &NOTHING,
                 0,
             );
             assert_eq!((counted.tokens, counted.estimated), (17, false));
             assert!(counted.warning.unwrap().contains("wt-usage"));
         }
         let counted =
-            Counter::default().count(Some(usage(None, Some(1))), &reported("s", 1), &[], 0);
+            Counter::default().count(Some(usage(None, Some(1))), &reported("s", 1), &NOTHING, 0);
         assert_eq!(counted.tokens, 17);
         assert!(counted.warning.unwrap().contains("`wt-usage` failed"));
     }
@@ -180,45 +251,93 @@ mod tests {
     #[test]
     fn the_last_resort_is_the_growth_of_the_session_files_and_it_is_marked() {
         let folder = tempfile::tempdir().unwrap();
-        let folders = [folder.path().to_owned()];
-        let file = folder.path().join("session.jsonl");
+        let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
+        let report = of_session("mine");
+        let file = folder.path().join("mine.jsonl");
         fs::write(&file, "x".repeat(400)).unwrap();
         let mut counter = Counter::default();
-        let first = counter.count(None, &Report::default(), &folders, 0);
-        assert_eq!(first, Counted { tokens: 100, estimated: true, warning: None });
+        let first = counter.count(None, &report, &kept, 0);
+        assert_eq!(first, Counted { tokens: 100, estimated: true, ..Counted::default() });
         fs::write(&file, "x".repeat(480)).unwrap();
-        assert_eq!(counter.count(None, &Report::default(), &folders, 0).tokens, 20);
+        assert_eq!(counter.count(None, &report, &kept, 0).tokens, 20);
         let later = world::now() + 60_000;
         fs::write(&file, "x".repeat(4_800)).unwrap();
-        assert_eq!(counter.count(None, &Report::default(), &folders, later).tokens, 0);
+        assert!(counter.count(None, &report, &kept, later).unknown);
+    }
+
+    #[test]
+    fn d7_another_sessions_file_says_nothing_of_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
+        fs::write(folder.path().join("theirs.jsonl"), "x".repeat(8_000_000)).unwrap();
+        for report in [of_session("mine"), Report::default()] {
+            let counted = Counter::default().count(None, &report, &kept, 0);
+            assert_eq!(counted, Counted { unknown: true, ..Counted::default() });
+        }
+        fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
+        assert_eq!(Counter::default().count(None, &of_session("mine"), &kept, 0).tokens, 100);
+    }
+
+    #[test]
+    fn d7_what_a_cut_run_used_is_read_from_what_the_program_has_written_down() {
+        let written = Tokens { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
+        let kept = Kept { folders: Vec::new(), tokens: Some(written) };
+        let cut = Report { outcome: Outcome::Cut, ..of_session("mine") };
+        let counted = Counter::default().count(None, &cut, &kept, 0);
+        assert_eq!(counted, Counted { tokens: 1_494, ..Counted::default() });
+        // What the stream has told is less: the agents of its own are not in it.
+        let told = Report { missing: Missing::Elsewhere, ..reported("mine", 1) };
+        assert_eq!(Counter::default().count(None, &told, &kept, 0).tokens, 1_494);
+        let lost = Report { missing: Missing::Lost, ..reported("mine", 1) };
+        let counted = Counter::default().count(None, &lost, &kept, 0);
+        assert_eq!((counted.tokens, counted.estimated), (1_494, true));
+        // Where it has written nothing down, the stream is an estimate.
+        let counted = Counter::default().count(None, &told, &NOTHING, 0);
+        assert_eq!((counted.tokens, counted.estimated), (17, true));
+    }
+
+    #[test]
+    fn d7_a_count_that_goes_on_over_a_cut_run_is_taken_once() {
+        let written = Tokens { input: 500, ..Tokens::default() };
+        let kept = Kept { folders: Vec::new(), tokens: Some(written) };
+        let mut counter = Counter::default();
+        assert_eq!(counter.count(None, &of_session("thread"), &kept, 0).tokens, 500);
+        let going_on = Report { tokens_of_session: true, ..reported("thread", 600) };
+        assert_eq!(counter.count(None, &going_on, &kept, 0).tokens, 116);
+    }
+
+    #[test]
+    fn d9_what_nobody_can_count_is_unknown() {
+        let counted = Counter::default().count(None, &Report::default(), &NOTHING, 0);
+        assert_eq!(counted, Counted { unknown: true, ..Counted::default() });
     }
 
     #[test]
     fn a_question_that_was_never_answered_used_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("session.jsonl"), "x".repeat(400)).unwrap();
-        let folders = [folder.path().to_owned()];
-        let refused = Report { outcome: Outcome::Failed("429".to_owned()), ..Report::default() };
-        let counted = Counter::default().count(None, &refused, &folders, 0);
-        assert_eq!(counted, Counted { tokens: 0, estimated: true, warning: None });
+        fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
+        let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
+        let refused = Report { outcome: Outcome::Failed("429".to_owned()), ..of_session("mine") };
+        let counted = Counter::default().count(None, &refused, &kept, 0);
+        assert_eq!(counted, Counted::default());
         let half = Report { tool_calls: Some(1), ..refused };
-        assert_eq!(Counter::default().count(None, &half, &folders, 0).tokens, 100);
+        assert_eq!(Counter::default().count(None, &half, &kept, 0).tokens, 100);
     }
 
     #[test]
-    fn a_report_of_nothing_is_estimated_with_a_warning() {
+    fn a_report_of_nothing_is_unknown_with_a_warning() {
         let nothing = Report { tokens: Some(Tokens::default()), ..Report::default() };
-        let counted = Counter::default().count(None, &nothing, &[], 0);
-        assert!(counted.estimated && counted.warning.unwrap().contains("0 tokens"));
+        let counted = Counter::default().count(None, &nothing, &NOTHING, 0);
+        assert!(counted.unknown && counted.warning.unwrap().contains("0 tokens"));
     }
 
     #[test]
     fn a_count_that_goes_on_over_a_session_is_taken_once() {
         let mut counter = Counter::default();
         let going_on = |input| Report { tokens_of_session: true, ..reported("thread", input) };
-        assert_eq!(counter.count(None, &reported("thread", 100), &[], 0).tokens, 116);
-        assert_eq!(counter.count(None, &going_on(200), &[], 0).tokens, 100);
-        assert_eq!(counter.count(None, &reported("other", 100), &[], 0).tokens, 116);
+        assert_eq!(counter.count(None, &reported("thread", 100), &NOTHING, 0).tokens, 116);
+        assert_eq!(counter.count(None, &going_on(200), &NOTHING, 0).tokens, 100);
+        assert_eq!(counter.count(None, &reported("other", 100), &NOTHING, 0).tokens, 116);
     }
 
     #[test]

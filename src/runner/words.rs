@@ -2,7 +2,7 @@
 
 use crate::engine::{TerminalReason, Verdict, Waiting};
 
-use super::books::Iteration;
+use super::books::{Iteration, LoopState};
 use super::screen::{counted, grouped, lasted};
 
 use std::time::Duration;
@@ -52,15 +52,47 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
+/// Returns why the loop goes on, waits or is over after an iteration, with the tools that were denied in it.
+pub fn with_denied(iteration: &Iteration) -> String {
+    match iteration.denied.as_slice() {
+        [] => iteration.words.clone(),
+        denied => format!("{}; denied: {}", iteration.words, denied.join(", ")),
+    }
+}
+
+/// Returns which tools were denied in a run, empty for none.
+pub fn denied(state: &LoopState) -> String {
+    if state.denied_iterations == 0 {
+        return String::new();
+    }
+    let times = counted(state.denied_iterations.into(), "iteration");
+    format!("in {times}: {}", state.denied.join(", "))
+}
+
+/// Returns the tokens of a run as far as they are known; `about` says whether some are estimated.
+pub fn tokens(state: &LoopState, about: &str) -> String {
+    match (state.tokens_unknown, state.total_tokens) {
+        (true, 0) => "unknown".to_owned(),
+        (true, known) => format!("at least {about}{}", grouped(known)),
+        (false, known) => format!("{about}{}", grouped(known)),
+    }
+}
+
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
-    if iteration.tokens_used > 0 {
+    if iteration.tokens_unknown {
+        parts.push("tokens unknown".to_owned());
+    } else if iteration.tokens_used > 0 {
         let about = if iteration.tokens_estimated { "about " } else { "" };
         parts.push(format!("{about}{} tokens", grouped(iteration.tokens_used)));
     }
     if let Some(calls) = iteration.tool_calls {
-        parts.push(counted(calls, "tool call"));
+        let failed = match iteration.failed_calls {
+            0 => String::new(),
+            failed => format!(" ({} failed or denied)", grouped(failed)),
+        };
+        parts.push(format!("{}{failed}", counted(calls, "tool call")));
     }
     if !iteration.commits.is_empty() {
         parts.push(counted(iteration.commits.len() as u64, "commit"));

@@ -1,5 +1,6 @@
 //! `spool ralph` as a person runs it, over agent programs that are small scripts.
 
+mod agents;
 mod claude;
 mod distrust;
 mod ends;

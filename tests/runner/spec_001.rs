@@ -254,7 +254,7 @@ fn scenario_token_tracking_failure_fallback() {
         // It reports nothing itself, but the file of its session grows by 4,000 bytes.
         bench.claude(&format!(
             "mkdir -p \"$HOME/.claude/projects/x\"\n\
-             head -c 4000 /dev/zero >> \"$HOME/.claude/projects/x/session.jsonl\"\n\
+             head -c 4000 /dev/zero >> \"$HOME/.claude/projects/x/$session.jsonl\"\n\
              calls Bash\nsays '{PROMISE}'\n\
              printf '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"{PROMISE}\"}}\\n'"
         ));
@@ -262,7 +262,7 @@ fn scenario_token_tracking_failure_fallback() {
         let entry = &bench.iterations()[0];
         assert_eq!(entry["tokens_used"], 1000, "{script}: {ran}");
         assert_eq!(entry["tokens_estimated"], true, "{script}: {ran}");
-        ran.warns("`wt-usage`").warns("1000 are estimated from its session files");
+        ran.warns("`wt-usage`").warns("1000 are estimated from its session file");
     }
 }
 

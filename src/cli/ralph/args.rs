@@ -107,7 +107,8 @@ pub struct SettingArgs {
     /// End after this many iterations in a row that changed nothing; 0 for never [default: 10]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     no_progress: Option<String>,
-    /// End after this many failed runs in a row that changed nothing [default: 12]
+    /// Unless this is set, the first three end the loop when none of them gets any answer: otherwise,
+    /// end after this many failed runs in a row that changed nothing [default: 12]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     max_failures: Option<String>,
     /// The longest that an iteration may take; 0 for no limit [default: 60 minutes]

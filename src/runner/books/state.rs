@@ -57,6 +57,15 @@ pub struct LoopState {
     pub iteration_timeout_min: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
+    /// Whether there are iterations of which nobody knows what they used.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tokens_unknown: bool,
+    /// Tools that were denied in this run, each named once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// In how many iterations tools were denied.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub denied_iterations: u32,
     /// The agent program.
     pub harness: String,
     /// Its version, as far as it is known.
@@ -111,6 +120,9 @@ pub struct Iteration {
     /// Whether `tokens_used` is only an estimate.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_estimated: bool,
+    /// Whether nothing tells what it used; `tokens_used` is 0 then.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tokens_unknown: bool,
     /// Whether a time limit cut it short.
     #[serde(skip_serializing_if = "is_false")]
     pub timed_out: bool,
@@ -137,6 +149,9 @@ pub struct Iteration {
     pub words: String,
     /// What went wrong with the agent program, empty for nothing.
     pub failure: String,
+    /// How many of its tool calls were denied or failed.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub failed_calls: u64,
     /// Tools that were denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
@@ -171,6 +186,16 @@ impl Status {
             Self::Stopped => "stopped",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none_of_them(number: &u64) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

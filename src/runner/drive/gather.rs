@@ -18,7 +18,7 @@ use crate::runner::capture::capture;
 use crate::runner::eyes::{asked, wants_end};
 use crate::runner::files::Files;
 use crate::runner::git::{self, Git, NO_COMMIT};
-use crate::runner::harness::Outcome;
+use crate::runner::harness::{Outcome, Report, is_passing};
 use crate::runner::options::Commits;
 use crate::runner::proofs;
 use crate::runner::screen::lasted;
@@ -183,6 +183,8 @@ impl Drive<'_> {
             promise: promised,
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
+            failed_calls: report.failed_calls,
+            answered: is_answered(report),
             commits: self
                 .git
                 .as_ref()
@@ -206,7 +208,9 @@ impl Drive<'_> {
             Outcome::Lasting(why) if !is_complete(&seen.work) => {
                 seen.demand = Some(Demand::HarnessFailed(why.clone()));
             }
-            Outcome::Failed(why) | Outcome::Lasting(why) => seen.failed = Some(why.clone()),
+            Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) => {
+                seen.failed = Some(why.clone());
+            }
             Outcome::UsageLimit { words, .. } => {
                 seen.waiting = vec![Waiting::UsageLimit(words.clone())];
             }
@@ -255,6 +259,17 @@ impl Drive<'_> {
             results.push(result);
         }
         Ok(results)
+    }
+}
+
+/// Whether the service has answered: with work or words, or that it is busy.
+fn is_answered(report: &Report) -> bool {
+    let has_worked = !report.final_text.is_empty()
+        || report.tool_calls.unwrap_or(0) > 0
+        || report.tokens.is_some_and(|tokens| tokens.total() > 0);
+    match report.outcome {
+        Outcome::Finished | Outcome::Cut | Outcome::UsageLimit { .. } => true,
+        _ => has_worked || is_passing(report.status),
     }
 }
 

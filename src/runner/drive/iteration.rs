@@ -29,6 +29,9 @@ const LINGERING: Duration = Duration::from_secs(10);
 /// The longest that `wt-usage` may take.
 const USAGE_LIMIT: Duration = Duration::from_secs(20);
 
+/// The most denied tools that are named at the end.
+const DENIED: usize = 20;
+
 impl Drive<'_> {
     /// One iteration from its prompt to its verdict.
     pub(super) fn iteration(&mut self) -> Result<Next> {
@@ -52,20 +55,21 @@ impl Drive<'_> {
         self.books.begin(&entry)?;
         let about = self.announce(number, next_task.as_ref());
         let used_before = self.used(&mut log);
-        let ran = match self.run_agent(&text, &about, &mut log) {
-            Ok(ran) => ran,
-            Err(error) => Ran {
-                report: Report { outcome: not_started(&error), ..Report::default() },
-                ended: Ended::default(),
-                asked: None,
-                lasted: Duration::ZERO,
-            },
-        };
+        let mut ran = self.try_agent(&text, &about, &mut log);
+        if let Outcome::SessionGone(why) = &ran.report.outcome
+            && ran.asked.is_none()
+        {
+            self.screen
+                .warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
+            self.books.state.session_id.clear();
+            let text = self.prompt(number)?;
+            ran = self.try_agent(&text, &about, &mut log);
+        }
+        self.remarks.clear();
         self.screen.still();
         let used =
             self.usage.is_some().then(|| Usage { before: used_before, after: self.used(&mut log) });
-        let folders = self.harness.session_folders();
-        let counted = self.counter.count(used, &ran.report, &folders, began_at);
+        let counted = self.counter.count(used, &ran.report, self.harness.as_ref(), began_at);
         if let Some(warning) = &counted.warning {
             self.screen.warn(warning);
         }
@@ -98,8 +102,17 @@ impl Drive<'_> {
             tasks: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             resumed: self.resumes().is_some(),
         })?;
-        self.remarks.clear();
         Ok(text)
+    }
+
+    /// Runs the agent program; one that could not be started is a failed run.
+    fn try_agent(&self, prompt: &str, about: &About, log: &mut File) -> Ran {
+        self.run_agent(prompt, about, log).unwrap_or_else(|error| Ran {
+            report: Report { outcome: not_started(&error), ..Report::default() },
+            ended: Ended::default(),
+            asked: None,
+            lasted: Duration::ZERO,
+        })
     }
 
     pub(super) fn resumes(&self) -> Option<&str> {
@@ -186,17 +199,23 @@ impl Drive<'_> {
         let report = &ran.report;
         entry.tokens_used = counted.tokens;
         entry.tokens_estimated = counted.estimated;
+        entry.tokens_unknown = counted.unknown;
+        self.books.state.tokens_unknown |= counted.unknown;
         self.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
         entry.interrupted = ran.asked.is_some();
         entry.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
         entry.exit_code = ran.ended.left.code;
         entry.tool_calls = report.tool_calls;
+        entry.failed_calls = report.failed_calls;
         entry.denied.clone_from(&report.denied);
+        self.note_denied(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
         self.ticked += looked.ticked.len();
-        if let Outcome::Failed(why) | Outcome::Lasting(why) = &report.outcome {
+        if let Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) =
+            &report.outcome
+        {
             entry.failure.clone_from(why);
         }
         if let Outcome::UsageLimit { words, .. } = &report.outcome {
@@ -207,6 +226,20 @@ impl Drive<'_> {
         }
         self.books.state.total_tokens =
             self.books.state.total_tokens.saturating_add(counted.tokens);
+    }
+
+    /// Keeps which tools were denied, for whoever reads nothing but the end.
+    fn note_denied(&mut self, denied: &[String]) {
+        if denied.is_empty() {
+            return;
+        }
+        let state = &mut self.books.state;
+        state.denied_iterations = state.denied_iterations.saturating_add(1);
+        for tool in denied {
+            if state.denied.len() < DENIED && !state.denied.contains(tool) {
+                state.denied.push(tool.clone());
+            }
+        }
     }
 
     /// Writes the iteration down, says what it came to, and keeps what the next one must know.
@@ -234,7 +267,7 @@ impl Drive<'_> {
             reason: reason.map(|reason| reason.name().to_owned()).unwrap_or_default(),
             status: spec_002.unwrap_or_default().to_owned(),
             promise: entry.promise.clone(),
-            words: entry.words.clone(),
+            words: words::with_denied(entry),
             ..Entry::default()
         })?;
         if matches!(verdict, Verdict::Wait(_)) {

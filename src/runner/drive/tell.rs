@@ -10,6 +10,7 @@ use crate::runner::eyes::About;
 use crate::runner::harness::Approval;
 use crate::runner::options::{Commits, DoneCriteria};
 use crate::runner::screen::{counted, grouped, lasted};
+use crate::runner::words;
 use crate::runner::work::list_at;
 
 impl Drive<'_> {
@@ -119,11 +120,10 @@ impl Drive<'_> {
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
             lasted(self.clock.elapsed()),
-            format!(
-                "{}{} tokens",
-                if self.estimated { "about " } else { "" },
-                grouped(state.total_tokens)
-            ),
+            match words::tokens(state, if self.estimated { "about " } else { "" }).as_str() {
+                "unknown" => "tokens unknown".to_owned(),
+                known => format!("{known} tokens"),
+            },
             counted(self.commits_made, "commit"),
             counted(self.touched.len() as u64, "file"),
         ];
@@ -153,6 +153,12 @@ impl Drive<'_> {
             state.words,
             parts.join(", ")
         );
+        let denied = words::denied(state);
+        if !denied.is_empty() {
+            words = format!(
+                "{words}\n       tools were denied {denied}\n       --allow-all lets the agent use all of its tools"
+            );
+        }
         for doubt in doubts.iter().chain(&self.unfinished_words()) {
             words = format!("{words}\n       {doubt}");
         }
@@ -170,7 +176,8 @@ impl Drive<'_> {
         let fields = json!({
             "status": word, "reason": reason.name(), "exit_code": code,
             "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),
-            "total_tokens": state.total_tokens, "commits": self.commits_made,
+            "total_tokens": state.total_tokens, "tokens_unknown": state.tokens_unknown,
+            "denied": state.denied, "commits": self.commits_made,
             "files": self.touched.len(), "tasks": tasks, "next": next,
             "doubts": doubts,
         });

@@ -1,5 +1,7 @@
 //! Claude Code.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -8,8 +10,8 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::{self, Program, Version, Way};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
-    Tokens, environment,
+    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
+    Stream, Tokens, environment, sessions,
 };
 use crate::world;
 
@@ -23,7 +25,11 @@ const PROGRAM: Program = Program {
 };
 
 /// What standard error says when trying again does not help.
-const LASTING: &[&str] = &["cannot be used with root", "No conversation found"];
+const LASTING: &[&str] = &["cannot be used with root", GONE];
+/// What it says when there is no such session.
+const GONE: &str = "No conversation found";
+/// The most messages of which the tokens are kept.
+const MESSAGES: usize = 100_000;
 
 /// Claude Code.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +70,29 @@ impl Harness for Claude {
         let own = world::folder("CLAUDE_CONFIG_DIR");
         let folder = own.or_else(|| Some(world::folder("HOME")?.join(".claude")));
         folder.map(|folder| folder.join("projects")).into_iter().collect()
+    }
+
+    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+        // `projects/<project>/<session>.jsonl`, and the sub-agents' in a folder of the session's name.
+        let is_its = |path: &Path| {
+            let is_session = |name: Option<&OsStr>| name.is_some_and(|name| name == session);
+            path.extension().is_some_and(|it| it == "jsonl")
+                && (is_session(path.file_stem())
+                    || path.ancestors().skip(1).any(|folder| is_session(folder.file_name())))
+        };
+        let mut messages: BTreeMap<String, Tokens> = BTreeMap::new();
+        sessions::read(&self.session_folders(), &is_its, &mut |line| {
+            let message = &line["message"];
+            if line["type"] != "assistant" || sessions::time(&line["timestamp"]) < since {
+                return;
+            }
+            // The last line of a message has what it came to.
+            if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"])) {
+                messages.insert(id.to_owned(), cost);
+            }
+        });
+        let sum = messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
+        (!messages.is_empty()).then_some(sum)
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -157,6 +186,12 @@ pub struct ClaudeReader {
     limit: Option<Limit>,
     /// What kind of error the program's own words, put in the agent's place, stand for.
     trouble: Option<String>,
+    /// Tool calls that were denied or failed.
+    failed_calls: Once,
+    /// The status of the last failed answer.
+    status: Option<u64>,
+    /// What each message costs as its lines tell, by its id; what it came to write is not in them yet.
+    messages: BTreeMap<String, Tokens>,
 }
 
 /// A usage limit that was hit, from a structured event.
@@ -238,6 +273,11 @@ impl ClaudeReader {
             return;
         }
         self.told = Told::Nothing;
+        if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"]))
+            && self.messages.len() < MESSAGES
+        {
+            self.messages.insert(id.to_owned(), cost);
+        }
         let main = line["parent_tool_use_id"].is_null();
         for block in blocks {
             match block["type"].as_str() {
@@ -260,6 +300,21 @@ impl ClaudeReader {
                 _ => {}
             }
         }
+    }
+
+    /// What tools came to.
+    fn user(&mut self, line: &Value, _heard: &mut dyn FnMut(Event)) {
+        for block in line["message"]["content"].as_array().into_iter().flatten() {
+            if block["type"] == "tool_result" && block["is_error"] == true {
+                self.failed_calls.is_new(block["tool_use_id"].as_str().unwrap_or_default());
+            }
+        }
+    }
+
+    /// The tokens as the messages tell them, each counted once.
+    fn streamed(&self) -> Option<Tokens> {
+        let sum = self.messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
+        (!self.messages.is_empty()).then_some(sum)
     }
 
     fn limited(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
@@ -317,10 +372,15 @@ impl ClaudeReader {
             kind.as_deref(),
             Some("authentication_failed" | "model_not_found" | "billing_error")
         );
-        if lasting || more.iter().any(|error| error.starts_with("No conversation found")) {
+        let gone = more.iter().any(|error| error.starts_with(GONE));
+        if gone && self.resumed {
+            return Outcome::SessionGone(message);
+        }
+        if lasting || gone {
             return Outcome::Lasting(message);
         }
-        lines::failure(line["api_error_status"].as_u64(), message)
+        self.status = line["api_error_status"].as_u64();
+        lines::failure(self.status, said, message)
     }
 }
 
@@ -338,6 +398,7 @@ impl Reader for ClaudeReader {
         let read: fn(&mut Self, &Value, &mut dyn FnMut(Event)) = match kind.as_str() {
             "system" => Self::system,
             "assistant" => Self::assistant,
+            "user" => Self::user,
             "rate_limit_event" => Self::limited,
             "result" => Self::result,
             _ => return,
@@ -348,13 +409,22 @@ impl Reader for ClaudeReader {
     }
 
     fn report(&mut self, left: &Left) -> Report {
-        let outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
+        let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
+        if self.resumed {
+            outcome = lines::resumed(outcome, &self.told, &self.errors, &[GONE]);
+        }
         Report {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls.count(),
             denied: self.refusals.take(),
             session: self.session.take(),
-            tokens: self.tokens.of_this_run(self.resumed),
+            tokens: self.tokens.of_this_run(self.resumed).or_else(|| {
+                // A run that was cut has no result that tells.
+                (self.told == Told::Nothing).then(|| self.streamed()).flatten()
+            }),
+            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
+            status: self.status,
             tokens_of_session: false,
             model: self.model.take(),
             outcome,
@@ -364,14 +434,7 @@ impl Reader for ClaudeReader {
 
 impl Counted {
     fn take_in(&mut self, result: &Value) {
-        let usage = &result["usage"];
-        if usage.is_object() {
-            let share = Tokens {
-                input: lines::number(&usage["input_tokens"]),
-                output: lines::number(&usage["output_tokens"]),
-                cache_read: lines::number(&usage["cache_read_input_tokens"]),
-                cache_write: lines::number(&usage["cache_creation_input_tokens"]),
-            };
+        if let Some(share) = usage(&result["usage"]) {
             self.main = Some(self.main.unwrap_or_default().plus(share));
         }
         if let Some(share) = of_models(&result["model_usage_since_last_result"]) {
@@ -386,6 +449,16 @@ impl Counted {
         let process = if resumed { None } else { self.process };
         self.shares.or(process).or(self.main)
     }
+}
+
+/// What a `usage` tells, `None` where there is none.
+fn usage(usage: &Value) -> Option<Tokens> {
+    usage.is_object().then(|| Tokens {
+        input: lines::number(&usage["input_tokens"]),
+        output: lines::number(&usage["output_tokens"]),
+        cache_read: lines::number(&usage["cache_read_input_tokens"]),
+        cache_write: lines::number(&usage["cache_creation_input_tokens"]),
+    })
 }
 
 /// The sum over all models, `None` where nothing is told.

@@ -1,6 +1,7 @@
 //! Codex.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use jiff::civil::DateTime;
@@ -11,8 +12,8 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::{self, Program, Version, Way};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
-    Tokens, environment,
+    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
+    Stream, Tokens, environment, sessions,
 };
 use crate::world;
 
@@ -27,6 +28,11 @@ const PROGRAM: Program = Program {
 
 /// What standard error says when trying again does not help.
 const LASTING: &[&str] = &["Not inside a trusted directory", "no rollout found", "Not logged in"];
+/// What it says when there is no such session.
+const GONE: &[&str] = &["no rollout found"];
+/// How it tells of a service that is out of order: the status is not in its words.
+const OVERLOADED: &[&str] =
+    &["We're currently experiencing high demand", "Selected model is at capacity"];
 
 /// What is counted as a tool call; other items are words, plans and warnings.
 const TOOLS: &[&str] =
@@ -95,6 +101,29 @@ impl Harness for Codex {
         home().map(|folder| folder.join("sessions")).into_iter().collect()
     }
 
+    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+        let is_its = |path: &Path| {
+            path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(session))
+        };
+        let (mut answers, mut turns) = (None, None);
+        sessions::read(&self.session_folders(), &is_its, &mut |line| {
+            if sessions::time(&line["timestamp"]) < since {
+                return;
+            }
+            let (payload, last) = (&line["payload"], &line["payload"]["info"]["last_token_usage"]);
+            let sum = |sum: &mut Option<Tokens>, usage| {
+                *sum = Some(sum.unwrap_or_default().plus(used(usage)));
+            };
+            if line["type"] == "token_usage_record" {
+                sum(&mut answers, &payload["usage"]);
+            } else if payload["type"] == "token_count" && last.is_object() {
+                sum(&mut turns, last);
+            }
+        });
+        // Older versions write down only what each turn with its tools came to.
+        answers.or(turns)
+    }
+
     fn without_consent(&self) -> Option<&'static str> {
         Some(
             "without --allow-all, Codex can only read files, and does not say so when it may not write them",
@@ -142,6 +171,8 @@ pub(super) struct CodexReader {
     now: Zoned,
     text: FinalText,
     calls: Once,
+    failed_calls: u64,
+    status: Option<u64>,
     refusals: Refusals,
     errors: Errors,
     session: Option<String>,
@@ -159,6 +190,8 @@ impl CodexReader {
             now,
             text: FinalText::default(),
             calls: Once::default(),
+            failed_calls: 0,
+            status: None,
             refusals: Refusals::default(),
             errors: Errors::default(),
             session: None,
@@ -203,9 +236,12 @@ impl CodexReader {
             heard(Event::Called { tool: lines::one_line(tool, 80), what });
             return;
         }
-        if self.calls.is_new(item["id"].as_str().unwrap_or_default())
-            && item["status"] == "declined"
-        {
+        if !self.calls.is_new(item["id"].as_str().unwrap_or_default()) {
+            return;
+        }
+        self.failed_calls +=
+            u64::from(matches!(item["status"].as_str(), Some("declined" | "failed")));
+        if item["status"] == "declined" {
             heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
             self.refusals.add(tool, &what);
         }
@@ -214,27 +250,22 @@ impl CodexReader {
     fn turn_completed(&mut self, line: &Value) {
         let usage = &line["usage"];
         if usage.is_object() {
-            let cached = lines::number(&usage["cached_input_tokens"]);
-            let written = lines::number(&usage["cache_write_input_tokens"]);
-            let input = lines::number(&usage["input_tokens"]);
             // A later turn counts on from the one before: the last figure is the whole.
-            self.tokens = Some(Tokens {
-                input: input.saturating_sub(cached.saturating_add(written)),
-                output: lines::number(&usage["output_tokens"]),
-                cache_read: cached,
-                cache_write: written,
-            });
+            self.tokens = Some(used(usage));
         }
         self.told = Told::Result;
     }
 
-    fn failure(&self, said: &str) -> Outcome {
+    fn failure(&mut self, said: &str) -> Outcome {
         if is_usage_limit(said) {
             let resets_at = resets_at(said, &self.now);
             return Outcome::UsageLimit { resets_at, words: lines::words(said) };
         }
         let message = lines::message("`codex` failed", said);
-        lines::failure(status_in(said), message)
+        let plain = said.replace('’', "'");
+        let is_overloaded = OVERLOADED.iter().any(|words| plain.starts_with(words));
+        self.status = if is_overloaded { Some(503) } else { status_in(said) };
+        lines::failure(self.status, said, message)
     }
 }
 
@@ -285,6 +316,9 @@ impl Reader for CodexReader {
 
     fn report(&mut self, left: &Left) -> Report {
         let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
+        if self.resumed {
+            outcome = lines::resumed(outcome, &self.told, &self.errors, GONE);
+        }
         if let (Told::Nothing, Outcome::Failed(message)) = (&self.told, &mut outcome)
             && !self.trouble.is_empty()
         {
@@ -293,13 +327,28 @@ impl Reader for CodexReader {
         Report {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls,
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
+            status: self.status,
+            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
             tokens_of_session: self.resumed,
             model: None,
             outcome,
         }
+    }
+}
+
+/// What a usage counts; what came from a cache is in its input.
+fn used(usage: &Value) -> Tokens {
+    let cached = lines::number(&usage["cached_input_tokens"]);
+    let written = lines::number(&usage["cache_write_input_tokens"]);
+    Tokens {
+        input: lines::number(&usage["input_tokens"]).saturating_sub(cached.saturating_add(written)),
+        output: lines::number(&usage["output_tokens"]),
+        cache_read: cached,
+        cache_write: written,
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::{self, Program, Version, Way};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
-    Tokens, environment,
+    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
+    Stream, Tokens, environment, sessions,
 };
 use crate::store::read;
 use crate::world;
@@ -25,6 +25,8 @@ const PROGRAM: Program = Program {
 
 /// What standard error says when trying again does not help.
 const LASTING: &[&str] = &["No session, task, or name matched", "No authentication information"];
+/// What it says when there is no such session.
+const GONE: &[&str] = &["No session, task, or name matched"];
 /// The file in the iteration's own folder in which the program counts its tokens.
 const USAGE: &str = "copilot-usage.json";
 /// The most of that file that is read, in bytes.
@@ -84,6 +86,18 @@ impl Harness for Copilot {
         folder.map(|folder| folder.join("session-state")).into_iter().collect()
     }
 
+    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+        let is_its = |path: &Path| path.ends_with(Path::new(session).join("events.jsonl"));
+        let mut sum: Option<Tokens> = None;
+        sessions::read(&self.session_folders(), &is_its, &mut |line| {
+            if line["type"] == "session.usage_record" && sessions::time(&line["timestamp"]) >= since
+            {
+                sum = Some(sum.unwrap_or_default().plus(used(&line["data"]["usage"])));
+            }
+        });
+        sum
+    }
+
     fn caution(&self, version: &str) -> Option<String> {
         PROGRAM.caution(version)
     }
@@ -106,6 +120,10 @@ pub(super) struct CopilotReader {
     in_turn: bool,
     failure: Option<Outcome>,
     exit: Option<i64>,
+    failed_calls: u64,
+    /// The status of the last failed answer, and what the service said in it.
+    status: Option<u64>,
+    answer: String,
 }
 
 /// Tool calls without an end that are remembered.
@@ -154,6 +172,7 @@ impl CopilotReader {
         }
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, tool, what) = at.map(|at| self.open.remove(at)).unwrap_or_default();
+        self.failed_calls += u64::from(data["success"] == false);
         if data["error"]["code"] == "denied" {
             let tool = if tool.is_empty() { "a tool".to_owned() } else { tool };
             heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
@@ -165,10 +184,15 @@ impl CopilotReader {
         let said = lines::words(data["message"].as_str().unwrap_or_default());
         heard(Event::Trouble(said.clone()));
         let message = lines::message("`copilot` failed", &said);
+        self.status = data["statusCode"].as_u64();
         self.failure = Some(match data["errorType"].as_str() {
+            // What the service itself has said says more: no credit is a 429, too.
+            _ if lines::is_lasting(&self.answer) => {
+                Outcome::Lasting(lines::message(&message, &self.answer))
+            }
             Some("rate_limit" | "quota") => Outcome::UsageLimit { resets_at: None, words: said },
             Some("authentication" | "authorization") => Outcome::Lasting(message),
-            _ => lines::failure(data["statusCode"].as_u64(), message),
+            _ => lines::failure(self.status, &said, message),
         });
     }
 
@@ -191,18 +215,19 @@ impl CopilotReader {
         let file = read::read(&self.usage, USAGE_SIZE).ok()?;
         let usage: Value = serde_json::from_slice(&file.bytes).ok()?;
         let models = usage["modelMetrics"].as_object()?;
-        Some(models.values().fold(Tokens::default(), |sum, model| {
-            let usage = &model["usage"];
-            let cached = lines::number(&usage["cacheReadTokens"]);
-            let written = lines::number(&usage["cacheWriteTokens"]);
-            sum.plus(Tokens {
-                input: lines::number(&usage["inputTokens"])
-                    .saturating_sub(cached.saturating_add(written)),
-                output: lines::number(&usage["outputTokens"]),
-                cache_read: cached,
-                cache_write: written,
-            })
-        }))
+        Some(models.values().fold(Tokens::default(), |sum, model| sum.plus(used(&model["usage"]))))
+    }
+}
+
+/// What a usage counts; what came from a cache is in its input.
+fn used(usage: &Value) -> Tokens {
+    let cached = lines::number(&usage["cacheReadTokens"]);
+    let written = lines::number(&usage["cacheWriteTokens"]);
+    Tokens {
+        input: lines::number(&usage["inputTokens"]).saturating_sub(cached.saturating_add(written)),
+        output: lines::number(&usage["outputTokens"]),
+        cache_read: cached,
+        cache_write: written,
     }
 }
 
@@ -236,6 +261,7 @@ impl Reader for CopilotReader {
             "assistant.turn_start" => {
                 self.in_turn = true;
                 self.failure = None;
+                self.answer.clear();
             }
             "assistant.turn_end" => self.in_turn = false,
             "assistant.message" => self.message(data, heard),
@@ -247,6 +273,7 @@ impl Reader for CopilotReader {
                 let status =
                     data["statusCode"].as_u64().map_or(String::new(), |it| format!(" ({it})"));
                 let said = data["errorMessage"].as_str().unwrap_or_default();
+                self.answer = lines::words(said);
                 heard(Event::Trouble(lines::message(
                     &format!("the model did not answer{status}"),
                     said,
@@ -267,13 +294,21 @@ impl Reader for CopilotReader {
     }
 
     fn report(&mut self, left: &Left) -> Report {
-        let outcome = lines::outcome(PROGRAM.name, &self.told(), left, &self.errors, LASTING);
+        let told = self.told();
+        let mut outcome = lines::outcome(PROGRAM.name, &told, left, &self.errors, LASTING);
+        if self.resumed {
+            outcome = lines::resumed(outcome, &told, &self.errors, GONE);
+        }
+        let tokens = self.tokens();
         Report {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls,
             denied: self.refusals.take(),
             session: self.session.take(),
-            tokens: self.tokens(),
+            tokens,
+            status: self.status,
+            missing: Missing::Nothing,
             tokens_of_session: self.resumed,
             model: self.model.take(),
             outcome,

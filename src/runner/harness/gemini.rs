@@ -1,6 +1,8 @@
 //! Gemini CLI.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::Value;
@@ -8,8 +10,8 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::{self, Program, Version, Way};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
-    Tokens, environment,
+    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
+    Stream, Tokens, environment, sessions,
 };
 use crate::world;
 
@@ -29,6 +31,10 @@ const LASTING: [i32; 4] = [41, 42, 52, 55];
 const UNAUTHORIZED: i32 = 401 - 256;
 const FORBIDDEN: i32 = 403 - 256;
 const TOO_MANY: i32 = 429 - 256;
+/// The exit code for a session that is not there.
+const BAD_INPUT: i32 = 42;
+/// What it says then.
+const GONE: &[&str] = &["Error resuming session"];
 /// What a daily quota is told by, in the program's own words.
 const DAILY_QUOTA: &str = "exhausted your daily quota";
 
@@ -76,11 +82,48 @@ impl Harness for Gemini {
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(GeminiReader::new(order.approval))
+        Box::new(GeminiReader {
+            resumed: order.resume.is_some(),
+            ..GeminiReader::new(order.approval)
+        })
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
         world::folder("HOME").map(|home| home.join(".gemini").join("tmp")).into_iter().collect()
+    }
+
+    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+        // `tmp/<project>/chats/session-<time>-<beginning of the id>.jsonl`
+        let short: String = session.chars().take(8).collect();
+        let is_its = |path: &Path| {
+            let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+            path.extension().is_some_and(|it| it == "jsonl") && name.ends_with(&short)
+        };
+        let mut messages: BTreeMap<String, Tokens> = BTreeMap::new();
+        let mut is_meant = false;
+        sessions::read(&self.session_folders(), &is_its, &mut |line| {
+            // Its first line says whose it is.
+            if let Some(whose) = line["sessionId"].as_str() {
+                is_meant = whose == session;
+            }
+            let tokens = &line["tokens"];
+            let (true, Some(id), true) = (is_meant, line["id"].as_str(), tokens.is_object()) else {
+                return;
+            };
+            if sessions::time(&line["timestamp"]) >= since {
+                let cached = lines::number(&tokens["cached"]);
+                let input = lines::number(&tokens["input"]);
+                let cost = Tokens {
+                    input: input.saturating_sub(cached),
+                    output: lines::number(&tokens["total"]).saturating_sub(input),
+                    cache_read: cached,
+                    cache_write: 0,
+                };
+                messages.insert(id.to_owned(), cost);
+            }
+        });
+        let sum = messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
+        (!messages.is_empty()).then_some(sum)
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -88,10 +131,18 @@ impl Harness for Gemini {
     }
 }
 
+/// What the service says in a failed answer: `[API Error: …]`.
+fn api_error(said: &str) -> &str {
+    said.strip_prefix("[API Error: ").unwrap_or(said)
+}
+
 /// Reads `-o stream-json`.
 #[derive(Debug, Default)]
 pub(super) struct GeminiReader {
     approval: Approval,
+    resumed: bool,
+    failed_calls: u64,
+    failed: bool,
     text: FinalText,
     calls: Once,
     /// The last tool calls, by id, for the names of refused ones.
@@ -133,6 +184,7 @@ impl GeminiReader {
         let id = line["tool_id"].as_str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, tool, what) = at.map(|at| self.open.remove(at)).unwrap_or_default();
+        self.failed_calls += u64::from(line["status"] == "error");
         let refused = match line["error"]["type"].as_str() {
             Some("policy_violation" | "execution_denied") => true,
             // Without consent, the tools that need it are not there.
@@ -168,7 +220,8 @@ impl GeminiReader {
         self.told = Told::Failure(if said.contains(DAILY_QUOTA) {
             Outcome::UsageLimit { resets_at: None, words: lines::words(said) }
         } else {
-            Outcome::Failed(message)
+            self.failed = true;
+            lines::failure(None, api_error(said), message)
         });
     }
 }
@@ -241,12 +294,21 @@ impl Reader for GeminiReader {
                 _ => outcome,
             };
         }
+        if self.resumed && left.code == Some(BAD_INPUT) {
+            outcome = lines::resumed(outcome, &self.told, &self.errors, GONE);
+        }
+        // The exit code is the last byte of the status.
+        let status = left.code.filter(|code| self.failed && (144..256).contains(code));
+        let status = status.map(|code| code + 256);
         Report {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls,
+            status: status.and_then(|status| u64::try_from(status).ok()),
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
+            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
             tokens_of_session: false,
             model: self.model.take(),
             outcome,

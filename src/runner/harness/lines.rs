@@ -316,10 +316,70 @@ fn end(left: &Left) -> String {
     }
 }
 
-/// Returns a failure by the status of an answer: only what trying again does not mend is lasting.
-pub fn failure(status: Option<u64>, message: String) -> Outcome {
-    match status {
-        Some(401 | 403 | 404) => Outcome::Lasting(message),
-        _ => Outcome::Failed(message),
+/// What a service calls an error that trying again does not fix, in the code of its answer.
+const LASTING_CODES: &[&str] = &[
+    "insufficient_quota",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "account_deactivated",
+    "authentication_error",
+    "invalid_api_key",
+    "API_KEY_INVALID",
+    "model_not_found",
+];
+/// How services and agent programs begin a message on such an error where no code is handed on.
+const LASTING_WORDS: &[&str] = &[
+    "Quota exceeded. Check your plan and billing details",
+    "Your credit balance is too low",
+    "Credit balance is too low",
+    "Insufficient credits",
+    "Insufficient Balance",
+    "Your prepayment credits are depleted",
+    "Incorrect API key provided",
+    "Invalid API key",
+    "API key not valid",
+    "API Key not found",
+    "To use Codex with your ChatGPT plan, upgrade to Plus",
+    "Your access token could not be refreshed",
+    "Not logged in",
+];
+
+/// Returns a failure by the status of an answer and what the service says: only what trying again does not fix is
+/// lasting. `said` is what stands in an error of the stream, never a word of the agent.
+pub fn failure(status: Option<u64>, said: &str, message: String) -> Outcome {
+    if matches!(status, Some(401..=404)) || is_lasting(said) {
+        return Outcome::Lasting(message);
+    }
+    Outcome::Failed(message)
+}
+
+/// Returns whether an error of the service is one that trying again does not fix.
+pub fn is_lasting(said: &str) -> bool {
+    let quoted = |code: &str| said.contains(&format!("\"{code}\"")) || said == code;
+    // It begins the message, or stands in the JSON of the service's answer.
+    let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
+    let no_model = said.starts_with("The model `") && said.contains("` does not exist");
+    let no_model = no_model || said.contains("model is not supported when using Codex");
+    LASTING_CODES.iter().any(|code| quoted(code))
+        || LASTING_WORDS.iter().any(|words| begins(words))
+        || no_model
+}
+
+/// Returns whether a status says that the service is busy or out of order, which passes.
+pub fn is_passing(status: Option<u64>) -> bool {
+    matches!(status, Some(408 | 425 | 429 | 500..=599))
+}
+
+/// Returns the outcome of a run that was to continue a session: gone where standard error says so and the program
+/// never got to work.
+pub fn resumed(outcome: Outcome, told: &Told, errors: &Errors, gone: &[&str]) -> Outcome {
+    match outcome {
+        Outcome::Failed(why) | Outcome::Lasting(why)
+            if *told == Told::Nothing && errors.line_with(gone).is_some() =>
+        {
+            Outcome::SessionGone(why)
+        }
+        other => other,
     }
 }

@@ -10,6 +10,7 @@ pub mod gemini;
 mod lines;
 pub mod opencode;
 mod program;
+pub mod sessions;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::options::HarnessChoice;
+pub use lines::is_passing;
 
 /// What an agent program is asked to do in one iteration.
 #[derive(Clone, Debug)]
@@ -140,12 +142,18 @@ pub struct Report {
     pub final_text: String,
     /// How many tool calls it made, `None` where the output does not tell.
     pub tool_calls: Option<u64>,
+    /// How many of them were denied or failed: they are no work.
+    pub failed_calls: u64,
     /// Tools that were refused, by name or by what they were to do.
     pub denied: Vec<String>,
     /// The session, for `--continue-session`.
     pub session: Option<String>,
     /// The tokens of this run alone, `None` where the output does not tell.
     pub tokens: Option<Tokens>,
+    /// Whether it used tokens that its output does not tell of.
+    pub missing: Missing,
+    /// The status of the service's last answer, where it failed and that is told.
+    pub status: Option<u64>,
     /// Whether the session's token count goes on from the one before (Codex and
     /// Copilot CLI when they are resumed: subtract what it was).
     pub tokens_of_session: bool,
@@ -153,6 +161,18 @@ pub struct Report {
     pub model: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
+}
+
+/// Whether a run used tokens that its output does not tell of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// No.
+    #[default]
+    Nothing,
+    /// What the program has written down about the session tells: the run was cut, or agents of its own worked.
+    Elsewhere,
+    /// Some of them are told nowhere: it was cut in the middle of a step.
+    Lost,
 }
 
 /// How a run of an agent program ended.
@@ -163,8 +183,10 @@ pub enum Outcome {
     Finished,
     /// It failed in a way that may pass: overload, network, a crash.
     Failed(String),
-    /// It failed in a way that trying again does not mend: no login, no such model.
+    /// It failed in a way that trying again does not fix: no login, no such model, no credit.
     Lasting(String),
+    /// The session to continue is gone; a fresh one is the way out.
+    SessionGone(String),
     /// A usage limit, known from a structured event.
     UsageLimit {
         /// When it is lifted, in seconds since the Unix epoch, `None` where it is not told.
@@ -224,10 +246,16 @@ pub trait Harness {
     /// Returns a reader for the output of one run.
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader>;
 
-    /// Returns the folders in which it keeps its sessions: their growth is the last resort for
-    /// counting tokens (spec 001).
+    /// Returns the folders in which it keeps its sessions: the growth of a session's own file is the last
+    /// resort for counting tokens (spec 001).
     fn session_folders(&self) -> Vec<PathBuf> {
         Vec::new()
+    }
+
+    /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
+    /// epoch, from what the program has written down about this session alone; `None` where it tells nothing.
+    fn session_tokens(&self, _session: &str, _since: u64) -> Option<Tokens> {
+        None
     }
 
     /// Returns a line for the person about what it cannot do without `--allow-all` and does not tell;

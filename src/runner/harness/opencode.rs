@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::{self, Program, Version};
 use super::{
-    Approval, Ending, Event, Harness, Launch, Left, Order, Outcome, Reader, Report, Stream, Tokens,
-    environment,
+    Approval, Ending, Event, Harness, Launch, Left, Missing, Order, Outcome, Reader, Report,
+    Stream, Tokens, environment,
 };
 use crate::world;
 
@@ -24,6 +24,10 @@ const PROGRAM: Program = Program {
 
 /// What standard error says when trying again does not help.
 const LASTING: &[&str] = &["Session not found"];
+/// What it says when there is no such session.
+const GONE: &[&str] = &["Session not found"];
+/// The tool by which it hands work to agents of its own.
+const DELEGATING: &str = "task";
 /// Errors whose name alone says that trying again does not help.
 const LASTING_NAMES: &[&str] =
     &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
@@ -68,13 +72,43 @@ impl Harness for Opencode {
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(OpencodeReader::new(order.approval))
+        Box::new(OpencodeReader {
+            resumed: order.resume.is_some(),
+            ..OpencodeReader::new(order.approval)
+        })
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
         let own = world::folder("XDG_DATA_HOME");
         let folder = own.or_else(|| Some(world::folder("HOME")?.join(".local").join("share")));
         folder.map(|folder| folder.join("opencode")).into_iter().collect()
+    }
+
+    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+        if !lines::is_plain(session) {
+            return None;
+        }
+        // Its sub-agents work in sessions below this one. The id is plain: it cannot leave its quotes.
+        let sum = |name: &str| format!("coalesce(sum(json_extract(data,'$.tokens.{name}')),0)");
+        let query = format!(
+            "with recursive tree(id) as (values('{session}') union select s.id from session s join tree on s.parent_id = tree.id) \
+             select count(*) as messages, {} as input, {} as output, {} as reasoning, {} as cache_read, {} as cache_write \
+             from message where session_id in (select id from tree) and time_created >= {since}",
+            sum("input"),
+            sum("output"),
+            sum("reasoning"),
+            sum("cache.read"),
+            sum("cache.write"),
+        );
+        let answer = PROGRAM.ask(&["db", &query, "--format", "json"]).ok()??;
+        let rows: Value = serde_json::from_str(answer.output.trim()).ok()?;
+        let row = rows.get(0).filter(|row| lines::number(&row["messages"]) > 0)?;
+        Some(Tokens {
+            input: lines::number(&row["input"]),
+            output: lines::number(&row["output"]).saturating_add(lines::number(&row["reasoning"])),
+            cache_read: lines::number(&row["cache_read"]),
+            cache_write: lines::number(&row["cache_write"]),
+        })
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -86,6 +120,11 @@ impl Harness for Opencode {
 #[derive(Debug, Default)]
 pub(super) struct OpencodeReader {
     approval: Approval,
+    resumed: bool,
+    failed_calls: u64,
+    status: Option<u64>,
+    /// Whether agents of its own worked: their tokens are told nowhere in the stream.
+    delegated: bool,
     text: FinalText,
     /// The message that the text belongs to: it may come in parts.
     message: String,
@@ -130,6 +169,8 @@ impl OpencodeReader {
         let named = if missing { &input["tool"] } else { &part["tool"] };
         let tool = lines::one_line(named.as_str().unwrap_or("?"), 80);
         let what = if missing { String::new() } else { lines::what(input) };
+        self.failed_calls += u64::from(missing || state["status"] == "error");
+        self.delegated |= tool == DELEGATING;
         heard(Event::Called { tool: tool.clone(), what: what.clone() });
         let error = state["error"].as_str().unwrap_or_default();
         let refused = state["status"] == "error"
@@ -170,11 +211,17 @@ impl OpencodeReader {
             message.push_str("\n`opencode models` lists the models that it knows");
         }
         heard(Event::Trouble(lines::words(said)));
-        self.failure = Some(if LASTING_NAMES.contains(&name) {
+        self.status = error["data"]["statusCode"].as_u64();
+        let answer = error["data"]["responseBody"].as_str().unwrap_or_default();
+        self.failure = Some(if LASTING_NAMES.contains(&name) || lines::is_lasting(answer) {
             Outcome::Lasting(message)
         } else {
-            lines::failure(error["data"]["statusCode"].as_u64(), message)
+            lines::failure(self.status, said, message)
         });
+    }
+
+    fn session_begun(&self) -> bool {
+        self.session.is_some() || self.calls.count() > 0
     }
 
     fn told(&self) -> Told {
@@ -220,13 +267,25 @@ impl Reader for OpencodeReader {
     }
 
     fn report(&mut self, left: &Left) -> Report {
-        let outcome = lines::outcome(PROGRAM.name, &self.told(), left, &self.errors, LASTING);
+        let told = self.told();
+        let mut outcome = lines::outcome(PROGRAM.name, &told, left, &self.errors, LASTING);
+        if self.resumed {
+            outcome = lines::resumed(outcome, &told, &self.errors, GONE);
+        }
         Report {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls,
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
+            missing: match (&self.reason, self.delegated) {
+                // A step tells what it used when its tools are done, and not before.
+                (None, _) if self.session_begun() => Missing::Lost,
+                (_, true) => Missing::Elsewhere,
+                _ => Missing::Nothing,
+            },
+            status: self.status,
             tokens_of_session: false,
             model: None,
             outcome,

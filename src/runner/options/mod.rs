@@ -81,6 +81,8 @@ pub struct Options {
     pub no_progress: u32,
     /// Failed runs of the agent program in a row that end the loop.
     pub max_failures: u32,
+    /// Failed runs without one answer, from the first one on, that end the loop.
+    pub max_unanswered: u32,
     /// The longest an iteration may take, `None` for no limit.
     pub iteration_timeout: Option<Duration>,
     /// The longest an agent program may be silent, `None` for no limit.
@@ -129,6 +131,7 @@ impl Options {
                 max_tokens: self.token_budget,
                 max_commitless: limited(self.stall_threshold),
                 max_failures: limited(self.max_failures),
+                max_unanswered: limited(self.max_unanswered),
             },
             ..Contract::default()
         }

@@ -28,6 +28,8 @@ impl Defaults {
     pub const CHECK_TIMEOUT: u64 = 300;
     /// Failed runs of the agent program in a row.
     pub const MAX_FAILURES: u64 = 12;
+    /// The same from the first run on, as long as nothing has answered: then something is set up wrongly.
+    pub const MAX_UNANSWERED: u64 = 3;
     /// The longest that an iteration may take.
     pub const ITERATION_TIMEOUT: Duration = Duration::from_hours(1);
     /// Time between asking and killing.
@@ -92,6 +94,8 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         stall_threshold: settings.number("stall-threshold", 0, 0)? as u32,
         no_progress: settings.number("no-progress", 0, Defaults::no_progress())? as u32,
         max_failures: settings.number("max-failures", 1, Defaults::MAX_FAILURES)? as u32,
+        // Whoever names a number means it for the first runs, too.
+        max_unanswered: settings.number("max-failures", 1, Defaults::MAX_UNANSWERED)? as u32,
         iteration_timeout: limit("iteration-timeout", Some(Defaults::ITERATION_TIMEOUT))?,
         idle_timeout: limit("idle-timeout", None)?,
         max_runtime: limit("max-runtime", None)?,

@@ -62,6 +62,7 @@ fn claude_names_the_tool_that_was_denied() {
         tool_calls: Some(1),
         denied: vec![format!("Bash: {COMMAND}")],
         tokens: Some(tokens(200, 100, 80, 40)),
+        failed_calls: 1,
         ..report("2c25be56-7f71-40a8-ad33-aa381131a3a9", SONNET)
     };
     assert_eq!(seen, expected);
@@ -80,6 +81,7 @@ fn claude_with_a_429_failed_and_hit_no_usage_limit() {
         outcome: Outcome::Failed(
             "`claude` failed: API Error: Request rejected (429) · mock error 429".to_owned(),
         ),
+        status: Some(429),
         ..report("36eb08e8-305e-4966-bc09-bf4155c7a3ee", SONNET)
     };
     assert_eq!(seen, expected);
@@ -100,6 +102,7 @@ fn claude_with_a_500_failed() {
     let expected = Report {
         tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::Failed("`claude` failed: API Error: 500 mock error 500. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:35573).".to_owned()),
+        status: Some(500),
         ..report("b15989d6-820c-41f2-ac9f-fa1db2dbb939", SONNET)
     };
     assert_eq!(seen, expected);
@@ -197,6 +200,7 @@ fn codex_with_a_429_failed() {
         outcome: Outcome::Failed(
             "`codex` failed: exceeded retry limit, last status: 429 Too Many Requests".to_owned(),
         ),
+        status: Some(429),
         ..report("01a20087-9d58-72b0-ab2e-2acdd41ba8c3", None)
     };
     assert_eq!(seen, expected);
@@ -208,6 +212,7 @@ fn codex_with_a_500_failed_after_its_retries() {
     let words = "We’re currently experiencing high demand, which may cause temporary errors.";
     let expected = Report {
         outcome: Outcome::Failed(format!("`codex` failed: {words}")),
+        status: Some(503),
         ..report("01a20087-d494-7460-81ce-843e5ddfa651", None)
     };
     assert_eq!(seen, expected);
@@ -273,6 +278,7 @@ fn gemini_without_consent_has_no_tool_to_write_with() {
         tool_calls: Some(1),
         denied: vec![format!("run_shell_command: {COMMAND}")],
         tokens: Some(tokens(120, 114, 80, 0)),
+        failed_calls: 1,
         ..report("546f018e-1c93-488c-8d12-7c397439ab86", GEMINI)
     };
     assert_eq!(seen, expected);
@@ -288,6 +294,7 @@ fn gemini_with_a_429_failed() {
     let expected = Report {
         tokens: Some(tokens(0, 0, 0, 0)),
         outcome: Outcome::Failed("`gemini` failed: [API Error: mock error 429] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method".to_owned()),
+        status: Some(429),
         ..report("ff70c867-84b6-422a-b3b1-e1867757db40", GEMINI)
     };
     assert_eq!(seen, expected);
@@ -337,6 +344,7 @@ fn copilot_names_the_tool_that_was_denied() {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("bash: {COMMAND}")],
+        failed_calls: 1,
         ..report("930479c0-6e45-4c6f-917e-124c7e8fdc05", MOCK)
     };
     assert_eq!(seen, expected);
@@ -349,6 +357,7 @@ fn copilot_with_a_429_hit_a_limit_without_a_time() {
     let words = "Failed to get response from the AI model; retried 5 times (total retry wait time: 56.77 seconds) Last error: 429 mock error 429";
     let expected = Report {
         outcome: Outcome::UsageLimit { resets_at: None, words: words.to_owned() },
+        status: Some(429),
         ..report("540216ba-d96d-4815-9de4-98969b65ef56", None)
     };
     assert_eq!(seen, expected);
@@ -412,6 +421,7 @@ fn opencode_ends_where_a_permission_was_refused_and_that_is_no_success() {
         denied: vec![format!("bash: {COMMAND}")],
         tokens: Some(tokens(60, 50, 40, 0)),
         outcome: Outcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned()),
+        failed_calls: 1,
         ..report("ses_dff76c47affeKF9qN5ZPSDWvGn", None)
     };
     assert_eq!(seen, expected);
@@ -423,6 +433,7 @@ fn opencode_with_a_429_failed() {
     let (seen, heard) = replay("opencode-429", 1);
     let expected = Report {
         outcome: Outcome::Failed("`opencode` failed: mock error 429".to_owned()),
+        status: Some(429),
         ..report("ses_dff784a12ffekSXhTO5EVSxLhy", None)
     };
     assert_eq!(seen, expected);
