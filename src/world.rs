@@ -36,14 +36,6 @@ pub fn folder(name: &str) -> Option<PathBuf> {
 /// Names the process of the runner (`spool ralph`) that started an agent program, in all that this one starts.
 pub const RUNNER: &str = "RALPH_RUNNER";
 
-/// Returns whether a runner that is still there has started what this program is a part of: that runner
-/// decides when the work is done, and nobody else.
-pub fn is_driven() -> bool {
-    let runner = variable(RUNNER).and_then(|id| id.parse().ok());
-    // What an agent has left behind, a terminal's server say, may remember a runner that is long gone.
-    runner.is_some_and(is_alive)
-}
-
 /// Returns whether there is a process with this id.
 #[cfg(unix)]
 pub fn is_alive(id: u32) -> bool {

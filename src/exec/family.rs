@@ -72,27 +72,60 @@ fn bury() {
     while matches!(wait(WaitOptions::NOHANG), Ok(Some(_)) | Err(rustix::io::Errno::INTR)) {}
 }
 
-/// Ends everything that descends from this process, where it adopts orphans; returns how many were ended.
+/// What became of the processes that had to be ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// All of them, by their ids.
+    pub ended: BTreeSet<i32>,
+    /// Those that are alive all the same.
+    pub alive: BTreeSet<i32>,
+}
+
+/// Ends everything that descends from this process, where it adopts orphans; returns what that was.
 ///
 /// Only to be called while no child is expected to tell how it ended.
-pub fn end_descendants() -> usize {
+pub fn end_descendants() -> Rest {
     if !adopts() {
-        return 0;
+        return Rest::default();
     }
     let mut ended = BTreeSet::new();
     let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
     loop {
         bury();
-        if !has_children() || killing.is_over() {
-            return ended.len();
+        if !has_children() {
+            return Rest { ended, alive: BTreeSet::new() };
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let members = tree::members(&tree::all(), own, None, &BTreeSet::new());
+        if killing.is_over() {
+            return Rest { ended, alive: members };
+        }
         let new: BTreeSet<i32> = members.difference(&ended).copied().collect();
         tree::signal(&new, Signal::TERM);
         if leaving.is_over() {
             tree::signal(&members, Signal::KILL);
         }
+        ended.extend(members);
+        world::pause(ROUND);
+    }
+}
+
+/// Kills everything that carries this variable in its environment, and what descends from it, as far as
+/// the system tells; returns what that was.
+pub fn end_marked(name: &str, value: &str) -> Rest {
+    let mut ended = BTreeSet::new();
+    let killing = Deadline::after(KILLING);
+    loop {
+        let all = tree::all();
+        let own = i32::try_from(std::process::id()).unwrap_or(NOBODY);
+        let marked = all.iter().map(|it| it.id).filter(|id| tree::has_variable(*id, name, value));
+        let mut members = tree::members(&all, NOBODY, None, &marked.collect());
+        // A runner that an agent of the other one has started would carry it too.
+        members.remove(&own);
+        if members.is_empty() || killing.is_over() {
+            return Rest { ended, alive: members };
+        }
+        tree::signal(&members, Signal::KILL);
         ended.extend(members);
         world::pause(ROUND);
     }

@@ -1,8 +1,9 @@
 //! The one way to run another program: a limit, an interrupt, a bound on what is kept, and the end of its
 //! whole tree.
 
-mod family;
+pub mod family;
 pub mod keeper;
+pub mod partner;
 mod pipes;
 pub mod tree;
 

@@ -78,6 +78,40 @@ fn of_system(id: i32, name: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Returns the process with this id, `None` when there is none.
+#[cfg(target_os = "linux")]
+pub fn process(id: i32) -> Option<Process> {
+    of_stat(id, &of_system(id, "stat")?)
+}
+
+/// Returns the command line of a process, its arguments joined, `None` when there is no such process.
+#[cfg(target_os = "linux")]
+pub fn name(id: i32) -> Option<String> {
+    let command = of_system(id, "cmdline")?;
+    Some(String::from_utf8_lossy(&command).trim_end_matches('\0').to_owned())
+}
+
+/// Returns whether two processes run the same file, as far as the system tells.
+#[cfg(target_os = "linux")]
+pub fn run_the_same_program(one: i32, other: i32) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let file = |id| std::fs::metadata(format!("/proc/{id}/exe")).ok();
+    let (Some(one), Some(other)) = (file(one), file(other)) else { return false };
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Returns the command lines of all processes that can be seen.
+#[cfg(target_os = "linux")]
+pub fn names() -> Vec<String> {
+    ids().filter_map(name).collect()
+}
+
+/// Returns the command lines of all processes that can be seen.
+#[cfg(not(target_os = "linux"))]
+pub fn names() -> Vec<String> {
+    printed_by_ps(&["-axww", "-o", "command="]).lines().map(|it| it.trim_end().to_owned()).collect()
+}
+
 /// Returns whether a process was started with this variable in its environment, as far as the system
 /// tells.
 #[cfg(target_os = "linux")]
@@ -109,19 +143,22 @@ fn of_stat(id: i32, stat: &[u8]) -> Option<Process> {
 /// Returns all processes of this machine that can be seen.
 #[cfg(not(target_os = "linux"))]
 pub fn all() -> Vec<Process> {
+    of_ps(&printed_by_ps(&["-axo", "pid=,ppid=,pgid=,stat="]))
+}
+
+/// What the system's own list of processes prints, without itself.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "the supervisor itself asks for the list")]
+fn printed_by_ps(arguments: &[&str]) -> String {
     use std::process::{Command, Stdio};
     let mut command = Command::new("/bin/ps");
-    command.args(["-axo", "pid=,ppid=,pgid=,stat="]).stdin(Stdio::null()).stderr(Stdio::null());
-    let Ok(child) = command.stdout(Stdio::piped()).spawn() else {
-        return Vec::new();
-    };
-    let own = child.id();
-    let Ok(output) = child.wait_with_output() else {
-        return Vec::new();
-    };
-    let mut all = of_ps(&String::from_utf8_lossy(&output.stdout));
-    all.retain(|it| u32::try_from(it.id) != Ok(own));
-    all
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
+    let Ok(child) = command.spawn() else { return String::new() };
+    let own = child.id().to_string();
+    let output = child.wait_with_output().map(|output| output.stdout).unwrap_or_default();
+    let text = String::from_utf8_lossy(&output);
+    let is_own = |line: &&str| line.split_ascii_whitespace().next() == Some(own.as_str());
+    text.lines().filter(|line| !is_own(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads what `ps -axo pid=,ppid=,pgid=,stat=` prints; lines that are none of it are skipped.

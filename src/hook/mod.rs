@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::exec::keeper::keep_if_asked;
+use crate::exec::partner::{self, Runner};
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -46,15 +47,28 @@ fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
     let Some(event) = Event::read(input) else {
         return Answer::silent();
     };
-    // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
-    if event.in_subagent() || world::is_driven() {
+    if event.in_subagent() {
         return Answer::silent();
     }
+    // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
+    match partner::runner() {
+        Runner::None => answer_to(&event, deadline),
+        Runner::Proven(id) => Answer::silent().log(&format!(
+            "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
+        )),
+        Runner::Unproven(named) => answer_to(&event, deadline).log(&format!(
+            "{}={named} is in the environment, and no such runner has started this session: it is not heeded",
+            world::RUNNER
+        )),
+    }
+}
+
+fn answer_to(event: &Event, deadline: Deadline) -> Answer {
     match event.name() {
-        "Stop" => stop::answer(&event, deadline),
-        "UserPromptExpansion" => prompt::answer(&event),
-        "SessionStart" => session::answer(&event),
-        "StopFailure" => failure::answer(&event),
+        "Stop" => stop::answer(event, deadline),
+        "UserPromptExpansion" => prompt::answer(event),
+        "SessionStart" => session::answer(event),
+        "StopFailure" => failure::answer(event),
         _ => Answer::silent(),
     }
 }

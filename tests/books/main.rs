@@ -6,6 +6,8 @@ mod crash;
 mod crowd;
 mod cycle;
 mod failing;
+#[path = "../process/hearing.rs"]
+mod hearing;
 mod lists;
 mod projects;
 mod proof;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::hearing::hear_all_signals;
 use super::support::{Project, SPOOL};
 
 /// Far longer than anything here takes.
@@ -56,6 +57,7 @@ fn h5_a_task_command_that_a_signal_ends_takes_its_verify_command_along() {
     if !has_setsid() {
         return;
     }
+    hear_all_signals();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
         for verb in ["done", "verify"] {
             let project = project_with(ENDLESS);

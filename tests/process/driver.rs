@@ -11,6 +11,7 @@ use ralph_speckit::runner::signals::Signals;
 use ralph_speckit::world;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use super::hearing::hear_all_signals;
 use super::support::{no_limits, run, script};
 
 /// The variable with the script of the agent program.
@@ -27,6 +28,7 @@ pub struct Driver {
 impl Driver {
     /// Starts a runner in a process group of its own, as a shell with a terminal would.
     pub fn start(text: &str, grace: Duration) -> Self {
+        hear_all_signals();
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["driver::a_runner", "--exact", "--ignored", "--nocapture"]);
         command.env(SCRIPT, text).env(GRACE, grace.as_secs().to_string());

@@ -4,6 +4,7 @@
 mod cost;
 mod driver;
 mod end;
+mod hearing;
 mod keeper;
 mod limits;
 mod output;

@@ -190,3 +190,30 @@ fn a_path_that_is_no_utf_8_is_a_path() {
     bench.ralph("").within(&odd).run().with_code(0);
     assert!(odd.join("made.txt").exists());
 }
+
+#[test]
+fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
+    let bench = Bench::new();
+    bench.write(".specify/.current-feature", "001-login\n");
+    bench.write(".specify/specs/001-login/tasks.md", "- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    let state = r#"{"phase": "execution", "taskIndex": 1, "totalTasks": 2, "globalIteration": 1}"#;
+    bench.write(".specify/specs/001-login/.speckit-state.json", state);
+    let event = serde_json::json!({
+        "hook_event_name": "Stop", "session_id": "s1", "cwd": bench.root, "stop_hook_active": false,
+        "last_assistant_message": "Done.", "background_tasks": [], "session_crons": [],
+    });
+    bench.write("event.json", &event.to_string());
+    let hook = env!("CARGO_BIN_EXE_ralph-hook");
+    bench.agent(&format!(
+        "'{hook}' <event.json >answer 2>said\nRALPH_RUNNER=1 '{hook}' <event.json >other\n{}",
+        says(PROMISE)
+    ));
+    // The driver's own id would be as good as any to somebody who does not ask who started whom.
+    let running = bench.ralph("").start();
+    let id = running.id();
+    running.finish().with_code(0);
+    assert_eq!(bench.read("answer"), "");
+    let said = bench.read("said");
+    assert!(said.contains(&format!("belongs to `spool ralph` (process {id})")), "{said}");
+    assert!(bench.read("other").contains("\"decision\":\"block\""), "{}", bench.read("other"));
+}

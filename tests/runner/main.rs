@@ -5,6 +5,8 @@ mod claude;
 mod distrust;
 mod ends;
 mod hangs;
+#[path = "../process/hearing.rs"]
+mod hearing;
 mod interruptions;
 mod people;
 #[path = "../process/support.rs"]

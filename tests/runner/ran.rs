@@ -12,6 +12,7 @@ use ralph_speckit::world::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::hearing::hear_all_signals;
 use crate::process::PATIENCE;
 
 /// A program that is at work.
@@ -38,6 +39,7 @@ pub struct Ran {
 impl Running {
     /// Starts a program and listens to it.
     pub fn start(command: &mut Command) -> Self {
+        hear_all_signals();
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut stderr = child.stderr.take().unwrap();

@@ -3,6 +3,9 @@
 
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
+#[path = "../process/hearing.rs"]
+mod hearing;
+mod keepers;
 mod limits;
 mod moments;
 mod output;

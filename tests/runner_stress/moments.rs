@@ -40,11 +40,11 @@ done
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 
 /// A row of numbers that looks random and is the same for the same seed.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     /// The next number below `limit`.
-    fn next(&mut self, limit: u64) -> u64 {
+    pub fn next(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -52,7 +52,7 @@ impl Dice {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
+pub fn number(name: &str) -> Option<u64> {
     world::variable(name).map(|text| text.parse().unwrap())
 }
 

@@ -10,6 +10,8 @@ use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::hearing::hear_all_signals;
+
 /// The change that every test works on.
 pub const CHANGE: &str = "002-01_login";
 /// So long a test waits for what must come; far longer than it takes.
@@ -79,6 +81,7 @@ impl Place {
     }
 
     fn command(&self, program: &str) -> Command {
+        hear_all_signals();
         let mut command = Command::new(program);
         let (name, value) = self.mark.split_once('=').unwrap();
         command.env_clear().env("PATH", world::variable("PATH").unwrap());
@@ -101,6 +104,11 @@ impl Place {
     pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.runner(None, arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// A runner at work whose output is kept.
+    pub fn start_heard(&self, arguments: &[&str]) -> Child {
+        self.runner(None, arguments).spawn().unwrap()
     }
 
     /// Runs a loop to its end.

@@ -221,6 +221,12 @@ impl Drive<'_> {
         if let Outcome::UsageLimit { words, .. } = &report.outcome {
             entry.failure.clone_from(words);
         }
+        if let Some(trouble) = &ran.ended.trouble {
+            let failure = std::mem::take(&mut entry.failure);
+            let both = [trouble.as_str(), failure.as_str()].map(str::trim);
+            entry.failure =
+                both.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ");
+        }
         if !entry.session_id.is_empty() {
             self.books.state.session_id.clone_from(&entry.session_id);
         }
@@ -312,6 +318,11 @@ impl Drive<'_> {
             self.screen.warn(&format!(
                 "tools were denied: {denied}\n--allow-all lets the agent use all of its tools"
             ));
+        }
+        let (tree, log) = (&ran.ended.trouble, &ran.ended.log_trouble);
+        let log = log.as_ref().map(|why| format!("the log of this iteration is not whole: {why}"));
+        for trouble in tree.iter().chain(&log) {
+            self.screen.warn(trouble);
         }
         if ran.ended.survivors > 0 {
             let left = match ran.ended.survivors {

@@ -18,6 +18,7 @@ use anyhow::{Context, Result};
 use crate::engine::{
     self, Contract, Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Work,
 };
+use crate::exec::family;
 use crate::runner::books::{Books, LoopState, holder, iso, read_state, state_folder};
 use crate::runner::ends;
 use crate::runner::eyes::Asked;
@@ -57,9 +58,12 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
-    wait_for_the_keeper_before(change, &signals);
+    let left = end_what_was_left_before(change, &signals);
     let mut drive = Drive::new(change, options, harness, &version, &signals)?;
     drive.greet(&version);
+    if let Some(words) = left {
+        drive.screen.warn(&words);
+    }
     drive.settle_unfinished();
     let end = drive.go();
     if let Err(error) = &end {
@@ -70,18 +74,41 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
 }
 
 /// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and
-/// what the first one still commits would be found in no iteration, or in the wrong one.
-fn wait_for_the_keeper_before(change: &Change, signals: &Signals) {
+/// what the first one still commits would be found in no iteration, or in the wrong one. What somebody has
+/// left alive who killed the keeper as well is ended; returns a line on it, `None` for nothing.
+fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String> {
     let folder = state_folder(&change.root, &change.id);
-    let Ok(Some((before, _))) = read_state(&folder) else { return };
+    let (before, _) = read_state(&folder).ok()??;
     if before.status.is_over() || holder(&folder).is_some() {
-        return;
+        return None;
     }
     let waited = Stopwatch::start();
     while waited.elapsed() < ORPHANS && process::has_keeper(before.pid) {
         if signals.wait(LOOK / 2).is_some() {
-            return;
+            return None;
         }
+    }
+    // Its number may be another process's by now.
+    if before.pid == 0 || before.pid == std::process::id() || world::is_alive(before.pid) {
+        return None;
+    }
+    let rest = family::end_marked(world::RUNNER, &before.pid.to_string());
+    let counted = |ids: usize| match ids {
+        1 => "1 process".to_owned(),
+        ids => format!("{ids} processes"),
+    };
+    match (rest.ended.len(), rest.alive.len()) {
+        (0, _) => None,
+        (ended, 0) => Some(format!(
+            "{} that a killed runner (process {}) had left were ended",
+            counted(ended),
+            before.pid
+        )),
+        (_, alive) => Some(format!(
+            "{} that a killed runner (process {}) had left cannot be ended",
+            counted(alive),
+            before.pid
+        )),
     }
 }
 

@@ -20,6 +20,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::words::{Command, News, Order};
+use crate::exec::keeper::awake_when_orphaned;
 use crate::exec::tree;
 use crate::runner::harness::{Ending, Input};
 use crate::world::{self, Deadline};
@@ -65,6 +66,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     // Out of the terminal's reach: Ctrl-C and its closing are the runner's to judge, and no tool can
     // wait for a person there.
     let _ = setsid();
+    awake_when_orphaned();
     let adopts = adopt_orphans();
     let nothing = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

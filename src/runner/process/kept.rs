@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::keeper::KEEPER;
 use super::lines::Lines;
-use super::orphaned;
 use super::words::{Command as Asked, News};
+use crate::exec::partner::keeper_name;
 use crate::runner::harness::Stream;
 use crate::world::Deadline;
 
@@ -79,7 +79,7 @@ impl Kept {
         hold_much(&output);
         let taps = vec![Tap::new(Stream::Output, output)?, Tap::new(Stream::Errors, errors)?];
         let mut command = Command::new(program);
-        command.arg0(orphaned::name(std::process::id())).env(KEEPER, "1");
+        command.arg0(keeper_name(std::process::id())).env(KEEPER, "1");
         command.stdin(Stdio::from(OwnedFd::from(keeper_end)));
         command.stdout(output_writer).stderr(errors_writer);
         let child = command.spawn().map_err(|error| no_keeper(&error))?;
@@ -112,6 +112,15 @@ impl Kept {
     /// Asks something of the keeper. One that is not there any more is found out about when it is heard.
     pub fn ask(&mut self, command: Asked) {
         let _ = self.runner_end.write_all(&[command.written()]);
+    }
+
+    /// Continues a keeper that somebody has stopped: it would neither end the tree nor tell its end.
+    pub fn keep_going(&self) {
+        let Some(id) = Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(0)) else { return };
+        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if matches!(waitid(WaitId::Pid(id), look), Ok(Some(_))) {
+            let _ = kill_process(id, Signal::CONT);
+        }
     }
 
     /// Waits until there is something to read, a signal came, or the patience is over.

@@ -89,6 +89,8 @@ pub struct Ended {
     pub cut: Option<Cut>,
     /// Processes of its tree, besides itself, that had to be ended.
     pub survivors: usize,
+    /// What a person should know of the end of the tree: somebody killed its keeper, something is alive.
+    pub trouble: Option<String>,
     /// What kept output out of the log, such as a full disk; a run goes on without it.
     pub log_trouble: Option<String>,
 }
@@ -96,10 +98,7 @@ pub struct Ended {
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.
 pub fn own_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Ok(PathBuf::from("/proc/self/exe"));
-    }
-    crate::world::program()
+    crate::exec::keeper::own_program()
         .ok_or_else(|| io::Error::other("the system does not tell where this program is"))
 }
 

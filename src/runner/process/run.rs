@@ -1,6 +1,7 @@
 //! The runner's side of a run: start the keeper, read the output, watch the limits, have it ended.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -13,6 +14,7 @@ use super::kept::{Heard, Kept};
 use super::log::Log;
 use super::words::{Command as Asked, News, Order};
 use super::{Cut, Ended, Limits, Watch, Watcher, keeper};
+use crate::exec::family::{self, Rest};
 use crate::exec::tree;
 use crate::runner::harness::{Launch, Left};
 use crate::world::{self, Deadline};
@@ -41,6 +43,8 @@ pub fn run(
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
     }
+    // Before the keeper has a child, so that none of them is lost with it.
+    family::adopts();
     let mut kept = Kept::start(keeper)?;
     kept.order(&Order::written(launch, folder, limits.grace))?;
     let mut run = Run {
@@ -57,6 +61,7 @@ pub fn run(
         agent: None,
         left: None,
         survivors: 0,
+        trouble: None,
         piece: vec![0; PIECE],
     };
     match run.until_over() {
@@ -110,6 +115,7 @@ struct Run<'a> {
     agent: Option<i32>,
     left: Option<Left>,
     survivors: usize,
+    trouble: Option<String>,
     piece: Vec<u8>,
 }
 
@@ -143,6 +149,7 @@ impl Run<'_> {
             self.keep_the_limits();
             if self.moment.is_over() {
                 self.moment = Deadline::after(MOMENT);
+                self.kept.keep_going();
                 let watch = self.watcher.moment();
                 self.heed(watch);
             }
@@ -241,7 +248,8 @@ impl Run<'_> {
         self.stuck = Some(Deadline::after(REST_OF_THE_KEEPER));
     }
 
-    /// Ends what can still be found of the tree of a keeper that was killed, or does not answer.
+    /// Ends the tree of a keeper that was killed, or does not answer: what lost its parent with it is a
+    /// child of this process now, where the system allows that.
     fn end_without_keeper(&mut self) {
         let _ = self.kept.child.kill();
         let status = self.kept.child.wait();
@@ -251,28 +259,44 @@ impl Run<'_> {
             let signal = status.ok().and_then(|status| status.signal());
             self.leave(None, signal.or(Some(Signal::KILL.as_raw())));
         }
-        let Some(agent) = self.agent else {
-            return;
-        };
+        let rest = if family::adopts() { family::end_descendants() } else { self.end_group(&seen) };
+        let mut words = "the keeper of the agent program was killed or did not answer".to_owned();
+        if !rest.alive.is_empty() {
+            let _ = write!(words, "; still alive: {}", listed(&rest.alive));
+        } else if !family::adopts() {
+            words.push_str("; what had left the agent's process group may still be alive");
+        }
+        self.trouble = Some(words);
+        let agent = self.agent.unwrap_or(NOBODY);
+        self.survivors = rest.ended.into_iter().filter(|id| *id != agent).count();
+    }
+
+    /// Kills the agent's process group, and what is still known to descend from it.
+    fn end_group(&self, seen: &BTreeSet<i32>) -> Rest {
+        let mut rest = Rest::default();
+        let Some(agent) = self.agent else { return rest };
         let deadline = Deadline::after(keeper::KILLING);
-        let mut ended = BTreeSet::new();
         loop {
-            let members = tree::members(&tree::all(), NOBODY, Some(agent), &seen);
+            let members = tree::members(&tree::all(), NOBODY, Some(agent), seen);
             tree::signal(&members, Signal::KILL);
             if members.is_empty() || deadline.is_over() {
-                break;
+                rest.alive = members;
+                return rest;
             }
-            ended.extend(members);
+            rest.ended.extend(members);
             world::pause(Duration::from_millis(20));
         }
-        ended.remove(&agent);
-        self.survivors = ended.len();
     }
 
     fn ended(mut self) -> Ended {
         // It has nothing left to do, and may not keep anybody waiting.
         let _ = self.kept.child.kill();
         let _ = self.kept.child.wait();
+        let rest = family::end_descendants();
+        self.survivors += rest.ended.len();
+        if !rest.alive.is_empty() {
+            self.trouble = Some(format!("still alive after the end: {}", listed(&rest.alive)));
+        }
         for place in (0..self.kept.taps.len()).rev() {
             // What escaped may hold the pipe, and go on writing: it is not waited for.
             let mut read = 0;
@@ -288,9 +312,15 @@ impl Run<'_> {
             left: self.left.unwrap_or_default(),
             cut: self.cut,
             survivors: self.survivors,
+            trouble: self.trouble,
             log_trouble: self.log.finish().err().map(|error| error.to_string()),
         }
     }
+}
+
+fn listed(ids: &BTreeSet<i32>) -> String {
+    let ids: Vec<String> = ids.iter().take(20).map(ToString::to_string).collect();
+    format!("process {}", ids.join(", "))
 }
 
 /// What one read of an output gave.
