@@ -4,6 +4,8 @@
 
 use std::sync::{Arc, Once};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
 /// Has the programs that are started from now on hear all signals.
 pub fn hear_all_signals() {
     static ONCE: Once = Once::new();
@@ -11,7 +13,6 @@ pub fn hear_all_signals() {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
         let ignored = u64::from_str_radix(mask.trim(), 16).unwrap();
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
         for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
             if ignored >> (signal - 1) & 1 == 1 {
                 // What is caught here is as it was at first in a program that is started.
