@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -13,6 +14,8 @@ use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs, user_commands};
+use crate::store::write::remove_leftovers;
+use crate::world;
 
 /// Install the plugin into Claude Code, or remove it.
 #[derive(Debug, clap::Args)]
@@ -44,6 +47,12 @@ pub struct SetupArgs {
     #[arg(long, value_name = "PATH")]
     claude: Option<PathBuf>,
 }
+
+/// How the name of a program begins while it is being copied.
+const COPYING: &str = ".spool-copy-";
+
+/// How long a temporary file was left alone when nobody writes it any more.
+const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// One thing that is done, or undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,6 +161,7 @@ impl<'a> Setup<'a> {
             }
         }
         receipt.save(&self.places.data)?;
+        self.sweep();
 
         for step in &steps {
             self.perform(step, &programs, client.as_ref())?;
@@ -227,7 +237,14 @@ impl<'a> Setup<'a> {
     }
 
     fn take_away(&self, args: &SetupArgs) -> Result<ExitCode> {
+        if !args.dry_run {
+            self.sweep();
+        }
         let Some(mut receipt) = Receipt::load(&self.places.data)? else {
+            // Whoever was killed after the receipt was gone has left the folders.
+            for folder in [&self.places.bin, &self.places.data] {
+                remove_if_empty(folder);
+            }
             anstream::println!(
                 "nothing to remove: there is no `{}`",
                 self.places.data.join(receipt::FILE_NAME).display()
@@ -402,6 +419,21 @@ impl<'a> Setup<'a> {
         }
     }
 
+    /// Removes what an earlier `spool setup` left that was killed while it wrote.
+    fn sweep(&self) {
+        assembly::remove_leftovers(&self.places.plugin);
+        remove_leftovers(&self.places.data.join(receipt::FILE_NAME), LEFT_ALONE);
+        for entry in fs::read_dir(&self.places.bin).into_iter().flatten().flatten() {
+            let age = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
+            let is_ours = entry.file_name().to_string_lossy().starts_with(COPYING);
+            let old = world::now().saturating_sub(LEFT_ALONE.as_millis() as u64);
+            if is_ours && age.is_ok_and(|changed| changed < old) {
+                // It is only litter: what cannot be removed now is removed the next time.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn copy_programs(&self, programs: &Programs) -> Result<()> {
         fs::create_dir_all(&self.places.bin).with_context(|| {
             format!("could not make the folder `{}`", self.places.bin.display())
@@ -412,7 +444,8 @@ impl<'a> Setup<'a> {
                 continue;
             }
             let copy = || -> Result<()> {
-                let file = tempfile::NamedTempFile::new_in(&self.places.bin)?;
+                let file =
+                    tempfile::Builder::new().prefix(COPYING).tempfile_in(&self.places.bin)?;
                 fs::copy(source, file.path())?;
                 fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755))?;
                 file.as_file().sync_all()?;
@@ -531,7 +564,11 @@ impl<'a> Setup<'a> {
                 ("remove", "removed", format!("the programs from `{}`", self.places.bin.display()))
             }
             Step::RemoveReceipt => {
-                ("remove", "removed", format!("`{}`", self.places.data.display()))
+                let data = self.places.data.display();
+                if matches!(tense, Tense::Did) && self.places.data.exists() {
+                    return format!("left `{data}`: it is not empty or cannot be removed");
+                }
+                ("remove", "removed", format!("`{data}`"))
             }
         };
         match tense {

@@ -11,11 +11,18 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::files::FILES;
-use super::programs::Programs;
+use super::programs::{self, Programs};
 use super::{NAME, VERSION};
+use crate::world;
 
 /// The file by which an assembled plugin is known again, and which says what belongs to it.
 pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
+
+/// How the name of a folder begins in which a plugin is being assembled.
+const ASSEMBLING: &str = ".speckit-assembling-";
+
+/// How long such a folder was left alone when nobody is at work in it any more, in milliseconds: a minute.
+const LEFT_ALONE: u64 = 60_000;
 
 /// What [`assemble`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +58,7 @@ struct Receipt {
 /// The folder must be missing, empty or an earlier assembly: anything else is refused and left as it is.
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
+    remove_leftovers(&folder);
     match site(&folder)? {
         Site::Missing => {
             let parent =
@@ -109,11 +117,51 @@ pub fn remove(folder: &Path) -> Result<bool> {
     match site(folder)? {
         Site::Missing => Ok(false),
         Site::Empty | Site::Assembled(_) => {
-            fs::remove_dir_all(folder)
+            remove_receipt_last(folder)
                 .with_context(|| format!("could not remove the folder `{}`", folder.display()))?;
             Ok(true)
         }
     }
+}
+
+/// Removes what an assembly that was killed has left beside the plugin: folders of ours that hold nothing but a
+/// part of a plugin, and were left alone for a minute.
+pub fn remove_leftovers(folder: &Path) {
+    let Some(parent) = folder.parent() else {
+        return;
+    };
+    let known = |path: &String| {
+        path == RECEIPT
+            || FILES.iter().any(|file| file.path == path)
+            || [programs::HOOK, programs::SPOOL].iter().any(|name| *path == format!("bin/{name}"))
+    };
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_ours = entry.file_name().to_string_lossy().starts_with(ASSEMBLING)
+            && path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let age = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
+        let is_old = age.is_ok_and(|changed| world::now().saturating_sub(changed) > LEFT_ALONE);
+        if is_ours && is_old && paths_below(&path).is_ok_and(|paths| paths.iter().all(known)) {
+            // It is only litter: what cannot be removed now is removed the next time.
+            let _ = remove_receipt_last(&path);
+        }
+    }
+}
+
+/// Whoever is broken off in the middle leaves a folder that is still known as ours.
+fn remove_receipt_last(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == RECEIPT {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_dir_all(folder)
 }
 
 /// Returns whether the plugin in `folder` has byte for byte the files of this version and these programs.
@@ -188,7 +236,7 @@ const PLUGIN_FOLDERS: &[&str] = &[".claude-plugin", "agents", "bin", "commands",
 
 fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
     let fresh = tempfile::Builder::new()
-        .prefix(".speckit-assembling-")
+        .prefix(ASSEMBLING)
         .tempdir_in(parent)
         .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
     fill(fresh.path(), programs)?;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nix::errno::Errno;
+use ralph_speckit::world::{self, Stopwatch};
 
 use super::disk::Disk;
 use super::story::{Stage, Story};
@@ -34,8 +35,10 @@ pub fn play(stories: &[Story]) -> (Tally, String) {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(story) = stories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let clock = Stopwatch::start();
                     let tally = sweep(story);
-                    println!("{}: {} faults, {} kills", story.name, tally.faults, tally.kills);
+                    let (name, took) = (story.name, clock.elapsed());
+                    println!("{name}: {} faults, {} kills, {took:.1?}", tally.faults, tally.kills);
                     all.lock().unwrap().add(tally);
                 }
             });
@@ -79,10 +82,11 @@ fn sweep(story: &Story) -> Tally {
         return tally;
     }
     let turn = story.name.len();
+    let every = world::variable("FAULTS_EVERY").and_then(|it| it.parse().ok()).unwrap_or(1);
     for (at, step) in run.steps.iter().enumerate() {
         let changes = faults(at, step, turn + at);
         let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
-        let is_visited = at % stride == 0;
+        let is_visited = (turn + at).is_multiple_of(stride * every);
         for fault in changes.into_iter().filter(|_| is_visited) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {

@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use filetime::{FileTime, set_file_mtime};
 use ralph_speckit::world as clock;
@@ -211,8 +212,9 @@ impl World {
     pub fn ages(&self) {
         let long_ago = FileTime::from_unix_time((clock::now() / 1000).cast_signed() - 600, 0);
         for (path, kind) in things(&self.top()) {
-            if kind.is_file() {
-                set_file_mtime(path, long_ago).unwrap();
+            if !kind.is_symlink() {
+                // What is gone by now needs no date.
+                let _ = set_file_mtime(path, long_ago);
             }
         }
     }
@@ -235,7 +237,10 @@ impl World {
     /// Puts everything back as it was.
     pub fn restore(&self, snapshot: &Snapshot) {
         for entry in fs::read_dir(self.top()).unwrap().flatten() {
-            fs::remove_dir_all(entry.path()).unwrap();
+            // Somebody who was killed may have left a process that still writes there.
+            while entry.path().exists() && fs::remove_dir_all(entry.path()).is_err() {
+                clock::pause(Duration::from_millis(1));
+            }
         }
         for (path, thing) in &snapshot.0 {
             match thing {
@@ -255,8 +260,11 @@ impl World {
 
     /// All files of the scratch folder by name, with their content.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let files = things(&self.top()).into_iter().filter(|(_, kind)| kind.is_file());
-        files.map(|(path, _)| (path.clone(), fs::read(path).unwrap())).collect()
+        let is_ours = |path: &Path| !path.starts_with(self.top().join("home/.local/share"));
+        let files = things(&self.top()).into_iter();
+        let files = files.filter(|(path, kind)| kind.is_file() && is_ours(path));
+        // What a program that was killed has started may still be at work, and remove what it made.
+        files.filter_map(|(path, _)| fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
     }
 }
 
@@ -264,7 +272,7 @@ impl World {
 fn things(top: &Path) -> Vec<(PathBuf, fs::FileType)> {
     let (mut found, mut folders) = (Vec::new(), vec![top.to_owned()]);
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let kind = entry.file_type().unwrap();
             if kind.is_dir() {
                 folders.push(entry.path());
