@@ -14,8 +14,11 @@ const AGENT: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\n
 
 /// Returns the stories of the runner.
 pub fn stories() -> Vec<Story> {
-    let story =
-        |name, before, call, judge| Story { stride: 9, ..Story::new(name, before, call, judge) };
+    let story = |name, before, call, judge| Story {
+        stride: 9,
+        long_stride: 2,
+        ..Story::new(name, before, call, judge)
+    };
     vec![
         story("spool ralph", change, ralph, finishes),
         story("spool ralph, cut off before", cut_off, ralph, finishes),
