@@ -28,6 +28,9 @@ use crate::store::pausing::resume_after_failure;
 use crate::text;
 use crate::world;
 
+/// The most tasks that are gone and remembered.
+const MOST_GONE: usize = 200;
+
 /// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
 pub fn own_turn(
     scene: &Scene<'_>,
@@ -267,6 +270,7 @@ impl Seat<'_> {
         if list_changed && self.record.tasks_hash != 0 {
             seen.tampered = desk.tampered_since(&self.folder.open_tasks());
         }
+        self.note_gone_tasks(desk, &seen);
         let contract = desk.contract(settings);
         if let Some(Ran { results, before, files, marks }) = ran {
             // What the agent left is compared, not what the checks wrote.
@@ -301,6 +305,10 @@ impl Seat<'_> {
             self.record.tasks_hash = desk.tasks_hash();
         }
         self.record.words = spoken(desk, &seen, &judgement.verdict);
+        if let (Verdict::End(_), Some(gone)) = (&judgement.verdict, words::gone_tasks(&self.record))
+        {
+            self.record.words = format!("{}; {gone}", self.record.words);
+        }
         let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
         self.folder.save(&self.record)?;
         self.note(desk, &judgement.verdict)?;
@@ -310,6 +318,17 @@ impl Seat<'_> {
             Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
         };
         Ok(Judged::Answer(answer))
+    }
+
+    /// Keeps which open tasks are gone from the list: they may come back, and are told at the end.
+    fn note_gone_tasks(&mut self, desk: &Desk, seen: &Observation) {
+        let Some(list) = &desk.tasks else { return };
+        let gone = &mut self.record.gone_tasks;
+        gone.retain(|id| list.find(id).is_none());
+        let new = seen.tampered.removed.iter().filter(|id| list.find(id).is_none());
+        let new: Vec<String> = new.filter(|id| !gone.contains(id)).cloned().collect();
+        gone.extend(new);
+        gone.truncate(MOST_GONE);
     }
 
     /// The feature's files when its state file is gone, and no cancel of ours took it away: older
@@ -400,7 +419,10 @@ impl Seat<'_> {
             let message = words::end_message(desk, ledger, reason, failed.as_deref());
             return Answer::tell(&message).log(&words::end_line(desk, reason));
         }
-        let mut answer = Answer::silent();
+        let mut answer = match words::doubtful_message(&self.record) {
+            Some(message) => Answer::tell(&message).log(&message),
+            None => Answer::silent(),
+        };
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
         }

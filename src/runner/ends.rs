@@ -14,6 +14,8 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Exit code when the agent program cannot be used.
 pub const HARNESS_FAILED: u8 = 9;
+/// Exit code of a loop that is done, but `--strict` finds that something speaks against it.
+pub const DOUBTED: u8 = 11;
 /// Exit code after SIGINT, `spool stop` or a cancel.
 const STOPPED: u8 = 130;
 

@@ -218,6 +218,26 @@ pub fn end_message(
     limited(text)
 }
 
+/// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
+pub fn gone_tasks(record: &Record) -> Option<String> {
+    let gone = &record.gone_tasks;
+    let tasks = match gone.len() {
+        0 => return None,
+        1 => "1 task was".to_owned(),
+        several => format!("{several} tasks were"),
+    };
+    Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
+}
+
+/// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
+pub fn doubtful_message(record: &Record) -> Option<String> {
+    let gone = gone_tasks(record)?;
+    Some(limited(format!(
+        "Ralph-speckit: every task that is left in {} is done (completed), but {gone}. Compare the list with an earlier one (`git diff`): nobody has proved that their work is there.",
+        printable(&record.about)
+    )))
+}
+
 /// Returns what a session is told whose loop another one took over, `None` when none did.
 pub fn moved_message(record: &Record) -> Option<String> {
     let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;

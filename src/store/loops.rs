@@ -87,6 +87,9 @@ pub struct Record {
     pub untold: bool,
     /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
+    /// Tasks that were open under this loop and are gone from the list, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone_tasks: Vec<String>,
     /// Why the loop is paused, `None` while it is not.
     pub paused: Option<Pause>,
     /// What a ralph loop was asked for, `None` for a feature's.

@@ -593,3 +593,33 @@ fn d2_files_that_come_and_go_are_no_endless_progress() {
     let stops = stops_until_the_end(&bench, work);
     assert!(stops.is_some_and(|stops| stops <= 21), "{stops:?}");
 }
+
+#[test]
+fn l6_a_list_that_was_cut_down_to_ticked_tasks_is_not_completed_in_silence() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("taken out of tasks.md: T002, T003"), "{stop}");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    let words = "2 tasks were open before and gone from tasks.md at the end: T002, T003";
+    assert!(stop.told().contains(words), "{stop}");
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    let end = bench.journal("s1").pop().unwrap();
+    assert!(end["words"].as_str().unwrap().contains(words), "{end}");
+}
+
+#[test]
+fn l6_tasks_that_came_back_are_not_told() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
+    bench.transcript("s1").tool("Write");
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    bench.transcript("s1").tool("Write");
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}

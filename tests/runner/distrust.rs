@@ -113,6 +113,29 @@ fn tasks_that_vanished_from_the_list_are_named_at_the_end() {
 }
 
 #[test]
+fn l6_with_strict_a_list_that_was_cut_down_is_an_exit_code_of_its_own() {
+    let bench = Bench::with_tasks(TASKS);
+    let cut = format!(
+        "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
+        in_change("tasks.md")
+    );
+    bench.agent(&cut);
+    let words = "1 task was open at the start, and not in the list any more: T002";
+    bench.ralph("--strict").run().with_code(11).says(words);
+    let state = bench.state();
+    assert_eq!((&state["status"], &state["exit_code"]), (&"done".into(), &11.into()));
+    let journal = bench.read(&in_state("journal.jsonl"));
+    assert!(journal.lines().last().unwrap().contains(words), "{journal}");
+}
+
+#[test]
+fn l6_with_strict_a_loop_that_nothing_speaks_against_is_done() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("sed -i 's/\\[ \\]/[x]/' {}\necho 1 > made.txt", in_change("tasks.md")));
+    bench.ralph("--strict").run().with_code(0);
+}
+
+#[test]
 fn a_list_without_an_open_task_is_named_before_an_agent_is_started() {
     let bench = Bench::with_tasks("- [ ] CHK001 is a checklist's\n");
     bench.agent("true");

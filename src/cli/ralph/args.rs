@@ -76,6 +76,9 @@ pub struct SettingArgs {
     /// Commit after each iteration the files that it changed, and no others
     #[arg(long, value_name = "BOOL", help_heading = AGENT, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     commit: Option<String>,
+    /// Leave with code 11 when it is done but something speaks against it, such as tasks that are gone
+    #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    strict: Option<String>,
 
     /// What counts as done: tasks (every box of tasks.md), manual (the promise), check (the checks
     /// alone) [default: tasks where there is a tasks.md, otherwise manual]
@@ -195,6 +198,7 @@ Files with settings:
 Exit codes:
   0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes
   6 a person is needed   7 time is up   8 tokens used up   9 the agent program failed
+  10 the task list stayed unreadable   11 done, but --strict finds something to look at
   129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";
 
 impl SettingArgs {
@@ -211,6 +215,7 @@ impl SettingArgs {
             ("allow-all", &self.allow_all),
             ("continue-session", &self.continue_session),
             ("commit", &self.commit),
+            ("strict", &self.strict),
             ("done", &self.done),
             ("completion-promise", &self.completion_promise),
             ("promise-match", &self.promise_match),

@@ -25,7 +25,7 @@ use crate::runner::eyes::Asked;
 use crate::runner::files::Files;
 use crate::runner::git::{Git, Moment};
 use crate::runner::harness::{self, Harness, Outcome, Report};
-use crate::runner::options::{DoneCriteria, Options};
+use crate::runner::options::{DoneCriteria, Doubted, Options};
 use crate::runner::process::{self, Ended};
 use crate::runner::requests::{Request, Requests};
 use crate::runner::screen::Screen;
@@ -333,7 +333,12 @@ impl<'a> Drive<'a> {
 
     /// Writes the end down, says it, and returns its exit code.
     fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
-        let code = ends::exit_code(reason, signal);
+        let doubts = self.doubts(reason);
+        let is_doubted = self.options.doubted == Doubted::Fails && !doubts.is_empty();
+        let code = match ends::exit_code(reason, signal) {
+            0 if is_doubted => ends::DOUBTED,
+            code => code,
+        };
         let status = ends::status(reason);
         let words = ends::words(reason, signal);
         let state = &mut self.books.state;
@@ -351,12 +356,12 @@ impl<'a> Drive<'a> {
             iteration: self.books.state.current_iteration,
             task: self.tasks_line(),
             reason: reason.name().to_owned(),
-            words,
+            words: [&[words], &doubts[..]].concat().join("; "),
             ..Entry::default()
         });
         self.requests.clear_stop();
         self.screen.title(&status.word());
-        self.summary(reason, code);
+        self.summary(reason, code, &doubts);
         // The end is told in any case, also where it cannot be written down.
         saved.and(noted).map(|()| code)
     }

@@ -114,7 +114,22 @@ impl Drive<'_> {
         About { iteration: format!("iteration {of}"), rest: format!("{used}{next}") }
     }
 
-    pub(super) fn summary(&self, reason: &TerminalReason, code: u8) {
+    /// What speaks against taking the end at its word, a sentence each.
+    pub(super) fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
+        doubts::doubts(&Facts {
+            worktree: &self.change.worktree,
+            list: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            open_at_start: &self.open_at_start,
+            ticked: self.ticked,
+            touched: &self.touched,
+            by_word: *reason == TerminalReason::Completed
+                && self.done == DoneCriteria::Manual
+                && self.options.checks.is_empty(),
+            uncommitted: self.uncommitted.len(),
+        })
+    }
+
+    pub(super) fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.books.state;
         let tasks = self.tasks_line();
         let mut parts = vec![
@@ -130,17 +145,6 @@ impl Drive<'_> {
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
-        let doubts = doubts::doubts(&Facts {
-            worktree: &self.change.worktree,
-            list: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
-            open_at_start: &self.open_at_start,
-            ticked: self.ticked,
-            touched: &self.touched,
-            by_word: *reason == TerminalReason::Completed
-                && self.done == DoneCriteria::Manual
-                && self.options.checks.is_empty(),
-            uncommitted: self.uncommitted.len(),
-        });
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
             _ => crate::style::WARN,

@@ -45,7 +45,7 @@ const fn key(name: &'static str, form: Form, project: FromProject) -> Key {
 }
 
 /// Every setting, in the order of the help.
-pub const KEYS: [Key; 30] = [
+pub const KEYS: [Key; 31] = [
     key("change", Form::Text, FromProject::Free),
     key("module", Form::Text, FromProject::Free),
     key("prompt-file", Form::Text, FromProject::Free),
@@ -57,6 +57,7 @@ pub const KEYS: [Key; 30] = [
     key("allow-all", Form::Switch, FromProject::Never),
     key("continue-session", Form::Switch, FromProject::Free),
     key("commit", Form::Switch, FromProject::Free),
+    key("strict", Form::Switch, FromProject::Free),
     key("done", Form::Text, FromProject::Free),
     key("completion-promise", Form::Text, FromProject::Free),
     key("promise-match", Form::Text, FromProject::Free),

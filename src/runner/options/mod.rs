@@ -101,6 +101,8 @@ pub struct Options {
     pub sessions: Sessions,
     /// Whether the runner commits what an iteration changed.
     pub commits: Commits,
+    /// What becomes of an end that something speaks against.
+    pub doubted: Doubted,
     /// How much of the agent's output is shown.
     pub shown: Shown,
     /// Whether the screen gets words or JSON lines.
@@ -159,6 +161,16 @@ pub enum Commits {
     Never,
     /// After each iteration, only files that it changed (`--commit`).
     EachIteration,
+}
+
+/// What becomes of a loop that is done, but something speaks against it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubted {
+    /// It is told.
+    #[default]
+    Told,
+    /// It is told, and the exit code is another one (`--strict`).
+    Fails,
 }
 
 /// How much of the agent's output is shown.

@@ -7,7 +7,9 @@ use anyhow::{Result, anyhow, bail};
 
 use super::keys::FromProject;
 use super::setting::{Origin, Settings};
-use super::{Approve, Commits, DoneCriteria, Form, HarnessChoice, Options, Sessions, Shown, value};
+use super::{
+    Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown, value,
+};
 use crate::engine::{Check, Guardrails, PromiseMatch};
 use crate::speckit::project::printable;
 use crate::text;
@@ -108,6 +110,7 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         } else {
             Sessions::Fresh
         },
+        doubted: if settings.is_on("strict")? { Doubted::Fails } else { Doubted::Told },
         commits: if settings.is_on("commit")? { Commits::EachIteration } else { Commits::Never },
         shown: shown(settings)?,
         form: if settings.is_on("json")? { Form::Json } else { Form::Words },
