@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
     }
     crate::exec::keeper::keep_if_asked();
     crate::runner::process::keep_if_asked();
-    let result = match Spool::parse().command {
+    let result = match parsed().command {
         Command::Demo(args) => demo::run(&args),
         Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
@@ -98,6 +98,27 @@ pub fn main() -> ExitCode {
         anstream::eprintln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
         ExitCode::FAILURE
     })
+}
+
+/// The command line, parsed; a mistake ends the program with words on it.
+fn parsed() -> Spool {
+    Spool::try_parse().unwrap_or_else(|error| unproposed(error).exit())
+}
+
+/// The error without a proposal that takes all consent away: a typo must not lead there.
+fn unproposed(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    const BOLD: [&str; 3] = ["--allow-all", "--yolo", "--dangerously-allow-all"];
+    let is_bold = |value: &str| BOLD.contains(&value);
+    let proposes = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(value)) => is_bold(value),
+        Some(ContextValue::Strings(values)) => values.iter().any(|value| is_bold(value)),
+        _ => false,
+    };
+    if proposes {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
 }
 
 /// Which project a command is about.

@@ -21,6 +21,9 @@ const WIDEST: usize = 2_000;
 const KEEP_TITLE: &str = "\u{1b}[22;2t";
 const PUT_TITLE_BACK: &str = "\u{1b}[23;2t";
 
+/// How long the last title stays before the terminal gets its own again.
+const TITLE_STAYS: Duration = Duration::from_millis(1_500);
+
 /// The screen of one loop.
 pub struct Screen {
     shown: Shown,
@@ -156,6 +159,10 @@ impl Screen {
     /// Puts the terminal back as it was.
     pub fn close(&self) {
         self.still();
+        if self.has_title {
+            // The last title says how it ended: nobody would see it for no time at all.
+            crate::world::pause(TITLE_STAYS);
+        }
         self.title_bytes(PUT_TITLE_BACK);
     }
 

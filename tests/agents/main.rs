@@ -7,3 +7,4 @@ mod bare;
 mod limits;
 mod ralph;
 mod stage;
+mod trouble;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -63,6 +63,13 @@ impl Stage {
         let file = File::create(&printed).expect("a file for what is printed");
         command.stdout(file.try_clone().expect("a handle")).stderr(file);
         Run { child: command.spawn().expect("spool"), printed }
+    }
+
+    /// Puts a script on the `PATH`.
+    pub fn program(&self, name: &str, text: &str) {
+        let path = self.real().join("bin").join(name);
+        fs::write(&path, text).expect("a script");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
     }
 
     /// Sets a variable instead of another one.

@@ -266,6 +266,9 @@ fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
     let Some(running) = bench.ralph("").on_a_terminal() else { return };
     let ran = running.finish().with_code(0);
     ran.says("\u{1b}[22;2t").says("\u{1b}[23;2t");
+    // D12: the last title comes before the terminal gets its own again, and stays for a moment.
+    let (last, back) = (ran.output.rfind("[done]"), ran.output.rfind("\u{1b}[23;2t"));
+    assert!(last.is_some() && last < back, "{ran}");
     let ran = bench.ralph("").env("TERM", "xterm").run().with_code(0);
     assert!(!ran.output.contains('\u{1b}') && !ran.errors.contains('\u{1b}'), "{ran}");
     let running = bench.ralph("").env("NO_COLOR", "1").on_a_terminal().unwrap();

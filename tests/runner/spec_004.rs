@@ -45,8 +45,9 @@ fn scenario_alias_command() {
     };
     assert_eq!(as_both("--help"), Some(0));
     assert_eq!(as_both("-h"), Some(0));
-    assert_eq!(as_both(&format!("Build --change {CHANGE} --allow-all --dry-run")), Some(0));
+    assert_eq!(as_both(&format!("Build --change {CHANGE} --commit --dry-run")), Some(0));
     assert_eq!(as_both("Build --change 2-1 --min-iterations 3 --done manual --dry-run"), Some(0));
+    assert_eq!(as_both(&format!("Build --change {CHANGE} --allow-all --dry-run")), Some(2));
     assert_eq!(as_both("Build"), Some(2));
     assert_eq!(as_both("--change nothing"), Some(2));
     assert_eq!(as_both("--max-iterations=x"), Some(2));

@@ -4,6 +4,7 @@
 
 mod asking;
 mod choosing;
+mod commands;
 mod settings;
 mod support;
 mod terminal;

@@ -84,6 +84,16 @@ fn a_single_change_is_taken_with_a_line_that_says_so() {
 }
 
 #[test]
+fn d12_standard_output_in_a_pipe_does_not_switch_the_choice_off() {
+    let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
+    let Some(mut terminal) = Terminal::running(&bench, "--dry-run | cat") else { return };
+    terminal.until("002-02_ralph-status").press("\x1b[B").press("\r");
+    let (_, seen) = terminal.end();
+    assert!(seen.contains("Which change?"), "{seen}");
+    assert!(seen.contains("Change: 002-02_ralph-status"), "{seen}");
+}
+
+#[test]
 fn no_interactive_asks_nothing_on_a_terminal_either() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
     let Some(terminal) = Terminal::running(&bench, "--no-interactive --dry-run") else { return };

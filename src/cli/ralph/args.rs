@@ -61,7 +61,8 @@ pub struct SettingArgs {
     #[arg(long, value_name = "NAME", help_heading = AGENT)]
     harness: Option<String>,
     /// Any other program, by its command line; it gets the prompt on its standard input, or in place
-    /// of {prompt} or {prompt_file}. No shell is involved
+    /// of {prompt} or {prompt_file}, the model in place of {model}, and an id of its session in place
+    /// of {session}. No shell is involved
     #[arg(long, value_name = "COMMAND", help_heading = AGENT)]
     harness_command: Option<String>,
     /// The model, in the agent program's own words [default: its own choice]
@@ -111,7 +112,7 @@ pub struct SettingArgs {
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     no_progress: Option<String>,
     /// Unless this is set, the first three end the loop when none of them gets any answer: otherwise,
-    /// end after this many failed runs in a row that changed nothing [default: 12]
+    /// end after this many failed runs that changed nothing in a row [default: 12]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     max_failures: Option<String>,
     /// The longest that an iteration may take; 0 for no limit [default: 60 minutes]

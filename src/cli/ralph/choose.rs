@@ -1,7 +1,7 @@
 //! Which change is meant: the named one, or the one that a person chooses on a terminal.
 
 use std::fmt;
-use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::io::{IsTerminal, stderr, stdin};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -67,9 +67,10 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
     Ok(candidates.swap_remove(chosen))
 }
 
-/// Whether somebody sits there: the list is drawn on standard error, so that has to be a terminal too.
+/// Whether somebody sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
+/// output may go elsewhere: it has no part in the choice.
 fn is_attended() -> bool {
-    stdin().is_terminal() && stdout().is_terminal() && stderr().is_terminal()
+    stdin().is_terminal() && stderr().is_terminal()
 }
 
 /// Lets the person choose; `None` when they leave it with Escape, `q` or Ctrl-C.

@@ -16,7 +16,7 @@ use crate::runner::drive;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Options, Settings, Shown, Trusted, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Options, Settings, Trusted, resolve,
 };
 use crate::runner::report::{Report, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
@@ -175,6 +175,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
     if args.clear_context {
         return Ok(Job::ClearContext(change));
     }
+    options::refuse_what_a_command_cannot_do(&settings, &options)?;
     options.done = Some(done(&change, &options)?);
     if args.dry_run {
         return Ok(Job::Plan(Some(change), options, settings));
@@ -210,10 +211,9 @@ fn done(change: &Change, options: &Options) -> Result<DoneCriteria> {
         Some(done) => Ok(done),
         None if has_list => Ok(DoneCriteria::Tasks),
         None => {
-            if options.shown != Shown::Quiet {
-                let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
-                anstream::eprintln!("{warn}warning{reset}: {NO_TASKS}");
-            }
+            // Spec 001 asks for it whatever is shown besides.
+            let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
+            anstream::eprintln!("{warn}warning{reset}: {NO_TASKS}");
             Ok(DoneCriteria::Manual)
         }
     }

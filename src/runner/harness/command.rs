@@ -69,8 +69,9 @@ impl Any {
         if let Some(session) = order.resume {
             return Some(session.to_owned());
         }
-        let (high, low) =
-            (self.salt.hash_one((order.scratch, 0)), self.salt.hash_one((order.scratch, 1)));
+        // No two iterations have the same prompt: it tells their number.
+        let own = |part: u8| self.salt.hash_one((order.scratch, order.prompt, part));
+        let (high, low) = (own(0), own(1));
         // The form of a random UUID: some programs take nothing else.
         Some(format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",

@@ -9,7 +9,7 @@ mod environment;
 pub mod gemini;
 mod lines;
 pub mod opencode;
-mod program;
+pub mod program;
 pub mod sessions;
 #[cfg(test)]
 mod tests;

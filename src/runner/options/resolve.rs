@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
+use super::super::harness::program;
+use super::super::tokens::USAGE;
 use super::keys::FromProject;
-use super::setting::{Origin, Settings};
+use super::setting::{Origin, Setting, Settings};
 use super::{
     Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown, value,
 };
@@ -143,6 +145,45 @@ pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
         setting.named(),
         values.join("\n")
     )
+}
+
+/// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
+pub fn refuse_what_a_command_cannot_do(settings: &Settings, options: &Options) -> Result<()> {
+    let HarnessChoice::Command(line) = &options.harness else {
+        return Ok(());
+    };
+    let named = |name| settings.get(name).map(Setting::named).unwrap_or_default();
+    if options.allow_all == Approve::All {
+        bail!(
+            "{} does nothing for a command of your own: `spool` does not know how to tell it\nput the program's own flag into the command",
+            named("allow-all")
+        );
+    }
+    if options.model.is_some() && !line.contains("{model}") {
+        bail!(
+            "{} does nothing for this command: it has no {{model}}\nput {{model}} into the command, or leave the model out",
+            named("model")
+        );
+    }
+    if options.sessions == Sessions::Continued && !line.contains("{session}") {
+        bail!(
+            "{} does nothing for this command: it has no {{session}}\nput {{session}} into the command, which takes the same id each time, or leave the flag out",
+            named("continue-session")
+        );
+    }
+    if options.token_budget.is_some() && !counts_tokens() {
+        bail!(
+            "{} does nothing for a command of your own: nothing tells how many tokens it uses\nlimit it with --max-iterations or --max-runtime, or install `{USAGE}`, which counts them",
+            named("token-budget")
+        );
+    }
+    Ok(())
+}
+
+/// Whether the program that counts tokens over all sessions is there.
+fn counts_tokens() -> bool {
+    let path = world::variable("PATH").unwrap_or_default();
+    program::find(Path::new(USAGE), &path).is_some()
 }
 
 /// Whether the person trusts the project for this once.

@@ -1,0 +1,151 @@
+//! What each program tells of runs that are cut, of sessions that are gone, and of errors that no retry fixes.
+
+use crate::agent::{Agent, on_every_agent};
+use crate::ralph::assert_nothing_is_left;
+use crate::stage::{Scene, Stage};
+use ralph_speckit::rehearsal::{Asked, Reply, Usage};
+use rustix::process::Signal;
+use serde_json::json;
+use std::fs;
+
+on_every_agent! {
+    d7_a_cut_iteration_counts_what_its_own_session_used
+    d4_a_session_that_is_gone_is_followed_by_a_fresh_one
+    d5_a_model_that_is_not_there_ends_the_loop_at_once
+    d5_no_credit_ends_the_loop_at_once
+}
+
+const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
+/// A tool that never ends by itself, and says that it has begun.
+const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
+
+fn usage(asked: &Asked) -> Usage {
+    let number = asked.number as u64;
+    Usage {
+        input: 1000 * number,
+        cache_read: 300 + number,
+        cache_write: 0,
+        output: 20,
+        thinking: 7,
+    }
+}
+
+fn d7_a_cut_iteration_counts_what_its_own_session_used(agent: Agent) {
+    let stage = Stage::new(agent, |_| {
+        move |asked: &Asked| {
+            let command =
+                if asked.tool_results().is_empty() { "echo 1 > one.txt" } else { ENDLESS };
+            agent.shell(command).usage(usage(asked))
+        }
+    });
+    let mut run = stage.ralph(&["--allow-all"]);
+    run.wait_until(|_| stage.project().join("begun").exists());
+    run.signal(Signal::INT);
+    run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    let (main, side) = stage.model.usage();
+    let entry = &stage.state()["iterations"][0];
+    if agent == Agent::Opencode {
+        // A step tells what it used when its tool is done: the second one never was.
+        assert_eq!(entry["tokens_used"], usage_of(1), "{facts}");
+        assert_eq!(entry["tokens_estimated"], true, "{facts}");
+        return;
+    }
+    assert_eq!(entry["tokens_used"], (main + side).total(), "{facts}");
+    assert_ne!(entry["tokens_estimated"], true, "{facts}");
+}
+
+/// What the request of this number used, in all.
+fn usage_of(number: u64) -> u64 {
+    1000 * number + 300 + number + 27
+}
+
+fn d4_a_session_that_is_gone_is_followed_by_a_fresh_one(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        let mut begun = 0;
+        move |asked: &Asked| {
+            if asked.tool_results().is_empty() {
+                begun += 1;
+                return agent.shell(&format!("echo {begun} >> traces.txt"));
+            }
+            // The end of the run follows at once: the sessions go when it is over.
+            if begun == 1 { Reply::text("More is to be done.") } else { promise(&scene) }
+        }
+    });
+    let forget = stage.home().join("forget.sh");
+    let folders = ".claude/projects .codex/sessions .local/share/opencode .gemini/tmp .copilot/session-state .copilot/session-store.db";
+    let text = format!("#!/bin/sh\ncd '{}' && rm -rf {folders}\n", stage.home().display());
+    fs::write(&forget, text).expect("a script");
+    // A check runs between two iterations only where all seems done: `wt-usage` is asked before and after each.
+    stage.program("wt-usage", &format!("#!/bin/sh\nsh '{}'\necho 0\n", forget.display()));
+    let (code, printed) = stage.ralph(&["--allow-all", "--continue-session"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!(printed.matches("the session to continue is gone").count(), 1, "{facts}");
+    assert_eq!(stage.state()["iterations"].as_array().map(Vec::len), Some(2), "{facts}");
+    assert_eq!(stage.read("traces.txt"), "1\n2\n", "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn promise(_scene: &Scene) -> Reply {
+    Reply::text(PROMISE)
+}
+
+fn d5_a_model_that_is_not_there_ends_the_loop_at_once(agent: Agent) {
+    ends_at_once(agent, || {
+        Reply::error(404, "model_not_found", "The model `scripted` does not exist.")
+            .detail("code", json!("model_not_found"))
+    });
+}
+
+fn d5_no_credit_ends_the_loop_at_once(agent: Agent) {
+    ends_at_once(
+        agent,
+        match agent {
+            Agent::Claude | Agent::OldClaude => {
+                || Reply::error(400, "invalid_request_error", "Your credit balance is too low.")
+            }
+            _ => || {
+                Reply::error(429, "insufficient_quota", "You exceeded your current quota.")
+                    .detail("code", json!("insufficient_quota"))
+                    .header("retry-after-ms", "1")
+            },
+        },
+    );
+}
+
+fn ends_at_once(agent: Agent, error: fn() -> Reply) {
+    let stage = Stage::new(agent, |_| move |_: &Asked| error());
+    let (code, _) = stage.ralph(&["--allow-all"]).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(9), "{facts}");
+    let books = stage.state();
+    assert_eq!(books["reason"], "harness_failed", "{facts}");
+    assert_eq!(books["iterations"].as_array().map(Vec::len), Some(1), "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+#[test]
+fn d7_the_sub_agents_of_opencode_are_counted() {
+    Agent::Opencode.play(|agent| {
+        let stage = Stage::new(agent, |_| {
+            move |asked: &Asked| {
+                if asked.last_text().contains("LOOK AFTER IT") {
+                    return Reply::text("I have looked.").usage(usage(asked));
+                }
+                if asked.tool_results().is_empty() {
+                    let task = json!({"description": "look", "prompt": "LOOK AFTER IT", "subagent_type": "general"});
+                    return Reply::tool("task", task).usage(usage(asked));
+                }
+                Reply::text(PROMISE).usage(usage(asked))
+            }
+        });
+        let (code, _) = stage.ralph(&["--allow-all"]).end();
+        let facts = stage.facts();
+        assert_eq!(code, Some(0), "{facts}");
+        let (main, side) = stage.model.usage();
+        assert_eq!(stage.model.requests().len(), 3, "{facts}");
+        assert_eq!(stage.state()["total_tokens"], (main + side).total(), "{facts}");
+    });
+}
