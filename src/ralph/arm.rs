@@ -59,7 +59,7 @@ pub struct Armed {
 
 /// Arms the loop and returns what is said about it; on any refusal nothing is armed.
 pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
-    Settings::to_arm(armer.root)?;
+    let settings = Settings::to_arm(armer.root)?;
     let task = task_of(request, armer.cwd)?;
     let loops = Loops::of(armer.root);
     let unwritable = |error: io::Error| {
@@ -85,7 +85,8 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
         }
         entries.push(replace(&loops, &live, &mut undo).map_err(unwritable)?);
     }
-    let record = new_record(request, &task, armer);
+    let contract = contract_of(request, settings);
+    let record = new_record(request, contract, &task, armer);
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
     loops.note_all(armer.session, &entries).map_err(unwritable)?;
@@ -128,7 +129,7 @@ pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Resu
     Ok(entry.with_sums(&live.ledger))
 }
 
-fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
+fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_>) -> Record {
     let length = armer.transcript.map_or(0, length_of);
     let start = fingerprint(armer.root);
     let long = task.chars().count() > SHORT;
@@ -146,7 +147,7 @@ fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
         assignment: Some(Box::new(Assignment {
             task: if long { words::beginning(task) } else { task.to_owned() },
             task_file: if long { TASK_FILE.to_owned() } else { String::new() },
-            contract: contract_of(request),
+            contract,
             promise_match: request.promise_match,
             ultrawork: armer.flavour == Flavour::Ultrawork,
             start,
@@ -156,16 +157,18 @@ fn new_record(request: &Request, task: &str, armer: Armer<'_>) -> Record {
     }
 }
 
-fn contract_of(request: &Request) -> Contract {
+/// The project's checks hold in this loop too, before those that were typed.
+fn contract_of(request: &Request, settings: Settings) -> Contract {
     let limit_seconds = request.check_timeout;
-    let checks = request.checks.iter().map(|run| Check { run: run.clone(), limit_seconds });
+    let typed = request.checks.iter().map(|run| Check { run: run.clone(), limit_seconds });
+    let checks = settings.and_more(typed);
     let usual = Guardrails::default();
     Contract {
         token: request.promise.clone(),
         min_tool_calls: request.min_tool_calls,
         without_work: request.without_work,
         min_iterations: request.min_iterations,
-        checks: checks.collect(),
+        checks,
         guardrails: Guardrails {
             max_iterations: Some(request.max_iterations).filter(|limit| *limit > 0),
             max_unchanged: request.no_progress.unwrap_or(usual.max_unchanged),

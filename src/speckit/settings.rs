@@ -78,6 +78,18 @@ impl Settings {
         )))
     }
 
+    /// Returns the checks of the settings and then these, without those that run the same command.
+    pub fn and_more(self, more: impl IntoIterator<Item = Check>) -> Vec<Check> {
+        let mut checks = self.checks;
+        for check in more {
+            // A block of text ends with a line break, and means the same command.
+            if !checks.iter().any(|other| other.run.trim() == check.run.trim()) {
+                checks.push(check);
+            }
+        }
+        checks
+    }
+
     /// Returns whether the settings of the project at `root` switch the loop off; those that cannot
     /// be used switch nothing off.
     pub fn switch_off(root: &Path) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::cli::{printed, spool};
 use crate::support::{ALL_DONE, Bench};
-use crate::{PROMISE, armed, await_file, works_and_says};
+use crate::{PROMISE, armed, await_file, ralph, works_and_says};
 use serde_json::Value;
 use std::fs;
 
@@ -18,6 +18,34 @@ fn they_run_only_when_the_agent_claims_to_be_done() {
     assert_eq!(runs(&bench), 0);
     works_and_says(&bench, PROMISE).told();
     assert_eq!(runs(&bench), 1);
+}
+
+#[test]
+fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typed() {
+    let settings = "---\nchecks: [echo settings >> ../runs, {run: 'true', limit: 9}]\n---\n";
+    for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
+        let bench = Bench::folder().settings(settings);
+        let arguments = "\"Make it\" --completion-promise DONE --check 'true' --check 'echo typed >> ../runs; exit 1'";
+        let armed = bench.command("s1", command, arguments).run();
+        let (first, second) = ("`echo settings >> ../runs`", "`echo typed >> ../runs; exit 1`");
+        let contract = armed.context();
+        assert!(contract.find(first).unwrap() < contract.find(second).unwrap(), "{contract}");
+        assert_eq!(contract.matches("This check has to pass").count(), 3, "{contract}");
+        assert!(contract.contains("within 9 s: `true`"), "{contract}");
+        let stop = works_and_says(&bench, PROMISE);
+        assert!(stop.reason().contains(second) && !stop.reason().contains(first), "{stop}");
+        assert_eq!(fs::read_to_string(bench.path("../runs")).unwrap(), "settings\ntyped\n");
+    }
+}
+
+#[test]
+fn s3_a_promise_is_not_enough_where_the_settings_have_a_check() {
+    let bench = Bench::folder().settings("---\nchecks:\n  - test -f ../made\n---\n");
+    ralph(&bench, "s1", "\"Make it\"").context();
+    assert!(works_and_says(&bench, PROMISE).reason().contains("`test -f ../made` (exit code 1)"));
+    fs::write(bench.path("../made"), "").unwrap();
+    works_and_says(&bench, PROMISE).told();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
 }
 
 #[test]
