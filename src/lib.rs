@@ -2,6 +2,10 @@
 //!
 //! `ARCHITECTURE.md` has the floor plan and the invariants.
 
+#[cfg(feature = "cli")]
+#[macro_use]
+pub mod print;
+
 pub mod checks;
 pub mod claude;
 pub mod engine;

@@ -56,6 +56,6 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
     let taken = adopt(&project, adopter).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("{}\n\n{}", taken.line, taken.contract);
+    outln!("{}\n\n{}", taken.line, taken.contract);
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
             bail!("the loop is over already\n`spool status` tells why");
         }
     }
-    anstream::println!(
+    outln!(
         "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far."
     );
     Ok(ExitCode::SUCCESS)

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
 use super::{Where, own_session};
 use crate::engine::Demand;
 use crate::ralph::end::{cancelled, end, live, meant};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
 use crate::speckit::project::Project;
-use crate::store::closing::Telling;
+use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, Record};
 
 /// End a loop; its notes and journal stay.
@@ -33,16 +33,19 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
     if let Some(record) = ralph_meant(args, &project, session.as_deref())? {
         let loops = Loops::of(&project.root);
         let ended = end(&loops, &record.session, Demand::Cancelled, Telling::Done)?;
-        anstream::println!("{}", cancelled(&ended.unwrap_or(record)));
+        let Some((ended, unnoted)) = ended else {
+            bail!("the loop was over before\n`spool status` tells why");
+        };
+        outln!("{}{}", cancelled(&ended), not_noted(unnoted));
         return Ok(ExitCode::SUCCESS);
     }
     let feature = feature_to_cancel(&project, args.feature.as_deref(), session.as_deref())
         .map_err(|refusal| anyhow!("{refusal}"))?;
     if let Some(summary) = summary(&project, &feature) {
-        anstream::println!("{summary}\n");
+        outln!("{summary}\n");
     }
     let done = cancel(&project, &feature).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("{} {}", done.headline(), done.cleanup);
+    outln!("{} {}", done.headline(), done.cleanup);
     Ok(ExitCode::SUCCESS)
 }
 

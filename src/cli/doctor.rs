@@ -595,7 +595,7 @@ fn print_json(checks: &[Check]) -> Result<()> {
         checks: &'a [Check],
     }
     let ok = checks.iter().all(|check| check.status != Status::Fail);
-    anstream::println!("{}", serde_json::to_string_pretty(&Report { version: 1, ok, checks })?);
+    outln!("{}", serde_json::to_string_pretty(&Report { version: 1, ok, checks })?);
     Ok(())
 }
 
@@ -606,20 +606,20 @@ fn print_for_people(checks: &[Check]) {
             Status::Warn => ("warn", style::WARN),
             Status::Fail => ("fail", style::BAD),
         };
-        anstream::println!("{style}{word}{style:#}  {}", check.found);
+        outln!("{style}{word}{style:#}  {}", check.found);
         if let Some(next) = &check.next {
-            anstream::println!("      {next}");
+            outln!("      {next}");
         }
     }
     let fails = checks.iter().filter(|check| check.status == Status::Fail).count();
     let warnings = checks.iter().filter(|check| check.status == Status::Warn).count();
-    anstream::println!();
+    outln!();
     match (fails, warnings) {
-        (0, 0) => anstream::println!("everything is in order"),
-        (0, 1) => anstream::println!("a loop works; one thing is worth a look"),
-        (0, _) => anstream::println!("a loop works; {warnings} things are worth a look"),
-        (1, _) => anstream::println!("a loop does not work: one thing must be put right"),
-        _ => anstream::println!("a loop does not work: {fails} things must be put right"),
+        (0, 0) => outln!("everything is in order"),
+        (0, 1) => outln!("a loop works; one thing is worth a look"),
+        (0, _) => outln!("a loop works; {warnings} things are worth a look"),
+        (1, _) => outln!("a loop does not work: one thing must be put right"),
+        _ => outln!("a loop does not work: {fails} things must be put right"),
     }
 }
 

@@ -52,18 +52,18 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         for (session, entry) in all.iter().skip(skipped) {
             let mut value = serde_json::to_value(entry)?;
             value["session"] = session.as_str().into();
-            anstream::println!("{value}");
+            outln!("{value}");
         }
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        anstream::println!("Nothing is written yet: no loop has run in this project.");
+        outln!("Nothing is written yet: no loop has run in this project.");
     }
     for (session, entry) in all.iter().skip(skipped) {
-        anstream::println!("{}", line(session, entry));
+        outln!("{}", line(session, entry));
     }
     if unread > 0 {
-        anstream::eprintln!("{unread} lines could not be read and are left out.");
+        errln!("{unread} lines could not be read and are left out.");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+use crate::print;
 use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
 use crate::store::loops::{BY_SESSION, BY_TERMINAL};
@@ -77,7 +78,11 @@ pub fn main() -> ExitCode {
     }
     crate::exec::keeper::keep_if_asked();
     crate::runner::process::keep_if_asked();
-    let result = match parsed().command {
+    let command = match Spool::try_parse() {
+        Ok(spool) => spool.command,
+        Err(error) => return said_by_clap(&unproposed(error)),
+    };
+    let result = match command {
         Command::Demo(args) => demo::run(&args),
         Command::Ralph(args) => ralph::run(&args),
         Command::Setup(args) => setup::run(&args),
@@ -94,15 +99,17 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Plugin(args) => plugin::run(&args),
     };
-    result.unwrap_or_else(|error| {
-        anstream::eprintln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
+    print::exit_code(result.unwrap_or_else(|error| {
+        errln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());
         ExitCode::FAILURE
-    })
+    }))
 }
 
-/// The command line, parsed; a mistake ends the program with words on it.
-fn parsed() -> Spool {
-    Spool::try_parse().unwrap_or_else(|error| unproposed(error).exit())
+/// Prints help, the version or what is wrong with the arguments.
+fn said_by_clap(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    let code = u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+    if printed.is_err() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
 
 /// The error without a proposal that takes all consent away: a typo must not lead there.

@@ -9,6 +9,7 @@ use super::{Where, asked_from, own_session};
 use crate::ralph::pause;
 use crate::runner::requests::Request;
 use crate::speckit::project::printable;
+use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 
 /// Pause a loop: the agent may stop, the loop stays armed.
@@ -34,7 +35,7 @@ pub fn run(args: &PauseArgs) -> Result<ExitCode> {
     {
         ask(&runner, Request::Pause)?;
         let change = printable(&runner.change);
-        anstream::println!(
+        outln!(
             "The loop of `{change}` pauses when its iteration is over.\n`spool resume --change {change}` goes on with it, `spool stop --change {change}` ends it."
         );
         return Ok(ExitCode::SUCCESS);
@@ -42,9 +43,9 @@ pub fn run(args: &PauseArgs) -> Result<ExitCode> {
     let loops = Loops::of(&args.place.with_loops()?.root);
     let meant = pause::meant(&loops, args.session.as_deref(), own_session().as_deref());
     let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
-    let Some(record) = pause::pause(&loops, &session, asked_from(&session))? else {
+    let Some((record, unnoted)) = pause::pause(&loops, &session, asked_from(&session))? else {
         bail!("the loop is over already\n`spool status` tells why");
     };
-    anstream::println!("{}", pause::paused(&record));
+    outln!("{}{}", pause::paused(&record), not_noted(unnoted));
     Ok(ExitCode::SUCCESS)
 }

@@ -39,14 +39,14 @@ pub fn run(args: &PluginArgs) -> Result<ExitCode> {
             let folder = assembly.folder.display();
             match assembly.replaced {
                 Some(version) => {
-                    anstream::println!(
+                    outln!(
                         "wrote the plugin {} to `{folder}`, in place of {version}",
                         plugin::VERSION
                     );
                 }
-                None => anstream::println!("wrote the plugin {} to `{folder}`", plugin::VERSION),
+                None => outln!("wrote the plugin {} to `{folder}`", plugin::VERSION),
             }
-            anstream::println!("to try it for one session: claude --plugin-dir '{folder}'");
+            outln!("to try it for one session: claude --plugin-dir '{folder}'");
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -9,6 +9,7 @@ use super::{Where, asked_from, own_session};
 use crate::ralph::pause;
 use crate::runner::requests::Request;
 use crate::speckit::project::printable;
+use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 
 /// Go on with a paused loop.
@@ -33,15 +34,15 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
     {
         ask(&runner, Request::Resume)?;
         let change = printable(&runner.change);
-        anstream::println!("The loop of `{change}` goes on.");
+        outln!("The loop of `{change}` goes on.");
         return Ok(ExitCode::SUCCESS);
     }
     let loops = Loops::of(&args.place.with_loops()?.root);
     let meant = pause::meant_to_go_on(&loops, args.session.as_deref(), own_session().as_deref());
     let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
-    let Some(record) = pause::go_on(&loops, &session, asked_from(&session))? else {
+    let Some((record, unnoted)) = pause::go_on(&loops, &session, asked_from(&session))? else {
         bail!("the loop is not paused any more\n`spool status` tells how it stands");
     };
-    anstream::println!("{}", pause::resumed(&record));
+    outln!("{}{}", pause::resumed(&record), not_noted(unnoted));
     Ok(ExitCode::SUCCESS)
 }

@@ -165,7 +165,7 @@ impl<'a> Setup<'a> {
 
         for step in &steps {
             self.perform(step, &programs, client.as_ref())?;
-            anstream::println!("{}", self.describe(step, Tense::Did));
+            outln!("{}", self.describe(step, Tense::Did));
         }
         let Some(client) = client else {
             self.say_that_there_is_no_client(Tense::Did);
@@ -173,7 +173,7 @@ impl<'a> Setup<'a> {
         };
         let installed = check_installed(&client)?;
         self.note_copy(&mut receipt, &installed)?;
-        anstream::println!(
+        outln!(
             "\nnext: start Claude Code anew in a project that has a tasks.md, and type /speckit:implement\n\
              `spool doctor` tells whether anything is in the way"
         );
@@ -245,7 +245,7 @@ impl<'a> Setup<'a> {
             for folder in [&self.places.bin, &self.places.data] {
                 remove_if_empty(folder);
             }
-            anstream::println!(
+            outln!(
                 "nothing to remove: there is no `{}`",
                 self.places.data.join(receipt::FILE_NAME).display()
             );
@@ -280,11 +280,11 @@ impl<'a> Setup<'a> {
         for step in &steps {
             self.undo(step, &mut receipt)?;
             if !matches!(step, Step::Forget(_)) {
-                anstream::println!("{}", self.describe(step, Tense::Did));
+                outln!("{}", self.describe(step, Tense::Did));
             }
         }
         for folder in &unreachable {
-            anstream::eprintln!(
+            errln!(
                 "error: no `claude` was found on PATH, so the plugin is still registered in `{}`\n\
                  run `spool setup --remove --claude PATH` with the path of Claude Code",
                 folder.display()
@@ -363,7 +363,7 @@ impl<'a> Setup<'a> {
             Step::RemoveCopy(copy) => remove_copy(copy),
             Step::RemoveCommands(registration) => {
                 for kept in user_commands::remove(&registration.claude_folder)? {
-                    anstream::eprintln!(
+                    errln!(
                         "left alone: `{}` is no longer what `spool setup` put there",
                         kept.display()
                     );
@@ -484,7 +484,7 @@ impl<'a> Setup<'a> {
 
     fn tell(&self, steps: &[Step]) {
         for step in steps.iter().filter(|step| !matches!(step, Step::Forget(_))) {
-            anstream::println!("{}", self.describe(step, Tense::Would));
+            outln!("{}", self.describe(step, Tense::Would));
         }
     }
 
@@ -493,7 +493,7 @@ impl<'a> Setup<'a> {
             Tense::Would => "would be",
             Tense::Did => "is",
         };
-        anstream::eprintln!(
+        errln!(
             "error: no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
              run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\
              claude --plugin-dir '{}'",

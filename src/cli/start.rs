@@ -40,9 +40,9 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let armer = Armer { session: session.as_deref(), by: "terminal", transcript: None };
     let started =
         arm(&args.place.project()?, &request, armer).map_err(|refusal| anyhow!("{refusal}"))?;
-    anstream::println!("{}", started.summary());
+    outln!("{}", started.summary());
     if session.is_none() {
-        anstream::println!(
+        outln!(
             "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop."
         );
     }

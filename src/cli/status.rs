@@ -32,19 +32,17 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.json {
         let mut value = report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
         value["runners"] = serde_json::to_value(&runners)?;
-        anstream::println!("{}", serde_json::to_string_pretty(&value)?);
+        outln!("{}", serde_json::to_string_pretty(&value)?);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(report) = report {
-        anstream::print!("{}", report.text());
+        out!("{}", report.text());
     }
     if !runners.is_empty() {
-        anstream::println!(
-            "Loops of `spool ralph` (`spool ralph --status --change ID` tells more):"
-        );
+        outln!("Loops of `spool ralph` (`spool ralph --status --change ID` tells more):");
     }
     for runner in &runners {
-        anstream::println!("  {}", runner.line());
+        outln!("  {}", runner.line());
     }
     Ok(ExitCode::SUCCESS)
 }

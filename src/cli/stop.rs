@@ -52,7 +52,7 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     let change = printable(&running.change);
     ask(&running, Request::Stop)?;
     if args.wait == 0 {
-        anstream::println!("The runner of `{change}` (process {}) was asked to end.", running.pid);
+        outln!("The runner of `{change}` (process {}) was asked to end.", running.pid);
         return Ok(ExitCode::SUCCESS);
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
@@ -68,7 +68,7 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
         }
         world::pause(LOOK);
     }
-    anstream::println!("{}", seen(&running.folder, &change));
+    outln!("{}", seen(&running.folder, &change));
     Ok(ExitCode::SUCCESS)
 }
 

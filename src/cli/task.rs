@@ -157,31 +157,31 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
             "done": list.done(),
             "total": list.tasks.len(),
         });
-        anstream::println!("{answer}");
+        outln!("{answer}");
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
-        anstream::println!("The loop of {} is over ({reason}). End your turn.", job.feature.name);
+        outln!("The loop of {} is over ({reason}). End your turn.", job.feature.name);
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
-        anstream::println!("{}", nothing_open(&list));
+        outln!("{}", nothing_open(&list));
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {
         if let Some(parent) = list.parent_of(task) {
-            anstream::println!("Part of {} {}:", printable(&parent.id), printable(&parent.title));
+            outln!("Part of {} {}:", printable(&parent.id), printable(&parent.title));
         }
-        anstream::println!("{}\n", text::block(&list.block_text(task, &text)));
+        outln!("{}\n", text::block(&list.block_text(task, &text)));
     }
-    anstream::println!("{}", job.instruction(&next, &list));
+    outln!("{}", job.instruction(&next, &list));
     Ok(ExitCode::SUCCESS)
 }
 
 fn show(job: &Job<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).with_context(|| missing(id))?;
-    anstream::println!("{}", text::block(&list.block_text(task, &text)));
+    outln!("{}", text::block(&list.block_text(task, &text)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -191,7 +191,7 @@ fn list_as_json(job: &Job<'_>) -> Result<ExitCode> {
     let all = list.tasks.iter();
     let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
     let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-    anstream::println!("{answer}");
+    outln!("{answer}");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -203,10 +203,10 @@ fn list(job: &Job<'_>, most: usize) -> Result<ExitCode> {
     for task in shown {
         let mark = if task.done { 'x' } else { ' ' };
         let title: String = printable(&task.title).chars().take(TITLE).collect();
-        anstream::println!("[{mark}] {} {title}", printable(&task.id));
+        outln!("[{mark}] {} {title}", printable(&task.id));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
-    anstream::println!("{} of {} done{more}", list.done(), list.tasks.len());
+    outln!("{} of {} done{more}", list.done(), list.tasks.len());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -219,7 +219,7 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
         // The command runs while the books are closed: it may take long, and others work meanwhile.
         let proof = if task.done { Proof::None } else { job.proof(task, &text) };
         if let Some(words) = unproved(task, proof, &job.project.root, limit) {
-            anstream::println!("{words}");
+            outln!("{words}");
             refused = true;
             continue;
         }
@@ -228,12 +228,12 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
             Done::Now => "",
             Done::Before => " already",
         };
-        anstream::println!("{} is done{already}.{}", task.id, left_alone(&books));
+        outln!("{} is done{already}.{}", task.id, left_alone(&books));
     }
     if refused {
         return Ok(ExitCode::FAILURE);
     }
-    anstream::println!("{}", job.what_next()?);
+    outln!("{}", job.what_next()?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -260,22 +260,28 @@ fn fail(job: &Job<'_>, id: &str, why: &str) -> Result<ExitCode> {
             "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
         ),
     };
-    anstream::println!("{text}");
+    outln!("{text}");
     Ok(ExitCode::SUCCESS)
 }
 
 fn block(job: &Job<'_>, need: &str) -> Result<ExitCode> {
     job.open()?.block(need)?;
     let reason = over(job.project, job.feature).unwrap_or_default();
-    anstream::println!(
+    outln!(
         "Noted, the loop is over ({reason}). End your turn now: say what the person must do and what is done so far."
     );
     Ok(ExitCode::SUCCESS)
 }
 
 fn add(job: &Job<'_>, after: &str, what: &str) -> Result<ExitCode> {
-    let id = job.open()?.add(after, what)?;
-    anstream::println!("Added {} behind {after}. {}", printable(&id), job.what_next()?);
+    let (id, done) = job.open()?.add(after, what)?;
+    let id = printable(&id);
+    match done {
+        Done::Now => outln!("Added {id} behind {after}. {}", job.what_next()?),
+        Done::Before => {
+            outln!("{id} was added already after {after}. {}", job.what_next()?);
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -285,27 +291,24 @@ fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let command = match job.proof(task, &text) {
         Proof::Run(command) => command,
         Proof::None => {
-            anstream::println!(
-                "{} has no Verify command in backticks: check it by reading.",
-                task.id
-            );
+            outln!("{} has no Verify command in backticks: check it by reading.", task.id);
             return Ok(ExitCode::SUCCESS);
         }
         Proof::New(command) => {
-            anstream::println!("{}", not_run(task, &command));
+            outln!("{}", not_run(task, &command));
             return Ok(ExitCode::FAILURE);
         }
         Proof::Changed(known) => {
-            anstream::println!("{}", changed(task, &known));
+            outln!("{}", changed(task, &known));
             return Ok(ExitCode::FAILURE);
         }
     };
     let result = checks::run(&command, &job.project.root, limit);
     if result.passed {
-        anstream::println!("{} passes: `{command}`", task.id);
+        outln!("{} passes: `{command}`", task.id);
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{}", failure(&result));
+    outln!("{}", failure(&result));
     Ok(ExitCode::FAILURE)
 }
 
@@ -417,7 +420,7 @@ fn unproved(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Option<S
             (!result.passed).then(|| refusal(task, &result))
         }
         Proof::New(command) => {
-            anstream::println!("{}", not_run(task, &command));
+            outln!("{}", not_run(task, &command));
             None
         }
         Proof::Changed(known) => Some(changed(task, &known)),

@@ -13,7 +13,7 @@ use crate::ralph::report::Report;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
 use crate::speckit::project::Project;
-use crate::store::closing::Telling;
+use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::world;
 
@@ -124,9 +124,9 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
             loops.folder().display()
         ))
     })?;
-    let record = record.ok_or_else(nothing)?;
-    Ok(Answer::stop_command(&ralph::end::cancelled(&record))
-        .log(&format!("Cancelled the ralph loop of session {session}")))
+    let (record, unnoted) = record.ok_or_else(nothing)?;
+    let text = ralph::end::cancelled(&record) + &not_noted(unnoted);
+    Ok(Answer::stop_command(&text).log(&format!("Cancelled the ralph loop of session {session}")))
 }
 
 fn owns_ralph_loop(event: &Event) -> bool {

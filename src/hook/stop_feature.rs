@@ -16,6 +16,7 @@ use crate::engine::{
 use crate::evidence::commits;
 use crate::evidence::progress::still;
 use crate::speckit::arm::{new_record, path_of};
+use crate::speckit::ending::complete_end;
 use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::settings::{SETTINGS, SettingsError};
@@ -94,7 +95,13 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some(answer) = claim.as_ref().and_then(over) {
-        note_let_go(loops, claim.as_ref(), event.session());
+        if complete_end(loops, &feature.name, event.session())? {
+            return turn(scene, None, None).map(Option::unwrap_or_default);
+        }
+        // Whoever ended the loop may have been killed before its claim was closed.
+        let unclosed = earlier.as_ref().filter(|_| claim.is_some_and(|it| it.closed.is_none()));
+        let _closed = unclosed.map(|record| close_claim(loops, record));
+        note_let_go(loops, loops.claim(&feature.name).as_ref(), event.session());
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
@@ -233,6 +240,12 @@ impl Seat<'_> {
             let line = format!("Feature {about} is driven by session {owner} now");
             return self.close(&Demand::Stopped, &line);
         }
+        if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
+            // Whoever ended it was killed before the record had the end: it keeps its name and words.
+            let (record, telling) = (&mut self.record, Telling::AtNextStop);
+            close_record(&self.folder, record, &reason, &claim.words, telling)?;
+            return self.tell_end(&reason).map(|told| Judged::Answer(told.unwrap_or_default()));
+        }
         if let Some(reason) = claim.closed {
             let line = format!("The loop of feature {about} is over ({reason})");
             return self.close(&Demand::Cancelled, &line);
@@ -311,13 +324,17 @@ impl Seat<'_> {
         }
         let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
         self.folder.save(&self.record)?;
-        self.note(desk, &judgement.verdict)?;
-        let answer = match judgement.verdict {
-            Verdict::Wait(waiting) => waiting_and_telling(&waiting, of_a_pause.as_deref()),
-            Verdict::Continue(missing) => self.continue_answer(desk, &missing),
-            Verdict::End(reason) => self.end_answer(desk, &seen, &reason),
-        };
-        Ok(Judged::Answer(answer))
+        let noted = self.note(desk, &judgement.verdict);
+        Ok(Judged::Answer(match (judgement.verdict, noted) {
+            (Verdict::End(reason), Ok(())) => self.end_answer(desk, &seen, &reason),
+            // It is over, and the record says so: the person hears of it whatever the journal has.
+            (Verdict::End(reason), Err(error)) => self
+                .end_answer(desk, &seen, &reason)
+                .log(&format!("The end is not in the journal: {error}")),
+            (_, Err(error)) => return Err(error),
+            (Verdict::Wait(waiting), _) => waiting_and_telling(&waiting, of_a_pause.as_deref()),
+            (Verdict::Continue(missing), _) => self.continue_answer(desk, &missing),
+        }))
     }
 
     /// Keeps which open tasks are gone from the list: they may come back, and are told at the end.
@@ -366,17 +383,22 @@ impl Seat<'_> {
 
     /// Tells the person once why the loop ended between two stops.
     fn tell_end(&mut self, reason: &TerminalReason) -> io::Result<Option<Answer>> {
+        let feature = self.scene.project.feature_at(&self.record.folder);
+        let (message, line) = match (words::moved_message(&self.record), feature) {
+            (Some(message), _) => (message.clone(), message),
+            (None, Ok(feature)) => {
+                let desk = Desk::read_even_without_state(&feature);
+                let message = words::end_message(&desk, &self.record.ledger, reason, None);
+                (message, words::end_line(&desk, reason))
+            }
+            (None, Err(_)) => {
+                let line = words::end_without_files(&self.record);
+                (line.clone(), line)
+            }
+        };
         self.record.untold = false;
         self.folder.save(&self.record)?;
-        if let Some(message) = words::moved_message(&self.record) {
-            return Ok(Some(Answer::tell(&message).log(&message)));
-        }
-        let Ok(feature) = self.scene.project.feature_at(&self.record.folder) else {
-            return Ok(None);
-        };
-        let desk = Desk::read_even_without_state(&feature);
-        let message = words::end_message(&desk, &self.record.ledger, reason, None);
-        Ok(Some(Answer::tell(&message).log(&words::end_line(&desk, reason))))
+        Ok(Some(Answer::tell(&message).log(&line)))
     }
 
     fn note(&self, desk: &Desk, verdict: &Verdict) -> io::Result<()> {

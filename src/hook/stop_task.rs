@@ -120,9 +120,21 @@ impl Seat<'_> {
         }
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         self.folder.save(&self.record)?;
-        self.note(contract, seen, &verdict)?;
-        Ok(match &verdict {
-            Verdict::Wait(waiting) => waiting_and_telling(waiting, of_a_pause.as_deref()),
+        let noted = self.note(contract, seen, &verdict);
+        if !matches!(verdict, Verdict::End(_)) {
+            noted?;
+        } else if let Err(error) = noted {
+            // It is over, and the record says so: the person hears of it whatever the journal has.
+            let answer = self.answer(&verdict, of_a_pause.as_deref());
+            return Ok(answer.log(&format!("The end is not in the journal: {error}")));
+        }
+        Ok(self.answer(&verdict, of_a_pause.as_deref()))
+    }
+
+    /// What is said about a verdict that is kept.
+    fn answer(&self, verdict: &Verdict, of_a_pause: Option<&str>) -> Answer {
+        match verdict {
+            Verdict::Wait(waiting) => waiting_and_telling(waiting, of_a_pause),
             Verdict::Continue(missing) => {
                 let reason = words::go_on(&self.record, &self.folder, missing);
                 let line = words::progress(&self.record, missing);
@@ -132,7 +144,7 @@ impl Seat<'_> {
                 let message = words::end_message(&self.record, reason);
                 Answer::tell(&message).log(&message)
             }
-        })
+        }
     }
 
     fn grounds(&self, reason: &TerminalReason) -> &'static str {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::words;
 use crate::engine::{Contract, Demand, Observation, decide};
 use crate::speckit::arm::Refusal;
-use crate::store::closing::{Telling, close_record};
+use crate::store::closing::{Telling, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
 use crate::text::{self, counted};
 
@@ -50,7 +50,7 @@ pub fn end(
     session: &str,
     demand: Demand,
     telling: Telling,
-) -> io::Result<Option<Record>> {
+) -> io::Result<Option<(Record, Unnoted)>> {
     if !loops.knows(session) {
         return Ok(None);
     }
@@ -63,8 +63,8 @@ pub fn end(
     let Some(reason) = decide(&Contract::default(), &record.ledger, &seen).ledger.ended else {
         return Ok(None);
     };
-    close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
-    Ok(Some(record))
+    let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+    Ok(Some((record, unnoted)))
 }
 
 /// Returns what a person reads when a loop was cancelled.

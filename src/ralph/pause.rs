@@ -4,6 +4,7 @@ use std::io;
 
 use crate::speckit::arm::Refusal;
 use crate::speckit::project::printable;
+use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, RALPH, Record};
 use crate::store::pausing::{pause_record, resume_record};
 use crate::world;
@@ -27,29 +28,30 @@ pub fn meant_to_go_on(
 /// Pauses a session's loop and returns its record; `None` when no loop of it lives.
 ///
 /// A pause that was asked for stays as it is; one after a failure becomes one that somebody asked for.
-pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<Record>> {
+pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
     if record.pause().is_none_or(Pause::ends_by_itself) {
         let pause = Pause { at: world::now(), by: by.to_owned(), ..Pause::default() };
-        pause_record(&folder, &mut record, pause)?;
+        let unnoted = pause_record(&folder, &mut record, pause)?;
+        return Ok(Some((record, unnoted)));
     }
-    Ok(Some(record))
+    Ok(Some((record, None)))
 }
 
 /// Ends the pause of a session's loop and returns its record; `None` when no loop of it is paused.
 ///
 /// `by` is where somebody asked for it, as in [`Pause`].
-pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<Record>> {
+pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
         return Ok(None);
     };
     let asked = Pause { by: by.to_owned(), ..Pause::default() };
-    resume_record(&folder, &mut record, &asked.words())?;
-    Ok(Some(record))
+    let unnoted = resume_record(&folder, &mut record, &asked.words())?;
+    Ok(Some((record, unnoted)))
 }
 
 /// Returns what a person reads when a loop was paused.

@@ -43,6 +43,8 @@ pub struct Books<'a> {
     feature: &'a Feature,
     session: Option<&'a str>,
     _lock: Lock,
+    /// Whose journal has the entries: that of the session whose loop it is, or of the terminal.
+    owner: String,
     text: Vec<u8>,
     /// The task list as it stands.
     pub list: TaskList,
@@ -116,6 +118,11 @@ impl<'a> Books<'a> {
                 loops.folder().display()
             ))
         })?;
+        let claim = loops
+            .read_claim(&feature.name)
+            .map_err(|error| NotKept(format!("{error}\nmake it readable, then try again")))?;
+        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
+        let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         // Whoever was killed while writing left a file that nobody needs.
         for name in [TASKS, STATE] {
             remove_leftovers(&feature.folder.join(name), LEFT_ALONE);
@@ -123,7 +130,7 @@ impl<'a> Books<'a> {
         let (list, text) = read_list(feature)?;
         // Nothing unreadable is overwritten: the stop hook speaks about it.
         let state = State::read_at_once(feature);
-        Ok(Self { project, feature, session, _lock: lock, text, list, state })
+        Ok(Self { project, feature, session, _lock: lock, owner, text, list, state })
     }
 
     /// Returns a task by its id; an error that lists the open ones when there is none of that id.
@@ -168,10 +175,11 @@ impl<'a> Books<'a> {
             return Ok(Done::Now);
         }
         // Ticked by hand, or by a call that was killed before it could write this down.
-        if !self.has_progress_of("done", &task) {
+        let start = format!("{} ", task.id);
+        if !self.has_progress("done", &start) {
             self.progress("done", &words)?;
         }
-        if !self.has_entry_of("done", &task) {
+        if !self.has_entry("done", &start) {
             self.journal("done", &words)?;
         }
         Ok(Done::Before)
@@ -222,10 +230,22 @@ impl<'a> Books<'a> {
         self.end(&seen)
     }
 
-    /// Puts a new task behind another one and returns its id.
-    pub fn add(&mut self, after: &str, what: &str) -> Result<String, NotKept> {
+    /// Puts a new task after another one and returns its id, and whether it was there already: a call that
+    /// is repeated, because the first one was interrupted, adds nothing.
+    pub fn add(&mut self, after: &str, what: &str) -> Result<(String, Done), NotKept> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
+        let words = |id: &str| format!("{id} behind {}: {what}", after.id);
+        if let Some(id) = self.added_before(&after, &what) {
+            self.write_state()?;
+            if !self.has_progress("added", &words(&id)) {
+                self.progress("added", &words(&id))?;
+            }
+            if !self.has_entry("added", &words(&id)) {
+                self.journal("added", &words(&id))?;
+            }
+            return Ok((id, Done::Before));
+        }
         let Some(Grown { text, id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
             return Err(NotKept(format!(
                 "`{what}` cannot stand behind {} as a task of its own: it reads as something else, or another task says the same\nsay it in other words",
@@ -234,8 +254,24 @@ impl<'a> Books<'a> {
         };
         self.write_list(text)?;
         self.write_state()?;
-        self.note("added", &format!("{id} behind {}: {what}", after.id))?;
-        Ok(id)
+        self.note("added", &words(&id))?;
+        Ok((id, Done::Now))
+    }
+
+    /// The open task that an earlier call has added with the same words after the same task: it follows that
+    /// task, or the progress notes name it.
+    fn added_before(&self, after: &Task, what: &str) -> Option<String> {
+        let text = format!("- [ ] {what}\n");
+        let title = TaskList::parse(text.as_bytes()).tasks.into_iter().next()?.title;
+        let end = after.block.start + self.list.whole_block(after, &self.text).len();
+        let says_the_same = |task: &&Task| !task.done && task.title == title;
+        let next = self.list.tasks.iter().find(|task| task.block.start >= end);
+        let named = |task: &&Task| {
+            self.has_progress("added", &format!("{} behind {}: {what}", task.id, after.id))
+        };
+        let mut same = self.list.tasks.iter().filter(says_the_same);
+        let found = next.filter(says_the_same).or_else(|| same.find(named))?;
+        Some(found.id.clone())
     }
 
     /// The repair for a failed task, when recovery is on and there is room for one more.
@@ -274,6 +310,7 @@ impl<'a> Books<'a> {
     fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, NotKept> {
         let telling = Telling::AtNextStop;
         end_loop(self.project, self.feature, self.session, seen, telling)
+            .map(|ended| ended.map(|ended| ended.reason))
             .map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
     }
 
@@ -328,26 +365,24 @@ impl<'a> Books<'a> {
         append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
     }
 
-    fn has_progress_of(&self, event: &str, task: &Task) -> bool {
+    fn has_progress(&self, event: &str, words: &str) -> bool {
         let notes = read::read(&self.feature.folder.join(PROGRESS), MOST_NOTES);
-        let start = format!("- [{event}] {} ", task.id);
+        let start = format!("- [{event}] {words}");
         notes.is_ok_and(|notes| {
             notes.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes()))
         })
     }
 
-    fn has_entry_of(&self, event: &str, task: &Task) -> bool {
-        let start = format!("{} ", task.id);
-        let bytes = Loops::of(&self.project.root).journal(&self.owner());
+    fn has_entry(&self, event: &str, words: &str) -> bool {
+        let bytes = Loops::of(&self.project.root).journal(&self.owner);
         let (entries, _) = journal::entries(&bytes);
         entries.iter().any(|entry| {
             entry.event == event
                 && entry.about == self.feature.name
-                && entry.words.starts_with(&start)
+                && entry.words.starts_with(words)
         })
     }
 
-    /// Goes into the journal of the session whose loop it is, or of the terminal.
     fn journal(&self, event: &str, words: &str) -> Result<(), NotKept> {
         let loops = Loops::of(&self.project.root);
         let entry = Entry {
@@ -359,13 +394,7 @@ impl<'a> Books<'a> {
             words: words.to_owned(),
             ..Entry::default()
         };
-        loops.note(&self.owner(), &entry).map_err(|error| unwritable(loops.folder(), &error))
-    }
-
-    fn owner(&self) -> String {
-        let claim = Loops::of(&self.project.root).claim(&self.feature.name);
-        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
-        owner.unwrap_or_else(|| TERMINAL.to_owned())
+        loops.note(&self.owner, &entry).map_err(|error| unwritable(loops.folder(), &error))
     }
 }
 

@@ -115,7 +115,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
             "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))
     })?;
-    let cleanup = match remove_state(feature) {
+    let mut cleanup = match remove_state(feature) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
         Err(Problem::Missing) => format!("There was no {STATE}; kept {PROGRESS} and the journal."),
         Err(problem) => format!(
@@ -123,6 +123,10 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
             feature.folder.join(STATE).display()
         ),
     };
+    if let Some(unnoted) = ended.as_ref().and_then(|ended| ended.unnoted.as_deref()) {
+        cleanup.push_str(" The end is not in the journal: ");
+        cleanup.push_str(unnoted);
+    }
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.
     let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);

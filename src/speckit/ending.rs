@@ -4,20 +4,31 @@ use std::io;
 
 use super::project::{Feature, Project};
 use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
-use crate::store::closing::{Telling, close_record, end_entry};
+use crate::store::closing::{Telling, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
+
+/// A loop that was ended from outside of a stop.
+#[derive(Debug)]
+pub struct Ended {
+    /// Why.
+    pub reason: TerminalReason,
+    /// Why the end is not in the journal yet, `None` when it is. The loop is over all the same, and the next
+    /// stop of its session completes what is missing.
+    pub unnoted: Unnoted,
+}
 
 /// Closes the claim on a feature and ends the record of the session that drives it, in that order.
 ///
 /// `seen` says why, `session` is whose loop it is when nobody has claimed it yet. Returns the reason
-/// that `decide` gave, `None` when the observation ends nothing or no loop lives.
+/// that `decide` gave, `None` when the observation ends nothing or no loop lives. On an error the loop
+/// is as it was.
 pub fn end_loop(
     project: &Project,
     feature: &Feature,
     session: Option<&str>,
     seen: &Observation,
     telling: Telling,
-) -> io::Result<Option<TerminalReason>> {
+) -> io::Result<Option<Ended>> {
     let loops = Loops::of(&project.root);
     let _lock = loops.lock()?;
     let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
@@ -29,43 +40,90 @@ pub fn end_loop(
     if claim.closed.is_some() {
         return Ok(None);
     }
-    loops.write_claim(&Claim {
+    let closed = Claim {
         session: owner.clone(),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         closed: Some(reason.name().to_owned()),
         words: reason.to_string(),
-        ..claim.clone()
-    })?;
-    let Some(owner) = owner.filter(|owner| is_session_id(owner)) else {
-        loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
-        return Ok(Some(reason));
+        reason: Some(reason.clone()),
+        ..claim
     };
-    let folder = match loops.session(&owner) {
-        // The claim is closed: the stop that holds the session's folder, or the next one, sees it.
+    loops.write_claim(&closed)?;
+    // From here on it is over: the claim has the reason, and the next stop of the session reads it there.
+    let noted = match owner.filter(|owner| is_session_id(owner)) {
+        Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),
+        None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
+    };
+    Ok(Some(Ended { reason, unnoted: unnoted(noted) }))
+}
+
+/// Writes the end that a claim has into the record of the session that drives the feature.
+fn end_record(
+    loops: &Loops,
+    owner: &str,
+    claim: &Claim,
+    reason: &TerminalReason,
+    telling: Telling,
+) -> io::Result<()> {
+    let folder = match loops.session(owner) {
+        // The stop that holds the session's folder, or the next one, sees the closed claim.
         Err(error)
-            if reason == TerminalReason::Cancelled && error.kind() == io::ErrorKind::TimedOut =>
+            if *reason == TerminalReason::Cancelled && error.kind() == io::ErrorKind::TimedOut =>
         {
-            return Ok(Some(reason));
+            return Ok(());
         }
         found => found?,
     };
     let record = folder.record()?;
     if record.as_ref().is_some_and(Record::is_live_ralph) {
         // The session has gone on to a task of its own: that loop is another one.
-        folder.note(&end_entry(&feature.name, 0, &reason, &reason.to_string()))?;
-        return Ok(Some(reason));
+        return folder.note(&end_entry(&claim.about, 0, reason, &claim.words));
     }
-    let record = record.filter(|record| record.about == feature.name);
-    let mut record = match record {
+    let mut record = match record.filter(|record| record.about == claim.about) {
         Some(record) => record,
         // The agent speaks before its session has ever stopped: the loop is this session's.
-        None => super::arm::new_record(&claim, &owner, "claim", None),
+        None => super::arm::new_record(claim, owner, "claim", None),
     };
-    feature.name.clone_into(&mut record.about);
-    feature.relative.clone_into(&mut record.folder);
+    claim.about.clone_into(&mut record.about);
+    claim.folder.clone_into(&mut record.folder);
     if record.ledger.is_live() {
-        close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+        let unnoted = close_record(&folder, &mut record, reason, &claim.words, telling)?;
+        return unnoted.map_or(Ok(()), |why| Err(io::Error::other(why)));
     }
-    Ok(Some(reason))
+    Ok(())
+}
+
+/// Completes an end that did not reach the record of this session, because its writer was killed or a disk
+/// was full; returns whether there was one. Only then is anything written.
+pub fn complete_end(loops: &Loops, feature: &str, session: &str) -> io::Result<bool> {
+    if !loops.claim(feature).is_some_and(|claim| is_to_be_told(&claim, session)) {
+        return Ok(false);
+    }
+    let _lock = loops.lock()?;
+    let claim = loops.read_claim(feature)?.filter(|claim| is_to_be_told(claim, session));
+    let Some((claim, reason)) = claim.and_then(|claim| Some((claim.clone(), claim.reason?))) else {
+        return Ok(false);
+    };
+    // A loop that this session began later, or this one's end, stands there already.
+    let is_there = |record: &Record| {
+        record.is_live_ralph()
+            || record.armed_at > claim.armed_at
+            || (!record.ledger.is_live()
+                && record.about == claim.about
+                && record.armed_at == claim.armed_at)
+    };
+    if loops.peek(session).as_ref().is_some_and(is_there) {
+        return Ok(false);
+    }
+    end_record(loops, session, &claim, &reason, Telling::AtNextStop)?;
+    Ok(true)
+}
+
+/// Whether a claim was closed by an end that the person of this session has to hear of. Whoever cancels
+/// knows of it.
+fn is_to_be_told(claim: &Claim, session: &str) -> bool {
+    claim.closed.is_some()
+        && claim.session.as_deref() == Some(session)
+        && claim.reason.as_ref().is_some_and(|reason| *reason != TerminalReason::Cancelled)
 }

@@ -248,6 +248,13 @@ pub fn moved_message(record: &Record) -> Option<String> {
     ))
 }
 
+/// Returns what a person reads when a loop ended and its feature cannot be found.
+pub fn end_without_files(record: &Record) -> String {
+    let (name, words) = (printable(&record.about), printable(&record.words));
+    let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
+    format!("Ralph-speckit ended the loop of {name} ({reason}): {words}.")
+}
+
 /// Returns what a person reads when the loop's state file was taken away and tasks are open.
 pub fn gone_message(feature: &str, place: Place, ledger: &Ledger) -> String {
     let mut text =

@@ -16,20 +16,35 @@ pub enum Telling {
     AtNextStop,
 }
 
-/// Writes the end into a session's record and journal; the iteration count stays as it is.
+/// Why an entry that belongs to a change is not in the journal, `None` when it is there. The change is made
+/// all the same: whoever reports it says so, and does not say that it failed.
+pub type Unnoted = Option<String>;
+
+/// Writes the end into a session's record and journal; the iteration count stays as it is. On an error the
+/// record is as it was.
 pub fn close_record(
     folder: &Session,
     record: &mut Record,
     reason: &TerminalReason,
     words: &str,
     telling: Telling,
-) -> io::Result<()> {
+) -> io::Result<Unnoted> {
     record.ledger.ended = Some(reason.clone());
     record.untold = telling == Telling::AtNextStop;
     words.clone_into(&mut record.words);
     folder.save(record)?;
     let entry = end_entry(&record.about, record.ledger.iterations, reason, words);
-    folder.note(&entry.with_sums(&record.ledger))
+    Ok(unnoted(folder.note(&entry.with_sums(&record.ledger))))
+}
+
+/// Returns what is to be said of an entry that was to be written.
+pub fn unnoted(noted: io::Result<()>) -> Unnoted {
+    noted.err().map(|error| error.to_string())
+}
+
+/// Returns the line for a person on an entry that is not in the journal, empty where it is.
+pub fn not_noted(unnoted: Unnoted) -> String {
+    unnoted.map_or_else(String::new, |why| format!("\n(It is not in the journal: {why})"))
 }
 
 /// Returns the journal's line for an end that did not come from a stop.

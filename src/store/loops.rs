@@ -17,7 +17,9 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
 use super::write::{Flush, write_whole};
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens, UNSEEN};
+use crate::engine::{
+    CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TerminalReason, Tokens, UNSEEN,
+};
 use crate::world;
 
 /// Where the journal of loops stands that no session has taken yet.
@@ -238,6 +240,10 @@ pub struct Claim {
     pub closed: Option<String>,
     /// Why it is over, in plain words.
     pub words: String,
+    /// The terminal reason of an end outside of a stop: where it did not reach the session's record, the next
+    /// stop writes it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<TerminalReason>,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -402,7 +408,12 @@ impl Loops {
 
     /// Returns whether this session ever had a loop here; opens no file.
     pub fn knows(&self, session: &str) -> bool {
-        self.folder.join(session).join("loop.json").symlink_metadata().is_ok()
+        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+        match self.record_path(session).symlink_metadata() {
+            // What cannot be looked at may be there.
+            Err(error) => !missing.contains(&error.kind()),
+            Ok(_) => true,
+        }
     }
 
     /// Returns the ids of all sessions that had a loop here.

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use super::closing::{Unnoted, unnoted};
 use super::journal::Entry;
 use super::loops::{Pause, Record, Session};
 use crate::world;
 
-/// Pauses a session's loop and notes it.
-pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::Result<()> {
+/// Pauses a session's loop and notes it; on an error the record is as it was.
+pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::Result<Unnoted> {
     let words = if pause.ends_by_itself() {
         format!("{}; the next prompt in this session goes on", pause.words())
     } else {
@@ -15,22 +16,23 @@ pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::
     };
     record.paused = Some(pause);
     folder.save(record)?;
-    folder.note(&entry(record, "paused", &words))
+    Ok(unnoted(folder.note(&entry(record, "paused", &words))))
 }
 
 /// Ends the pause of a session's loop and notes why; does nothing where there is none.
-pub fn resume_record(folder: &Session, record: &mut Record, words: &str) -> io::Result<()> {
+pub fn resume_record(folder: &Session, record: &mut Record, words: &str) -> io::Result<Unnoted> {
     if record.paused.take().is_none() {
-        return Ok(());
+        return Ok(None);
     }
     folder.save(record)?;
-    folder.note(&entry(record, "resumed", words))
+    Ok(unnoted(folder.note(&entry(record, "resumed", words))))
 }
 
 /// Ends a pause after a failure, at a stop: an agent that wants to end its turn has had a new one.
 pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result<()> {
     if record.pause().is_some_and(Pause::ends_by_itself) {
-        return resume_record(folder, record, "a new turn has come to its end");
+        // The verdict of this stop is noted next: a journal that cannot be written is told then.
+        resume_record(folder, record, "a new turn has come to its end")?;
     }
     Ok(())
 }

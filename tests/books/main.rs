@@ -6,8 +6,10 @@ mod crash;
 mod crowd;
 mod cycle;
 mod failing;
+mod full;
 #[path = "../process/hearing.rs"]
 mod hearing;
+mod interrupted;
 mod lists;
 mod projects;
 mod proof;

@@ -312,7 +312,7 @@ fn in_the_place_of_the_folders_for_notes() {
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
     a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/claims/001-login.json` cannot be read: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it does not exist. Fix that; the loop continues with your next prompt.
     a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
     a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
@@ -327,7 +327,7 @@ fn in_the_place_of_the_folders_for_notes() {
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
     a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph/claims/001-login.json` cannot be read: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt.
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: it does not exist. Fix that; the loop continues with your next prompt.
     a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
     a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude/ralph`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.

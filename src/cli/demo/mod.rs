@@ -60,7 +60,7 @@ fn finish(folder: &Path) -> Result<ExitCode> {
         );
     };
     let refused = record.ledger.refused_claims;
-    anstream::println!();
+    outln!();
     say(
         Speaker::Demo,
         &format!(

@@ -26,7 +26,7 @@ pub fn say(speaker: Speaker, text: &str) {
         Speaker::Hook => ("hook ", style::WARN),
     };
     let text = text.trim_end().replace('\n', "\n        ");
-    anstream::println!("{}{name}{} | {text}", style.render(), style.render_reset());
+    outln!("{}{name}{} | {text}", style.render(), style.render_reset());
 }
 
 /// Returns the lines of a resume prompt that say why the agent goes on; the instructions are left out.

@@ -59,7 +59,7 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
     }
     if candidates.len() == 1 {
         let change = candidates.remove(0);
-        anstream::eprintln!("The only active change is taken: {}", change.label());
+        errln!("The only active change is taken: {}", change.label());
         return Ok(change);
     }
     let labels: Vec<String> = candidates.iter().map(Change::label).collect();
@@ -85,7 +85,7 @@ fn select(labels: &[String]) -> Result<Option<usize>> {
             if let Some(before) = before {
                 let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
             }
-            anstream::eprint!("{SHOW_CURSOR}");
+            err!("{SHOW_CURSOR}");
             std::process::exit(GaveUp::CODE.into());
         }
     });
@@ -100,7 +100,7 @@ fn select(labels: &[String]) -> Result<Option<usize>> {
     match chosen {
         Ok(chosen) => Ok(chosen),
         Err(dialoguer::Error::IO(error)) if error.kind() == std::io::ErrorKind::Interrupted => {
-            anstream::eprint!("{SHOW_CURSOR}");
+            err!("{SHOW_CURSOR}");
             Ok(None)
         }
         Err(error) => Err(error).context("the list cannot be shown\nname the change with --change"),

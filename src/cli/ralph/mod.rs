@@ -56,7 +56,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         }
         Err(error) => {
             let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
-            anstream::eprintln!("{bad}error{reset}: {error:#}");
+            errln!("{bad}error{reset}: {error:#}");
             return Ok(ExitCode::from(USAGE));
         }
     };
@@ -67,15 +67,12 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         Job::Status(root, change, options) => status(&root, &change, options.form),
         Job::AddContext(change, words) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
-            anstream::println!(
-                "Every iteration of `{}` gets these words from the next one on.",
-                change.id
-            );
+            outln!("Every iteration of `{}` gets these words from the next one on.", change.id);
             Ok(ExitCode::SUCCESS)
         }
         Job::ClearContext(change) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
-            anstream::println!("No words are added to the iterations of `{}` any more.", change.id);
+            outln!("No words are added to the iterations of `{}` any more.", change.id);
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -114,10 +111,10 @@ fn play(options: &Options) -> Result<ExitCode> {
     let place = folder.display().to_string();
     let words = format!("demo: a project with one change: {place}");
     match options.form {
-        Form::Words => anstream::println!("{words}"),
+        Form::Words => outln!("{words}"),
         Form::Json => {
             let line = serde_json::json!({"event": "demo", "words": words, "folder": place});
-            anstream::println!("{line}");
+            outln!("{line}");
         }
     }
     drive::run(&change, options)
@@ -213,7 +210,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneCriteria> {
         None => {
             // Spec 001 asks for it whatever is shown besides.
             let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
-            anstream::eprintln!("{warn}warning{reset}: {NO_TASKS}");
+            errln!("{warn}warning{reset}: {NO_TASKS}");
             Ok(DoneCriteria::Manual)
         }
     }

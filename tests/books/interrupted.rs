@@ -1,0 +1,143 @@
+//! An end that is interrupted between its files keeps its name and its words, and a repeated call doubles
+//! nothing.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::support::{FOUR, Project, SESSION};
+use serde_json::Value;
+
+/// Ends the loop with these calls, and puts the session's files back to before the last of them, as a kill
+/// right after the claim was closed leaves them.
+fn ended_and_interrupted(project: &Project, calls: &[&[&str]]) {
+    let notes = project.notes_of(SESSION);
+    let files = || -> Vec<(PathBuf, Vec<u8>)> {
+        let names = ["loop.json", "journal.jsonl"].map(|name| notes.join(name));
+        names.into_iter().filter_map(|path| Some((path.clone(), fs::read(path).ok()?))).collect()
+    };
+    let (last, first) = calls.split_last().unwrap();
+    for call in first {
+        project.task(call).ok();
+    }
+    let before = files();
+    project.task(last).ok();
+    for path in ["loop.json", "journal.jsonl"] {
+        let _ = fs::remove_file(notes.join(path));
+    }
+    for (path, bytes) in before {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// The next stop tells the person by name, the one after it is silent, and the journal has the end once.
+#[track_caller]
+fn is_told_once(project: &Project, reason: &str, words: &str) {
+    let stop = project.stop("That is all.");
+    let told = stop.told();
+    assert!(told.contains(&format!("({reason})")) && told.contains(words), "{told}");
+    project.stop("That is all.").silent();
+    let ends: Vec<Value> =
+        project.log().into_iter().filter(|entry| entry["verdict"] == "end").collect();
+    assert_eq!(ends.len(), 1, "{ends:#?}");
+    assert_eq!(ends[0]["reason"], reason, "{ends:#?}");
+    let record = fs::read_to_string(project.notes_of(SESSION).join("loop.json")).unwrap();
+    assert!(record.contains(&format!("\"reason\": \"{reason}\"")), "{record}");
+}
+
+#[test]
+fn l2_blocked_that_is_interrupted_is_told_as_blocked() {
+    let project = Project::armed(FOUR);
+    project.stop("Not yet.").reason();
+    ended_and_interrupted(&project, &[&["block", "a key for the API"]]);
+    is_told_once(&project, "blocked", "a key for the API");
+}
+
+#[test]
+fn l2_task_failed_that_is_interrupted_is_told_as_task_failed() {
+    let project = Project::armed_with(FOUR, "--max-task-iterations 2");
+    project.stop("Not yet.").reason();
+    ended_and_interrupted(&project, &[&["fail", "T002", "no"], &["fail", "T002", "no"]]);
+    is_told_once(&project, "task_failed", "T002");
+}
+
+#[test]
+fn l2_an_interrupted_end_of_a_session_without_a_record_is_told_as_well() {
+    let project = Project::with(FOUR);
+    project.write(
+        "specs/001-user-login/.speckit-state.json",
+        r#"{"phase": "execution", "taskIndex": 1, "totalTasks": 4}"#,
+    );
+    ended_and_interrupted(&project, &[&["block", "a key for the API"]]);
+    is_told_once(&project, "blocked", "a key for the API");
+}
+
+#[test]
+fn l2_a_cancel_that_is_interrupted_is_silent() {
+    let project = Project::armed(FOUR);
+    let record = project.notes_of(SESSION).join("loop.json");
+    let before = fs::read(&record).unwrap();
+    project.spool(&["cancel"]).ok();
+    fs::write(&record, before).unwrap();
+    project.stop("That is all.").silent();
+}
+
+#[test]
+fn l2_a_stop_closes_the_claim_of_an_end_that_was_interrupted_before_it() {
+    let project = Project::armed(FOUR);
+    let claim = project.root.join(".claude/ralph/claims/001-user-login.json");
+    let open = fs::read(&claim).unwrap();
+    project.task(&["block", "a key"]).ok();
+    project.stop("I need a key.").told();
+    fs::write(&claim, open).unwrap();
+    project.stop("I need a key.").silent();
+    let claim: Value = serde_json::from_slice(&fs::read(&claim).unwrap()).unwrap();
+    assert_eq!(claim["closed"], "blocked", "{claim:#}");
+}
+
+#[test]
+fn l7_a_repeated_add_adds_nothing() {
+    let project = Project::armed(FOUR);
+    // The journal cannot be written: the call fails after the list has the task.
+    let journal = project.notes_of(SESSION).join("journal.jsonl");
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    project.task(&["add", "--after", "T002", "Sign the tokens"]).refused();
+    fs::remove_dir(&journal).unwrap();
+    for _ in 0..2 {
+        let said = project.task(&["add", "--after", "T002", "Sign the tokens"]).ok();
+        assert!(said.starts_with("T005 was added already after T002."), "{said}");
+    }
+    assert_eq!(project.tasks().matches("Sign the tokens").count(), 1, "{}", project.tasks());
+    assert_eq!(project.entries(), ["added T005 behind T002: Sign the tokens"]);
+    project.assert_books_agree();
+    // Another one after it, and the first call once more.
+    project.task(&["add", "--after", "T002", "Rotate the keys"]).ok();
+    let said = project.task(&["add", "--after", "T002", "Sign the tokens"]).ok();
+    assert!(said.starts_with("T005 was added already after T002."), "{said}");
+    assert_eq!(project.tasks().matches("Sign the tokens").count(), 1, "{}", project.tasks());
+}
+
+#[test]
+fn l7_cancel_says_what_was() {
+    let project = Project::armed(FOUR);
+    project.task(&["block", "a key"]).ok();
+    let said = project.spool(&["cancel"]).ok();
+    assert!(said.contains("The loop had ended before (blocked)"), "{said}");
+    assert!(!said.contains("Loop cancelled"), "{said}");
+}
+
+#[test]
+fn l7_what_was_done_without_the_journal_is_reported_as_done() {
+    let project = Project::armed(FOUR);
+    let journal = project.notes_of(SESSION).join("journal.jsonl");
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    for (call, words) in [("pause", "paused at iteration"), ("resume", "at iteration")] {
+        let said = project.spool(&[call]).ok();
+        assert!(said.contains(words) && said.contains("It is not in the journal"), "{said}");
+        let record = fs::read_to_string(project.notes_of(SESSION).join("loop.json")).unwrap();
+        assert_eq!(record.contains("\"paused\": null"), call == "resume", "{record}");
+    }
+    let said = project.spool(&["cancel"]).ok();
+    assert!(said.contains("Loop cancelled.") && said.contains("not in the journal"), "{said}");
+}
