@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use super::{Where, style};
 use crate::runner::books::{changes_with_state, state_folder};
 use crate::runner::report as runners;
+use crate::runner::target::{meant, one_of};
 use crate::speckit::project::printable;
 use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
@@ -73,9 +74,16 @@ fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
     let start = args.place.start()?;
     let root = runners::root_around(&start);
     let mut all = Vec::new();
-    for change in root.map(changes_with_state).unwrap_or_default() {
-        let meant = args.change.as_ref().is_none_or(|wanted| *wanted == change);
-        if meant && args.session.is_none() {
+    let mut changes = root.map(changes_with_state).unwrap_or_default();
+    if let Some(name) = &args.change {
+        changes = meant(name, &changes);
+        if changes.len() > 1 {
+            let (name, several) = (printable(name), changes.len());
+            bail!("`{name}` may be {several} changes\n{}", one_of(&changes));
+        }
+    }
+    for change in changes {
+        if args.session.is_none() {
             let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
             let text = path.and_then(|path| read::read(&path, MOST).ok());
             all.push(("ralph".to_owned(), text.map(|it| it.bytes).unwrap_or_default()));

@@ -23,12 +23,18 @@ pub struct StatusArgs {
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     let start = args.place.start()?;
     let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
-    let report = match args.place.with_loops() {
+    let mut report = match args.place.with_loops() {
         Ok(project) => Some(Report::of(&project)),
         // A project that only runners work on needs no `.specify`.
         Err(_) if !runners.is_empty() => None,
         Err(error) => return Err(error),
     };
+    if let Some(report) = &mut report {
+        for feature in &mut report.speckit.features {
+            let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
+            feature.runner = at_work.map(runners::Report::line).unwrap_or_default();
+        }
+    }
     if args.json {
         let mut value = report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
         value["runners"] = serde_json::to_value(&runners)?;

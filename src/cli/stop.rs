@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail};
 use super::Where;
 use crate::ralph::end::live as in_sessions;
 use crate::runner::books::{
-    Status, find_state_folder, holder, is_change_id, read_state, states_folder,
+    Status, changes_with_state, find_state_folder, holder, is_change_id, read_state, states_folder,
 };
 use crate::runner::report::live;
 use crate::runner::requests::{Request, Requests};
+use crate::runner::target::{meant, one_of};
 use crate::speckit::project::printable;
 use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
@@ -106,7 +107,7 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
     };
     let live = live(root);
     let change = match (change, live.as_slice()) {
-        (Some(change), _) => change.to_owned(),
+        (Some(change), _) => id_of(change, &live, root)?,
         (None, [only]) => only.clone(),
         (None, []) => {
             bail!("no runner is at work in `{}`\nthere is nothing to end", root.display())
@@ -129,6 +130,19 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
         bail!("no runner works on the change `{}`\n{others}", printable(&change));
     };
     Ok(Running { change, folder, pid: holder.pid })
+}
+
+/// The id of the change that a short form stands for: among those with a runner, else among all.
+fn id_of(name: &str, live: &[String], root: &Path) -> Result<String> {
+    let at_work = meant(name, live);
+    let found = if at_work.is_empty() { meant(name, &changes_with_state(root)) } else { at_work };
+    match found.as_slice() {
+        [id] => Ok(id.clone()),
+        [] => Ok(name.to_owned()),
+        several => {
+            bail!("`{}` may be {} changes\n{}", printable(name), several.len(), one_of(several))
+        }
+    }
 }
 
 /// Returns the runner that is meant where either a loop in a session or one of a runner can be: the

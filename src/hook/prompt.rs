@@ -12,7 +12,7 @@ use crate::ralph::arm::Flavour;
 use crate::ralph::report::Report;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
-use crate::speckit::project::Project;
+use crate::speckit::project::{Project, printable};
 use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::world;
@@ -60,7 +60,9 @@ fn cancelled(event: &Event) -> Result<Answer, Refusal> {
 }
 
 fn status(event: &Event) -> Result<Answer, Refusal> {
-    let project = project_of_session(event).map_or_else(|| project(event), Ok)?;
+    // A ralph loop needs no spec-kit project, and this session may have none of the loops.
+    let found = project_of_session(event).or_else(|| project_with_loops(event, None));
+    let project = found.map_or_else(|| project(event), Ok)?;
     Ok(Answer::stop_command(&Report::of(&project).text()))
 }
 
@@ -112,11 +114,22 @@ fn adopted(
 fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let named = Some(event.arguments().trim()).filter(|name| !name.is_empty());
     let nothing = || {
-        Refusal("nothing to cancel: this session has no ralph loop.\n`spool status` lists the loops; /speckit:cancel ends a feature's.".to_owned())
+        let whose = match named {
+            Some(session) => {
+                format!("no ralph loop of a session `{}` is live here", printable(session))
+            }
+            None => "this session has no ralph loop".to_owned(),
+        };
+        Refusal(format!(
+            "nothing to cancel: {whose}.\n`spool status` lists the loops; /speckit:cancel ends a feature's."
+        ))
     };
-    let project = project_of_session(event).or_else(|| project(event).ok()).ok_or_else(nothing)?;
-    let loops = Loops::of(&project.root);
     let session = named.unwrap_or(event.session());
+    if !is_session_id(session) {
+        return Err(nothing());
+    }
+    let project = project_with_loops(event, Some(session)).ok_or_else(nothing)?;
+    let loops = Loops::of(&project.root);
     let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Telling::Done);
     let record = cancelled.map_err(|error| {
         Refusal(format!(
@@ -142,6 +155,19 @@ fn project_of_session(event: &Event) -> Option<Project> {
     let projects = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
     let mut own = projects.filter(|project| Loops::of(&project.root).knows(session));
     own.next()
+}
+
+/// The folder that has loops, that of this session's loop before any other.
+fn project_with_loops(event: &Event, session: Option<&str>) -> Option<Project> {
+    let starts = [event.cwd(), world::folder("CLAUDE_PROJECT_DIR")];
+    let knows =
+        |project: &Project| session.is_some_and(|session| Loops::of(&project.root).knows(session));
+    let mut projects = starts.iter().flatten().filter_map(|it| Project::with_loops(it, session));
+    let near = projects.next();
+    if near.as_ref().is_some_and(knows) {
+        return near;
+    }
+    projects.find(knows).or(near)
 }
 
 /// The folder that the session was started in: a ralph loop needs no project.

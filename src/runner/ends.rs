@@ -16,6 +16,8 @@ pub const USAGE: u8 = 2;
 pub const HARNESS_FAILED: u8 = 9;
 /// Exit code of a loop that is done, but `--strict` finds that something speaks against it.
 pub const DOUBTED: u8 = 11;
+/// Exit code when another runner is at work on the change or in the work tree.
+pub const TAKEN: u8 = 12;
 /// Exit code after SIGINT, `spool stop` or a cancel.
 const STOPPED: u8 = 130;
 

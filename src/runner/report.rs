@@ -141,6 +141,11 @@ impl Report {
         text
     }
 
+    /// Returns whether a runner is at work.
+    pub fn is_alive(&self) -> bool {
+        self.runner == Runner::Alive
+    }
+
     /// Returns the report in one line, without its end.
     pub fn line(&self) -> String {
         let state = &self.state;

@@ -2,7 +2,7 @@
 //!
 //! A terminal may be closed while a loop runs: what cannot be shown is dropped, never a failure.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -32,6 +32,10 @@ pub struct Screen {
     live: ProgressBar,
     has_title: bool,
     is_ending: Cell<bool>,
+    /// The last words or trouble of the agent that were shown.
+    heard_last: RefCell<String>,
+    /// The last words of the agent, when no trouble came after them.
+    said_last: RefCell<String>,
 }
 
 impl Screen {
@@ -53,6 +57,8 @@ impl Screen {
             live,
             has_title: terminal && !is_dumb,
             is_ending: Cell::new(false),
+            heard_last: RefCell::default(),
+            said_last: RefCell::default(),
         };
         screen.title_bytes(KEEP_TITLE);
         screen
@@ -108,6 +114,8 @@ impl Screen {
         match (event, self.shown) {
             (Event::Finished, _) | (_, Shown::Quiet) => {}
             (Event::Said(words), _) => {
+                self.heard_last.replace(words.trim().to_owned());
+                self.said_last.replace(words.clone());
                 for line in words.lines().filter(|line| !line.trim().is_empty()) {
                     self.print(&format!("  {}", shortened(line)));
                 }
@@ -116,8 +124,26 @@ impl Screen {
                 let (on, off) = (style.render(), style.render_reset());
                 self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
             }
-            (Event::Trouble(words), _) => self.print(&format!("  ! {}", shortened(words))),
+            (Event::Trouble(words), _) => {
+                // Some programs say what went wrong as the agent's words too.
+                let said = self.said_last.take();
+                self.heard_last.replace(words.trim().to_owned());
+                if said.trim() != words.trim() {
+                    self.print(&format!("  ! {}", shortened(words)));
+                }
+            }
         }
+    }
+
+    /// Forgets what was heard: another iteration begins.
+    pub fn begin(&self) {
+        self.heard_last.take();
+        self.said_last.take();
+    }
+
+    /// Returns whether these words were the last ones that the agent said on the screen.
+    pub fn has_shown(&self, words: &str) -> bool {
+        !words.trim().is_empty() && *self.heard_last.borrow() == words.trim()
     }
 
     /// Shows a line of the agent program's output as it is, where everything is to be seen.

@@ -1,18 +1,24 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{TerminalReason, Verdict, Waiting};
+use crate::engine::{Shortfall, TerminalReason, Verdict, Waiting};
 
 use super::books::{Iteration, LoopState};
 use super::screen::{counted, grouped, lasted};
 
 use std::time::Duration;
 
-/// Returns why the loop goes on, waits or is over, in a few words.
-pub fn verdict(verdict: &Verdict) -> String {
+/// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open.
+pub fn verdict(verdict: &Verdict, open: Option<usize>) -> String {
     match verdict {
         Verdict::Continue(missing) => {
-            let words: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            words.join("; ")
+            let words = missing.iter().map(|one| match (one, open) {
+                (Shortfall::OpenTasks, Some(1)) => "1 task is open".to_owned(),
+                (Shortfall::OpenTasks, Some(open)) => {
+                    format!("{} tasks are open", grouped(open as u64))
+                }
+                (one, _) => one.to_string(),
+            });
+            words.collect::<Vec<_>>().join("; ")
         }
         Verdict::Wait(waiting) => {
             let words: Vec<String> = waiting.iter().map(wait).collect();

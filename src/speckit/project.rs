@@ -126,7 +126,7 @@ impl Project {
         }
         match self.pointer(&pointer.join(".current-feature"))? {
             Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
-            _ => Ok(None),
+            Some(_) | None => Ok(None),
         }
     }
 
@@ -211,7 +211,8 @@ impl Project {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match read::read_in(&real, &name, MOST) {
             Ok(content) => String::from_utf8(content.bytes)
-                .map(Some)
+                // Some editors begin a file with a byte order mark.
+                .map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
                 .map_err(|_| bad("it is not UTF-8 text".to_owned())),
             Err(Problem::Missing) => Ok(None),
             Err(problem) => Err(bad(problem.to_string())),

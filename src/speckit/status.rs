@@ -63,6 +63,9 @@ pub struct FeatureReport {
     pub checking: String,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
+    /// What a runner does with it now, in words for a person; empty while none works on it.
+    #[serde(skip)]
+    pub runner: String,
 }
 
 impl Report {
@@ -153,6 +156,7 @@ impl FeatureReport {
             let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
             record,
+            runner: String::new(),
         }
     }
 
@@ -161,7 +165,8 @@ impl FeatureReport {
         let _ = writeln!(text, "\nFeature: {}{current}", self.name);
         let iterations = self.record.as_ref().map_or(0, |record| record.ledger.iterations);
         match self.loop_status.as_str() {
-            "none" => text.push_str("  Loop: none\n"),
+            "none" if self.runner.is_empty() => text.push_str("  Loop: none\n"),
+            "none" => text.push_str("  Loop: none in a session\n"),
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
             "live" => text.push_str("  Loop: live\n"),
             "orphaned" => {
@@ -177,6 +182,9 @@ impl FeatureReport {
                 let words = printable(&self.words);
                 let _ = writeln!(text, "  Loop: ended ({}){why}{words}", self.reason);
             }
+        }
+        if !self.runner.is_empty() {
+            let _ = writeln!(text, "  Runner: {}", printable(&self.runner));
         }
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));

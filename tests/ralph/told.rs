@@ -72,6 +72,34 @@ fn d10_numbers_and_their_words_agree() {
 }
 
 #[test]
+fn d11_cancel_and_status_find_what_is_there_outside_of_spec_kit() {
+    let bench = armed("\"Make it\"");
+    let status = bench.command("s2", "speckit:status", "").run();
+    assert!(status.reason().contains("Task: Make it") && status.reason().contains("Loop: live"));
+    let said = bench.command("s2", "speckit:cancel-ralph", "s9").run();
+    assert!(said.reason().contains("no ralph loop of a session `s9` is live here"), "{said}");
+    let said = bench.command("s2", "speckit:cancel-ralph", "s1").run();
+    assert!(said.reason().starts_with("Ralph loop cancelled after 0 iterations"), "{said}");
+    works_and_says(&bench, "no").silent();
+}
+
+#[test]
+fn d11_the_name_of_the_current_feature_is_found_whatever_the_editor_put_round_it() {
+    for text in
+        ["\u{feff}001-login", "  001-login \r\n", "\u{feff} 001-login\r\n\r\n", "\t001-login"]
+    {
+        let bench = Bench::ready();
+        bench.write(".specify/.current-feature", text);
+        let context = bench.implement("s1", "");
+        assert!(context.context().contains("001-login"), "{text:?}: {context}");
+    }
+    let bench = Bench::ready();
+    let pointer = "\u{feff}{\"feature_directory\": \".specify/specs/001-login\"}\r\n";
+    bench.write(".specify/feature.json", pointer);
+    bench.implement("s1", "").context();
+}
+
+#[test]
 fn d10_a_loop_that_was_completed_is_not_called_cancelled() {
     let words = "The loop had ended before (completed); there was nothing to cancel.";
     let completed = || {

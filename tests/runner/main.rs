@@ -1,6 +1,7 @@
 //! `spool ralph` as a person runs it, over agent programs that are small scripts.
 
 mod agents;
+mod beside;
 mod claude;
 mod distrust;
 mod ends;

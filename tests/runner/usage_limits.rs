@@ -18,7 +18,7 @@ fn a_usage_limit_is_waited_for_and_is_no_iteration() {
     let bench = Bench::new();
     limited(&bench, "$(($(date +%s) + 2))");
     let ran = bench.ralph("--max-iterations 1").run().with_code(0);
-    ran.says("usage limit: You have hit your 5-hour limit").says("waiting for the usage limit, ");
+    ran.says("  ! You have hit your 5-hour limit\n").says("waiting for the usage limit, ");
     let state = bench.state();
     assert_eq!((&state["status"], &state["current_iteration"]), (&json!("done"), &json!(1)));
     let list = bench.iterations();

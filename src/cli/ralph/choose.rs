@@ -12,6 +12,7 @@ use signal_hook::iterator::Signals;
 
 use crate::runner::options::{Setting, Settings};
 use crate::runner::target::{self, Change, Found, Wanted};
+use crate::speckit::project::printable;
 
 /// The most changes that an error lists.
 const LISTED: usize = 20;
@@ -65,6 +66,17 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
     let labels: Vec<String> = candidates.iter().map(Change::label).collect();
     let chosen = select(&labels)?.ok_or(GaveUp)?;
     Ok(candidates.swap_remove(chosen))
+}
+
+/// Returns the change of this id.
+pub fn named(start: &Path, id: &str) -> Result<Change> {
+    let wanted = Wanted { change: Some(id), module: None };
+    match target::find(start, &wanted)? {
+        Found::One(change) => Ok(change),
+        Found::Several(_) => {
+            bail!("the change `{}` is not clear\nname it with --change", printable(id))
+        }
+    }
 }
 
 /// Whether somebody sits there: the list is drawn on standard error, so that has to be a terminal too. Standard

@@ -18,7 +18,7 @@ use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Options, Settings, Trusted, resolve,
 };
-use crate::runner::report::{Report, meant};
+use crate::runner::report::{Report, live, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
 
 pub use args::RalphArgs;
@@ -159,7 +159,15 @@ fn job(args: &RalphArgs) -> Result<Job> {
         };
         return Ok(Job::Status(root, change, options));
     }
-    let change = choose::change(&start, &settings)?;
+    let only = if beside && settings.get("change").is_none() && settings.get("module").is_none() {
+        the_loop_that_runs(&root)?
+    } else {
+        None
+    };
+    let change = match &only {
+        Some(id) => choose::named(&start, id)?,
+        None => choose::change(&start, &settings)?,
+    };
     if args.status {
         return Ok(Job::Status(change.root, change.id, options));
     }
@@ -178,6 +186,15 @@ fn job(args: &RalphArgs) -> Result<Job> {
         return Ok(Job::Plan(Some(change), options, settings));
     }
     Ok(Job::Run(change, options))
+}
+
+/// The change of the only loop that runs here, `None` when none runs; several have to be told apart.
+fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
+    let mut live = live(root);
+    if live.len() > 1 {
+        bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
+    }
+    Ok(live.pop())
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.

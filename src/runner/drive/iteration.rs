@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::{Drive, Next, Ran};
-use crate::engine::Verdict;
+use crate::engine::{Verdict, Work};
 use crate::runner::books::{Iteration, iso};
 use crate::runner::capture::capture;
 use crate::runner::eyes::{About, Eyes, wants_end};
@@ -79,7 +79,12 @@ impl Drive<'_> {
         }
         self.changed_files(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
+        let open = match &looked.work {
+            Work::List { open, .. } => Some(open.len()),
+            _ => None,
+        };
         let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
+        entry.words = words::verdict(&verdict, open);
         self.record(&mut entry, &ran, &verdict)?;
         Ok(self.after(verdict, &ran))
     }
@@ -256,7 +261,6 @@ impl Drive<'_> {
         verdict: &Verdict,
     ) -> Result<()> {
         words::verdict_name(verdict).clone_into(&mut entry.verdict);
-        entry.words = words::verdict(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
             Verdict::End(reason) => Some(reason),
@@ -281,17 +285,23 @@ impl Drive<'_> {
         } else {
             self.books.end(entry)?;
         }
+        let is_limit = matches!(ran.report.outcome, Outcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
             (true, ..) if ran.ended.cut == Some(Cut::Silence) => {
                 " (cut short: nothing was heard of it)".to_owned()
             }
             (true, ..) => " (cut short by its time limit)".to_owned(),
             (_, true, _) => " (interrupted)".to_owned(),
-            (.., false) => format!(" (failed: {})", entry.failure),
+            (.., false) if !is_limit => format!(" (failed: {})", entry.failure),
             _ => String::new(),
         };
-        let line =
-            format!("-- iteration {}{went}: {}; {}", entry.n, words::figures(entry), entry.words);
+        // What the agent has just said on the screen is not said again.
+        let why = if is_limit && self.screen.has_shown(&entry.failure) {
+            "usage limit".to_owned()
+        } else {
+            entry.words.clone()
+        };
+        let line = format!("-- iteration {}{went}: {}; {why}", entry.n, words::figures(entry));
         self.screen.tell("iteration_end", &line, json!({"iteration": &*entry}));
         self.keep_for_the_next(entry, ran, verdict);
         Ok(())

@@ -19,7 +19,7 @@ use crate::engine::{
     self, Contract, Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Work,
 };
 use crate::exec::family;
-use crate::runner::books::{Books, LoopState, holder, iso, read_state, state_folder};
+use crate::runner::books::{Books, LoopState, Taken, holder, iso, read_state, state_folder};
 use crate::runner::ends;
 use crate::runner::eyes::Asked;
 use crate::runner::files::Files;
@@ -51,15 +51,18 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let version = match harness.check() {
         Ok(version) => version.unwrap_or_default(),
         Err(why) => {
-            let style = crate::style::BAD;
-            let words = format!("{}error{}: {why:#}", style.render(), style.render_reset());
-            // A terminal that is gone is no reason to fail in another way.
-            let _ = writeln!(anstream::stderr(), "{words}");
+            tell_error(&why);
             return Ok(ExitCode::from(ends::HARNESS_FAILED));
         }
     };
     let left = end_what_was_left_before(change, &signals);
-    let mut drive = Drive::new(change, options, harness, &version, &signals)?;
+    let mut drive = match Drive::new(change, options, harness, &version, &signals) {
+        Err(error) if error.is::<Taken>() => {
+            tell_error(&error);
+            return Ok(ExitCode::from(ends::TAKEN));
+        }
+        drive => drive?,
+    };
     drive.greet(&version);
     if let Some(words) = left {
         drive.screen.warn(&words);
@@ -71,6 +74,15 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     }
     drive.screen.close();
     end.map(ExitCode::from)
+}
+
+/// Shows why no loop begins.
+fn tell_error(error: &anyhow::Error) {
+    let style = crate::style::BAD;
+    let words = format!("{error:#}");
+    let (on, off, words) = (style.render(), style.render_reset(), crate::text::block(&words));
+    // A terminal that is gone is no reason to fail in another way.
+    let _ = writeln!(anstream::stderr(), "{on}error{off}: {words}");
 }
 
 /// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and

@@ -100,6 +100,7 @@ impl Drive<'_> {
             Some(limit) => format!("{number}/{limit}"),
             None => format!("{number}/∞"),
         };
+        self.screen.begin();
         self.screen.title(&of);
         let next = task.map_or_else(String::new, |(id, title)| {
             let title = crate::text::title(title, 60);

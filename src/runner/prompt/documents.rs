@@ -1,6 +1,7 @@
 //! The documents of a change in a prompt: whole while they are short, by path and beginning when they are not.
 
 use std::fmt::Write;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -8,6 +9,7 @@ use anyhow::{Result, bail};
 use crate::engine::tasks::TaskList;
 use crate::runner::target::{Change, Kind};
 use crate::store::read::{self, Problem};
+use crate::text;
 
 /// The most that is read of a document, in bytes.
 const MOST: u64 = 4 << 20;
@@ -19,6 +21,12 @@ const OTHER: usize = 8 << 10;
 const BEGINNING: usize = 2 << 10;
 /// The most open tasks of a long list that are named.
 const OPEN: usize = 20;
+/// The most further documents that are named.
+const NAMED: usize = 40;
+/// How many folders deep further documents are looked for.
+const DEEPEST: usize = 3;
+/// The most entries of one folder that are looked at.
+const MOST_ENTRIES: usize = 1_000;
 /// The most characters of a task's title.
 const TITLE: usize = 160;
 
@@ -27,6 +35,8 @@ pub struct Documents<'a> {
     change: &'a Change,
     primary: PathBuf,
     others: Vec<Document>,
+    /// Documents that are only named.
+    more: Vec<PathBuf>,
 }
 
 struct Document {
@@ -55,7 +65,8 @@ impl<'a> Documents<'a> {
         if let Some(module) = change.module_file() {
             add("The module", module, false);
         }
-        Self { change, primary: change.folder.join(change.primary()), others }
+        let more = more_documents(change);
+        Self { change, primary: change.folder.join(change.primary()), others, more }
     }
 
     /// Writes the documents into a prompt; an error when the proposal cannot be read.
@@ -90,7 +101,22 @@ impl<'a> Documents<'a> {
                 }
             }
         }
+        if !self.more.is_empty() {
+            text.push_str(
+                "\n# More documents of the change\n\nRead those that your task touches:\n",
+            );
+            self.list_more(text);
+        }
         Ok(())
+    }
+
+    fn list_more(&self, text: &mut String) {
+        for path in self.more.iter().take(NAMED) {
+            let _ = writeln!(text, "- `{}`", text::line(&shown(self.change, path)));
+        }
+        if self.more.len() > NAMED {
+            let _ = writeln!(text, "- … and {} more beside them", self.more.len() - NAMED);
+        }
     }
 
     /// Writes only the documents' names into a prompt, for an agent that has read them.
@@ -100,6 +126,7 @@ impl<'a> Documents<'a> {
         for document in &self.others {
             let _ = writeln!(text, "- {}: `{}`", document.what, shown(self.change, &document.path));
         }
+        self.list_more(text);
     }
 
     /// Returns a line for each document.
@@ -115,7 +142,9 @@ impl<'a> Documents<'a> {
             let what = what.trim_start_matches("The ");
             format!("{what}: {} ({part})", shown(self.change, path))
         };
-        std::iter::once(first).chain(others).map(line).collect()
+        let more = self.more.iter().take(NAMED);
+        let more = more.map(|path| format!("more: {} (named)", shown(self.change, path)));
+        std::iter::once(first).chain(others).map(line).chain(more).collect()
     }
 
     fn head(&self, text: &mut String, what: &str, path: &Path) {
@@ -151,6 +180,44 @@ impl<'a> Documents<'a> {
             let _ = writeln!(text, "- [ ] {id}{title}");
         }
     }
+}
+
+/// The other documents of a change: those that spec-kit's plan leaves, and the deltas of the specs.
+fn more_documents(change: &Change) -> Vec<PathBuf> {
+    let (files, folder): (&[&str], &str) = match change.kind {
+        Kind::SpecKit => (&["research.md", "data-model.md", "quickstart.md"], "contracts"),
+        Kind::Spool | Kind::OpenSpec => (&[], "specs"),
+    };
+    let mut more: Vec<PathBuf> = files.iter().map(|name| change.folder.join(name)).collect();
+    more.retain(|path| path.is_file());
+    more.extend(files_below(&change.folder.join(folder), DEEPEST));
+    more
+}
+
+/// The files in a folder and below it, by name, hidden ones and links left out.
+fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
+    let is_shown = |entry: &DirEntry| {
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| !name.starts_with('.') && text::is_plain(name))
+    };
+    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
+    let entries = is_folder.then(|| std::fs::read_dir(folder).ok()).flatten();
+    let mut entries: Vec<DirEntry> =
+        entries.into_iter().flatten().flatten().take(MOST_ENTRIES).filter(is_shown).collect();
+    entries.sort_by_key(DirEntry::file_name);
+    let mut found = Vec::new();
+    for entry in entries {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => found.push(entry.path()),
+            Ok(kind) if kind.is_dir() && levels > 0 => {
+                found.extend(files_below(&entry.path(), levels - 1));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Returns a path as a prompt names it: relative to the work tree where it stands in it.

@@ -384,3 +384,42 @@ fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
     let text = bench.prompt("Build it.");
     assert!(!text.contains('\0') && text.contains("a\u{fffd}b"), "{text}");
 }
+
+#[test]
+fn d13_the_other_documents_of_a_change_are_named() {
+    let mut bench = Bench::new();
+    for name in ["specs/greeting/spec.md", "specs/farewell/spec.md", "specs/.hidden.md"] {
+        fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
+        fs::write(bench.path(name), "WHOLE").unwrap();
+    }
+    let text = bench.prompt("Build it");
+    let folder = ".spool/changes/002-01_greet";
+    let farewell = format!("- `{folder}/specs/farewell/spec.md`\n");
+    let greeting = format!("- `{folder}/specs/greeting/spec.md`\n");
+    assert!(text.contains(&format!("{farewell}{greeting}")), "{text}");
+    assert!(!text.contains("hidden") && !text.contains("WHOLE"), "{text}");
+    bench.change.kind = Kind::SpecKit;
+    let text = bench.with("spec.md", "# Spec\n").prompt("Build it");
+    assert!(!text.contains("specs/greeting"), "spec-kit's own documents only: {text}");
+}
+
+#[test]
+fn d13_of_a_feature_the_documents_of_its_plan_are_named() {
+    let mut bench = Bench::new().with("spec.md", "# Spec\n");
+    bench.change.kind = Kind::SpecKit;
+    for name in ["research.md", "data-model.md", "quickstart.md", "contracts/api.yaml"] {
+        fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
+        fs::write(bench.path(name), "WHOLE").unwrap();
+    }
+    for number in 0..60 {
+        fs::write(bench.path(&format!("contracts/z{number:02}.yaml")), "").unwrap();
+    }
+    let text = bench.prompt("Build it");
+    for name in ["research.md", "data-model.md", "quickstart.md", "contracts/api.yaml"] {
+        assert!(
+            text.contains(&format!("- `.spool/changes/002-01_greet/{name}`\n")),
+            "{name}: {text}"
+        );
+    }
+    assert!(text.contains("- … and 24 more beside them\n") && !text.contains("WHOLE"), "{text}");
+}

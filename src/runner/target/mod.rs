@@ -15,7 +15,7 @@ use crate::store::read::{self, Problem};
 use place::Place;
 use shelf::Listing;
 
-pub use names::distance;
+pub use names::{distance, meant, one_of};
 pub use place::worktree_around;
 
 /// The most that is read of a task list, in bytes.

@@ -33,7 +33,7 @@ impl Listing {
     }
 
     /// Returns the changes that are offered when none is named: those of spool and OpenSpec; where
-    /// there are none, spec-kit's current feature, or all its features when none is current.
+    /// there are none, spec-kit's features, the current one first: a person chooses (spec 004).
     pub fn offered(&self, place: &Place) -> Result<Vec<Change>> {
         if !self.changes.is_empty() || self.features.is_empty() {
             return Ok(self.changes.clone());
@@ -41,10 +41,10 @@ impl Listing {
         let project = Project { root: place.root.clone() };
         let current = project.current_feature().map_err(|lost| anyhow!("{lost}"))?;
         let of_folder = |folder: &Path| self.features.iter().find(|it| it.folder == folder);
-        Ok(match current.as_ref().and_then(|feature| of_folder(&feature.folder)) {
-            Some(feature) => vec![feature.clone()],
-            None => self.features.clone(),
-        })
+        let current = current.as_ref().and_then(|feature| of_folder(&feature.folder));
+        let mut offered: Vec<Change> = current.into_iter().cloned().collect();
+        offered.extend(self.features.iter().filter(|it| Some(*it) != current).cloned());
+        Ok(offered)
     }
 }
 
