@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -14,7 +13,7 @@ use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs, user_commands};
-use crate::store::write::remove_leftovers;
+use crate::store::write::{LEFT_ALONE, remove_leftovers};
 use crate::world;
 
 /// Install the plugin into Claude Code, or remove it.
@@ -50,9 +49,6 @@ pub struct SetupArgs {
 
 /// How the name of a program begins while it is being copied.
 const COPYING: &str = ".spool-copy-";
-
-/// How long a temporary file was left alone when nobody writes it any more.
-const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// One thing that is done, or undone.
 #[derive(Debug, Clone, PartialEq, Eq)]

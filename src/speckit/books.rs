@@ -22,7 +22,7 @@ use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, TERMINAL, is_session_id};
 use crate::store::read;
-use crate::store::write::{Flush, append_line, remove_leftovers, write_whole};
+use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
 use crate::world;
 
@@ -32,8 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST: usize = 500;
 /// How deep repairs of repairs go.
 const DEEPEST: usize = 2;
-/// How old a temporary file is that nobody writes any more.
-const LEFT_ALONE: Duration = Duration::from_mins(1);
 /// The most that is read of the progress notes, in bytes.
 const MOST_NOTES: u64 = 16 << 20;
 

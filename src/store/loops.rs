@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
-use super::write::{Flush, write_whole};
+use super::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_whole};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TerminalReason, Tokens, UNSEEN,
 };
@@ -545,9 +545,23 @@ impl Loops {
     }
 
     /// Returns the lock under which claims are taken and given up.
+    ///
+    /// What programs that were killed have left is removed at the same time: no stop pays for that.
     pub fn lock(&self) -> io::Result<Lock> {
         self.create()?;
-        take_lock(&self.folder, PATIENCE)
+        let lock = take_lock(&self.folder, PATIENCE)?;
+        self.remove_leftovers();
+        Ok(lock)
+    }
+
+    fn remove_leftovers(&self) {
+        remove_all_leftovers(&self.folder, LEFT_ALONE);
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            // A link in a folder's place is not followed.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                remove_all_leftovers(&entry.path(), LEFT_ALONE);
+            }
+        }
     }
 
     /// Returns the lock under which a feature's task list and state file are changed.

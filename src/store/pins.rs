@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::loops::VerifyCommands;
 use super::read::{self, Problem};
-use super::write::{Flush, write_private};
+use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
 use crate::engine::{Check, Contract, hash_of};
 use crate::world;
 
@@ -262,6 +262,7 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
         let words = format!("it would have {} bytes, and at most {most} are read", bytes.len());
         return Err(in_file(path, &words));
     }
+    remove_leftovers(path, LEFT_ALONE);
     write_private(path, &bytes, Flush::ToDisk).map_err(|error| in_file(path, &error.to_string()))
 }
 

@@ -10,6 +10,9 @@ use crate::world;
 /// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
 const LOOKS: usize = 5;
 
+/// How old a temporary file is that nobody writes any more.
+pub const LEFT_ALONE: Duration = Duration::from_mins(1);
+
 /// How far a written file has to be on its way to the disk before this returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
@@ -170,20 +173,35 @@ fn not_a_file() -> io::Error {
 /// Removes the temporary files of a target that were left alone for this long: whoever wrote them
 /// was killed. The caller holds the lock under which the target is written.
 pub fn remove_leftovers(path: &Path, age: Duration) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return;
-    };
-    let start = format!(".{}.", name.to_string_lossy());
+    if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+        let target = name.to_string_lossy();
+        remove_temporaries(folder, age, |found| target_of(found) == Some(&*target));
+    }
+}
+
+/// Removes all temporary files of a folder in which nobody else has any, once they were left alone for this
+/// long.
+pub fn remove_all_leftovers(folder: &Path, age: Duration) {
+    remove_temporaries(folder, age, |found| target_of(found).is_some());
+}
+
+/// The target of a temporary file, by its name `.<target>.<process>.<n>.tmp`.
+fn target_of(temporary: &str) -> Option<&str> {
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = temporary.strip_prefix('.')?.strip_suffix(".tmp")?;
+    let (rest, _) = rest.rsplit_once('.').filter(|(_, attempt)| is_number(attempt))?;
+    let (target, _) = rest.rsplit_once('.').filter(|(_, process)| is_number(process))?;
+    Some(target)
+}
+
+fn remove_temporaries(folder: &Path, age: Duration, is_meant: impl Fn(&str) -> bool) {
+    let limit = world::now().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let found = entry.file_name();
-        let found = found.to_string_lossy();
-        let numbers = found.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".tmp"));
-        let ours = numbers.is_some_and(|numbers| {
-            numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-        });
+        if !is_meant(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
         let changed = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
-        let limit = world::now().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
-        if ours && changed.is_ok_and(|changed| changed < limit) {
+        if changed.is_ok_and(|changed| changed < limit) {
             // Another process may have removed it; it is only litter.
             let _ = fs::remove_file(entry.path());
         }

@@ -415,6 +415,9 @@ fn goes_on(case: &Case<'_>) -> Outcome {
     ensure(after == now + 1, "the next iteration was lost or doubled")
 }
 
+/// How many stops follow at most until a loop is over that a fault has kept from its end.
+const ROUNDS: usize = 5;
+
 /// The loop comes to this end, now or at the next stop, and keeps its name.
 fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
     let end = case.now.end(OURS);
@@ -423,15 +426,17 @@ fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
     if told && !case.killed() {
         same(&end, &reason, "the person was told of an end, and it is not there")?;
     }
-    let call = (case.call).clone();
-    for round in 0..3 {
-        let run = case.later(&call);
-        if let Some(words) = words.filter(|_| round == 0 && !told && !case.killed()) {
-            let first = case.is_mute() || run.stdout.contains(words);
-            ensure(first, &format!("nobody was ever told of `{words}`"))?;
-        }
-        ensure(!run.stdout.contains("\"decision\""), "the agent is held after the end")?;
+    // Nobody can tell twice what was on its way when the program was killed or could not print.
+    let mut is_told = told || case.killed() || case.is_mute();
+    let mut is_over = case.now.end(OURS) == reason;
+    for _ in 0..ROUNDS {
+        let run = case.later(case.call);
+        is_told |= words.is_none_or(|words| run.stdout.contains(words));
+        let is_held = run.stdout.contains("\"decision\"");
+        ensure(!is_over || !is_held, "the agent is held after the end")?;
+        is_over = case.facts()?.end(OURS) == reason;
     }
+    ensure(is_told, &format!("nobody was ever told of `{}`", words.unwrap_or_default()))?;
     let after = case.facts()?;
     same(&after.end(OURS), &reason, "the end has another name")?;
     if let Some((_, closed)) = after.claims.get(FEATURE) {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::speckit::project::printable;
 use crate::store::read::folder_inside;
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_whole};
 
 /// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
 const LONGEST: usize = 200;
@@ -40,6 +40,7 @@ pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
     make(&root, &root.join(".spool"))?;
     let states = make(&root, &root.join(".spool").join(".state"))?;
+    remove_all_leftovers(&states, LEFT_ALONE);
     let ignored = states.join(".gitignore");
     if ignored.symlink_metadata().is_err() {
         write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|error| at(&ignored, &error))?;
