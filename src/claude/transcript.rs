@@ -51,6 +51,8 @@ pub struct Calls {
     /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
     /// such as a large tool result and the call that it answers.
     pub count: Option<u64>,
+    /// How many of them were denied or failed, counted only where calls are needed.
+    pub failed: u64,
     /// Whether there may have been more than were counted.
     pub more: bool,
     /// The tokens of its messages, each message once however many lines it has.
@@ -79,6 +81,7 @@ impl Calls {
         let mut source = file.take(end - start);
         let mut seen = Seen::behind(start, last);
         seen.most_calls = needed.max(MOST_CALLS);
+        seen.looks_at_results = needed > 0;
         let mut window = vec![0; WINDOW];
         let mut held = 0;
         loop {
@@ -99,7 +102,8 @@ impl Calls {
         let known = seen.calls > 0 || start == from;
         Some(Self {
             count: known.then_some(seen.calls),
-            more: start > from || seen.calls >= seen.most_calls,
+            failed: seen.failed,
+            more: start > from || seen.has_enough(),
             tokens: seen.tokens,
             last: seen.messages[0],
             read_up_to: seen.end,
@@ -111,6 +115,8 @@ impl Calls {
 /// What was counted so far, and where.
 struct Seen {
     calls: u64,
+    failed: u64,
+    looks_at_results: bool,
     most_calls: u64,
     tokens: Tokens,
     /// The latest messages, the last one first.
@@ -129,6 +135,8 @@ impl Seen {
         messages[0] = last;
         Self {
             calls: 0,
+            failed: 0,
+            looks_at_results: false,
             most_calls: MOST_CALLS,
             tokens: Tokens::default(),
             messages,
@@ -143,10 +151,21 @@ impl Seen {
 
     /// A tail that begins in the middle of a line has a first line that is no JSON: it counts nothing.
     fn take_lines(&mut self, lines: &[u8]) {
-        if self.calls < self.most_calls {
+        if self.looks_at_results {
+            // A result names its call, `"tool_use_id"`.
+            for line in lines_with(lines, br#""tool_use"#) {
+                let calls = tool_calls_in(line).unwrap_or(0);
+                // The results of the last calls are still looked at.
+                if calls > 0 && self.has_enough() {
+                    break;
+                }
+                self.calls += calls;
+                self.failed += failed_calls_in(line);
+            }
+        } else if !self.has_enough() {
             for line in lines_with(lines, br#""tool_use""#) {
                 self.calls += tool_calls_in(line).unwrap_or(0);
-                if self.calls >= self.most_calls {
+                if self.has_enough() {
                     break;
                 }
             }
@@ -155,10 +174,17 @@ impl Seen {
         self.end += lines.len() as u64;
     }
 
+    fn has_enough(&self) -> bool {
+        self.calls.saturating_sub(self.failed) >= self.most_calls
+    }
+
     /// What stands behind the last line break is a line when it is whole.
     fn take_last_line(&mut self, line: &[u8]) {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
+            if self.looks_at_results {
+                self.failed += failed_calls_in(line);
+            }
             self.take_costs(line);
             self.end += line.len() as u64;
         }
@@ -440,6 +466,40 @@ fn tool_calls_in(line: &[u8]) -> Option<u64> {
     scan.is_at_end().then_some(if by_agent && !aside { calls } else { 0 })
 }
 
+/// How many results in a line say that a tool of the main thread was denied or failed.
+fn failed_calls_in(line: &[u8]) -> u64 {
+    if memmem::find(line, br#""is_error""#).is_none() {
+        return 0;
+    }
+    let (mut from_tools, mut aside, mut failed) = (false, false, 0);
+    let mut scan = Scan::new(line);
+    let whole = scan.members(|name, value| {
+        match name {
+            b"type" => from_tools = value.text()? == b"user",
+            b"isSidechain" => aside |= value.is_true()?,
+            b"message" => value.members(|name, value| match name {
+                b"content" => value.items(|block| {
+                    let (mut is_result, mut is_error) = (false, false);
+                    block.members(|name, value| {
+                        match name {
+                            b"type" => is_result = value.text()? == b"tool_result",
+                            b"is_error" => is_error = value.is_true()?,
+                            _ => value.skip()?,
+                        }
+                        Some(())
+                    })?;
+                    failed += u64::from(is_result && is_error);
+                    Some(())
+                }),
+                _ => value.skip(),
+            })?,
+            _ => value.skip()?,
+        }
+        Some(())
+    });
+    if whole.is_some() && from_tools && !aside { failed } else { 0 }
+}
+
 fn read_some(source: &mut impl Read, room: &mut [u8]) -> Option<usize> {
     loop {
         match source.read(room) {
@@ -601,6 +661,24 @@ mod tests {
             let calls = Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
             assert_eq!((calls.count, calls.more), (Some(seen), seen < 700));
         }
+    }
+
+    #[test]
+    fn d9_calls_that_were_denied_or_failed_are_told_where_calls_are_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let failed = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"is_error\":true","is_error":true}]}}"#;
+        let fine = failed.replace("\"is_error\":true}", "\"is_error\":false}");
+        let aside = failed.replace("false,\"message", "true,\"message");
+        let text = format!("{CALL}\n{failed}\n{CALL}\n{fine}\n{CALL}\n{aside}\n{CALL}\n{failed}");
+        std::fs::write(&path, text).unwrap();
+        let calls = |needed| Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
+        assert_eq!((calls(1).count, calls(1).failed), (Some(4), 2));
+        assert_eq!((calls(0).count, calls(0).failed), (Some(4), 0));
+        // However many have failed, those that have not are found.
+        let text = format!("{CALL}\n{failed}\n").repeat(50) + &format!("{CALL}\n{fine}\n");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!((calls(1).count, calls(1).failed), (Some(51), 50));
     }
 
     #[test]

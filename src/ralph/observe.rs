@@ -29,9 +29,8 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
     loop {
         let tail = Tail::read(&path, record.transcript_read);
         let calls = calls_since(&path, record, assignment);
-        let calls = calls.and_then(|calls| calls.count).unwrap_or(0);
-        let needed = assignment.contract.min_tool_calls;
-        let enough = record.ledger.tool_calls.saturating_add(calls) >= needed;
+        let calls = calls.map_or(0, |calls| calls.count.unwrap_or(0).saturating_sub(calls.failed));
+        let enough = calls >= needed_calls(record, assignment);
         let last = tail.as_ref().and_then(Tail::last_text);
         let is_there = match last {
             // The last words are there, so is everything before them.
@@ -60,6 +59,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
     }
     let calls = path.and_then(|path| calls_since(&path, record, &assignment));
     let tool_calls = calls.as_ref().and_then(|calls| calls.count);
+    let failed_calls = calls.as_ref().map_or(0, |calls| calls.failed);
     let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
     let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
     record.transcript_read = read_up_to.unwrap_or(record.transcript_read);
@@ -80,6 +80,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
         claimed,
         promise: promised,
         tool_calls,
+        failed_calls,
         more_calls,
         tokens: tokens.all,
         written_tokens: tokens.written,
@@ -96,8 +97,14 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
 
 /// What the agent did since the last stop; as many calls are counted as the promise still needs.
 fn calls_since(path: &Path, record: &Record, assignment: &Assignment) -> Option<Calls> {
-    let needed = assignment.contract.min_tool_calls.saturating_sub(record.ledger.tool_calls);
+    let needed = needed_calls(record, assignment);
     Calls::since(path, record.transcript_read, record.last_message, needed)
+}
+
+/// How many more calls the promise needs behind it; one that was denied or failed is no work.
+fn needed_calls(record: &Record, assignment: &Assignment) -> u64 {
+    let worked = record.ledger.tool_calls.saturating_sub(record.ledger.failed_calls);
+    assignment.contract.min_tool_calls.saturating_sub(worked)
 }
 
 fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {

@@ -190,3 +190,17 @@ fn d3_a_promise_that_is_denied_or_quoted_does_not_end_the_loop() {
     }
     works_and_says(&bench, &format!("All 14 tests pass. {PROMISE} Bye.")).told();
 }
+
+#[test]
+fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
+    let bench = armed("\"Write the parser\"");
+    let denied = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"This needs approval","is_error":true}]}}"#;
+    bench.transcript("s1").tool("Bash").raw(denied).assistant(PROMISE);
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    assert!(stop.reason().contains("no tool calls/work were performed"), "{stop}");
+    // What was denied before is no work later either.
+    bench.transcript("s1").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().reason();
+    bench.transcript("s1").tool("Bash").tool_result("fine").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().told();
+}
