@@ -2,6 +2,11 @@
 //!
 //! `ARCHITECTURE.md` has the floor plan and the invariants.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")
+)]
+
 #[cfg(feature = "cli")]
 #[macro_use]
 pub mod print;

@@ -1,5 +1,7 @@
 //! `spool demo`: the first thing a person sees, with the programs as they are built.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
+
 use ralph_speckit::engine::tasks::TaskList;
 use std::fs;
 use std::path::Path;

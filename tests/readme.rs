@@ -1,5 +1,6 @@
 //! What the documents promise: help texts, commands, names, links and the floor plan, held against the program.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
 use std::fs;
@@ -350,4 +351,33 @@ fn spool(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
     command.args(words).env_clear().stdin(Stdio::null());
     command.env("PATH", "/usr/bin:/bin").output().unwrap()
+}
+
+#[test]
+fn only_one_room_knows_clock_and_environment_in_tests_too() {
+    let doors = ["src/world.rs", "tests/readme.rs", "tests/agents/", "tests/client/"];
+    let words =
+        ["thread::sleep(", "Instant::now(", "SystemTime::now(", "env::var(", "env::var_os("];
+    let mut files = 0;
+    let mut folders: Vec<PathBuf> = vec![root().join("src"), root().join("tests")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            let is_door = doors.iter().any(|door| name.starts_with(door));
+            if is_door || path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for word in words {
+                assert!(!text.contains(word), "{name}: {word}");
+            }
+            files += 1;
+        }
+    }
+    assert!(files > 200, "{files} files");
 }

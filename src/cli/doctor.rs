@@ -215,7 +215,9 @@ fn check_programs(plugins: &[InstalledPlugin]) -> Option<Check> {
 fn try_programs(plugin: &Path) -> Result<()> {
     let empty = tempfile::tempdir().context("could not make a temporary folder")?;
     let spool = plugin.join("bin").join(programs::SPOOL);
-    let answer = call(Command::new(&spool).arg("--version").current_dir(empty.path()), "")?;
+    let mut command = Command::new(&spool);
+    command.arg("--version").current_dir(empty.path());
+    let answer = call(command, "")?;
     if answer.output.split_whitespace().last() != Some(VERSION) {
         bail!(
             "`{}` does not answer as version {VERSION}: {}{}",
@@ -236,7 +238,7 @@ fn try_programs(plugin: &Path) -> Result<()> {
     // A launcher that finds no program notes that it said so; that note belongs with the folder.
     command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
     command.env_remove("CLAUDE_PROJECT_DIR");
-    let answer = call(&mut command, &question.to_string())?;
+    let answer = call(command, &question.to_string())?;
     let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
     if !answer.status.success() || said["decision"] != "block" {
         bail!(

@@ -4,7 +4,7 @@
 //! nothing.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, PipeWriter};
+use std::io::{self, PipeWriter, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::Command;
@@ -57,7 +57,10 @@ fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
             status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
         }
         Ok(End::OverTime | End::Interrupted) => 128 + rustix::process::Signal::TERM.as_raw(),
-        Err(_) => NOT_STARTED,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "it cannot be started: {error}");
+            NOT_STARTED
+        }
     }
 }
 

@@ -202,6 +202,7 @@ impl Program {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the room for it")]
 fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }

@@ -6,14 +6,18 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::files::FILES;
 use super::programs::{self, Programs};
 use super::{NAME, VERSION};
+use crate::store::read;
 use crate::world;
+
+/// The most that is read of a file of a plugin, in bytes: more than a program has.
+const MOST: u64 = 256 << 20;
 
 /// The file by which an assembled plugin is known again, and which says what belongs to it.
 pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
@@ -168,9 +172,9 @@ fn remove_receipt_last(folder: &Path) -> std::io::Result<()> {
 pub fn is_same(folder: &Path, programs: &Programs) -> bool {
     let same_files = FILES
         .iter()
-        .all(|file| fs::read(folder.join(file.path)).is_ok_and(|content| content == file.content));
+        .all(|file| content(&folder.join(file.path)).is_ok_and(|content| content == file.content));
     let same_programs = programs.named().iter().all(|(name, source)| {
-        match (fs::read(folder.join("bin").join(name)), fs::read(source)) {
+        match (content(&folder.join("bin").join(name)), content(source)) {
             (Ok(there), Ok(here)) => there == here,
             _ => false,
         }
@@ -200,7 +204,7 @@ fn read_receipt(folder: &Path) -> Result<Receipt> {
             folder.display()
         )
     };
-    let Ok(text) = fs::read(folder.join(RECEIPT)) else { bail!(refused()) };
+    let Ok(text) = content(&folder.join(RECEIPT)) else { bail!(refused()) };
     match serde_json::from_slice::<Receipt>(&text) {
         Ok(receipt) if receipt.plugin == NAME => Ok(receipt),
         _ => bail!(refused()),
@@ -264,11 +268,16 @@ fn fill(folder: &Path, programs: &Programs) -> Result<()> {
         write_file(&folder.join(file.path), file.content, 0o644)?;
     }
     for (name, source) in programs.named() {
-        let program = fs::read(source)
+        let program = content(source)
             .with_context(|| format!("could not read the program `{}`", source.display()))?;
         write_file(&folder.join("bin").join(name), &program, 0o755)?;
     }
     Ok(())
+}
+
+/// The content of a file of a plugin, or of a program.
+fn content(path: &Path) -> Result<Vec<u8>> {
+    read::read(path, MOST).map(|content| content.bytes).map_err(|problem| anyhow!("{problem}"))
 }
 
 fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<()> {

@@ -1,17 +1,17 @@
 //! Calls of other programs that must end, and errors that say what to do next.
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{Read, Seek, Write};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::world::{self, Deadline};
+use crate::exec::Program;
 
 /// How long one call may take; the slowest of them reads a few files.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// The most of an answer that is read, in bytes.
+const MOST: usize = 16 << 20;
 
 /// What a program that ended by itself left behind.
 #[derive(Debug)]
@@ -36,40 +36,21 @@ impl<T> Advise<T> for Result<T> {
     }
 }
 
-/// Returns what `command` answers to `input`; an error when it does not start or end.
-pub fn call(command: &mut Command, input: &str) -> Result<Answer> {
+/// Returns what `command` answers to `input`; an error when it does not start, does not end within a
+/// minute, or prints more than 16 MiB.
+pub fn call(command: Command, input: &str) -> Result<Answer> {
     let name = command.get_program().to_string_lossy().into_owned();
-    // Files, not pipes: what the program leaves running behind it cannot hold us up.
-    let open = || tempfile::tempfile().context("could not make a temporary file");
-    let (mut question, output, errors) = (open()?, open()?, open()?);
-    question.write_all(input.as_bytes())?;
-    question.rewind()?;
-    command.stdin(question).stdout(output.try_clone()?).stderr(errors.try_clone()?);
-    let mut child = command.spawn().with_context(|| format!("could not start `{name}`"))?;
-    let Some(status) = wait(&mut child)? else {
+    let program = Program::new(command, PATIENCE).input(input.as_bytes());
+    // With Ctrl-C, it ends as well.
+    let program = if input.is_empty() { program.kept() } else { program };
+    let ran =
+        program.run(MOST, &mut || false).with_context(|| format!("could not start `{name}`"))?;
+    if ran.cut {
+        bail!("`{name}` printed more than {} MiB", MOST >> 20);
+    }
+    let Some(status) = ran.status() else {
         bail!("`{name}` did not end within {} seconds", PATIENCE.as_secs());
     };
-    Ok(Answer { status, output: text_of(output)?, errors: text_of(errors)? })
-}
-
-fn wait(child: &mut Child) -> Result<Option<ExitStatus>> {
-    let patience = Deadline::after(PATIENCE);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if patience.is_over() {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        world::pause(Duration::from_millis(10));
-    }
-}
-
-fn text_of(mut file: File) -> Result<String> {
-    let mut text = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Answer { status, output: text(&ran.output), errors: text(&ran.errors) })
 }

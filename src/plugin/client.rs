@@ -175,7 +175,7 @@ impl Client {
             Some(config) => command.env("CLAUDE_CONFIG_DIR", config),
             None => command.env_remove("CLAUDE_CONFIG_DIR"),
         };
-        let answer = call(&mut command, "")?;
+        let answer = call(command, "")?;
         if answer.status.success() {
             return Ok(answer.output);
         }

@@ -1,13 +1,13 @@
 //! The two compiled programs that a complete plugin holds.
 
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::call::Advise;
+use crate::store::read;
 
 /// The name of the program that Claude Code starts.
 pub const HOOK: &str = "ralph-hook";
@@ -60,9 +60,9 @@ pub fn check_program(path: &Path) -> Result<()> {
 }
 
 fn is_script(path: &Path) -> Result<bool> {
+    let told = || format!("could not read the program `{}`", path.display());
+    let (file, _) = read::open(path).map_err(|problem| anyhow!("{}: {problem}", told()))?;
     let mut start = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(2).read_to_end(&mut start))
-        .with_context(|| format!("could not read the program `{}`", path.display()))?;
+    file.take(2).read_to_end(&mut start).with_context(told)?;
     Ok(start == b"#!")
 }

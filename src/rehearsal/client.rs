@@ -128,17 +128,16 @@ impl Client {
                 .with_context(|| format!("cannot make `{}`", folder.display()))?;
         }
         let before = transcript_lengths(&config);
-        let mut command =
-            self.command(&["-p", prompt, "--output-format", "stream-json", "--verbose"]);
+        let command = self.command(&["-p", prompt, "--output-format", "stream-json", "--verbose"]);
         let mut run = ClientRun::default();
-        let ended = group::run(&mut command, self.limit, &mut |line| {
+        let ended = group::run(command, self.limit, &mut |line| {
             if let Some(value) = run.take_line(line) {
                 watch(value);
             }
         })
         .with_context(|| format!("cannot start `{}`", self.program.display()))?;
-        run.exit_code = ended.status.code();
-        run.timed_out = ended.timed_out;
+        run.exit_code = ended.status.and_then(|status| status.code());
+        run.timed_out = ended.timed_out();
         run.stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
         run.transcript = read_transcripts(&config, &before);
         Ok(run)

@@ -4,9 +4,14 @@ use super::asked::{collect_text, feedback_in};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use crate::store::read;
+
+/// The most that is read of one transcript, in bytes.
+const MOST: u64 = 256 << 20;
 
 /// One finished run.
 #[derive(Clone, Debug, Default)]
@@ -278,11 +283,12 @@ pub(super) fn read_transcripts(config: &Path, before: &HashMap<PathBuf, u64>) ->
     let mut lines = Vec::new();
     for path in transcripts(config) {
         let start = before.get(&path).copied().unwrap_or(0);
-        let Ok(mut file) = File::open(&path) else {
+        let Ok((mut file, _)) = read::open(&path) else {
             continue;
         };
         let mut bytes = Vec::new();
-        if file.seek(SeekFrom::Start(start)).is_err() || file.read_to_end(&mut bytes).is_err() {
+        let sought = file.seek(SeekFrom::Start(start));
+        if sought.and_then(|_| file.take(MOST).read_to_end(&mut bytes)).is_err() {
             continue;
         }
         lines.extend(

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use crate::store::read;
 use crate::world::Deadline;
 
 /// The signals that were sent since [`Signals::listen`].
@@ -90,9 +92,10 @@ impl Signals {
 
 /// Whether this process ignores a signal, as far as the system tells.
 fn is_ignored(signal: i32) -> bool {
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+    let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else {
         return false;
     };
+    let status = String::from_utf8_lossy(&status.bytes);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)

@@ -1,5 +1,7 @@
 //! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
+
 mod by_hand;
 mod checks;
 mod crash;

@@ -1,6 +1,7 @@
 //! System calls that fail, programs that are killed between two of them, disks that are full: for every
 //! operation of both programs, what must hold afterwards.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::io::Write;

@@ -1,5 +1,7 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
+
 mod arming;
 mod crowd;
 mod driven;

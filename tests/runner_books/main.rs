@@ -1,5 +1,6 @@
 //! A runner's books as a black box: killed programs, and `spool stop` from another terminal.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
 use std::fs;

@@ -1,6 +1,7 @@
 //! `spool ralph` under stress, as a black box: signals at any moment, agents that will not end, and agents
 //! that print what no agent should.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
 #[path = "../process/hearing.rs"]

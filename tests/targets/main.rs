@@ -1,5 +1,6 @@
 //! What `spool ralph` makes of its arguments, its files and the changes of a project, before anything runs.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(all(unix, feature = "cli"))]
 
 mod asking;

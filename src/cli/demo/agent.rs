@@ -3,17 +3,24 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use super::project;
 use super::script::{self, Step, Turn};
 use super::show::{Speaker, say, why};
 use crate::engine::tasks::TaskList;
+use crate::exec::Program;
+use crate::store::read;
 use crate::world;
 
+/// How long one program may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The most that is read of a file or of an output, in bytes.
+const MOST: usize = 1 << 20;
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
 /// Plays the whole script; an error when a step fails or the hook answers out of turn.
@@ -100,8 +107,8 @@ impl Agent {
 
     fn tick(&self, id: &str) -> Result<()> {
         let path = self.folder.join(script::FEATURE).join("tasks.md");
-        let mut text =
-            fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let error = |problem: read::Problem| anyhow!("cannot read `{}`: {problem}", path.display());
+        let mut text = read::read(&path, MOST as u64).map_err(error)?.bytes;
         let list = TaskList::parse(&text);
         let task = list.find(id).with_context(|| format!("there is no task {id}"))?;
         text[task.mark_at] = b'x';
@@ -111,16 +118,16 @@ impl Agent {
     fn run(&self, command: &str) -> Result<()> {
         let mut words = command.split(' ');
         let program = words.next().unwrap_or_default();
-        let output = Command::new(program)
-            .args(words)
-            .current_dir(&self.folder)
-            .stdin(Stdio::null())
-            .output()
+        let mut started = Command::new(program);
+        started.args(words).current_dir(&self.folder);
+        let ran = Program::new(started, PATIENCE)
+            .kept()
+            .run(MOST, &mut || false)
             .with_context(|| format!("cannot run `{command}`"))?;
-        let printed = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&ran.output);
         say(Speaker::Agent, &format!("runs `{command}`: {}", printed.trim()));
-        if !output.status.success() {
-            bail!("`{command}` failed: {}", String::from_utf8_lossy(&output.stderr));
+        if !ran.is_success() {
+            bail!("`{command}` failed: {}", String::from_utf8_lossy(&ran.errors));
         }
         Ok(())
     }
@@ -143,25 +150,23 @@ impl Agent {
         event["session_id"] = SESSION.into();
         event["transcript_path"] = self.transcript.display().to_string().into();
         event["cwd"] = self.folder.display().to_string().into();
-        let mut child = Command::new(&self.hook)
-            // The demo may be watched by an agent that a runner has started; its own agent is another one.
-            .env_remove(world::RUNNER)
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
+        let mut hook = Command::new(&self.hook);
+        // The demo may be watched by an agent that a runner has started; its own agent is another one.
+        hook.env_remove(world::RUNNER).current_dir(&self.folder);
+        let ran = Program::new(hook, PATIENCE)
+            .input(event.to_string().as_bytes())
+            .run(MOST, &mut || false)
             .with_context(|| format!("cannot start `{}`", self.hook.display()))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(event.to_string().as_bytes())?;
+        match ran.status() {
+            None => bail!("`{}` did not end within a minute", self.hook.display()),
+            Some(status) if !status.success() => {
+                bail!("`{}` ended with {status}", self.hook.display())
+            }
+            Some(_) => {}
         }
-        let output = child.wait_with_output()?;
-        if !output.status.success() {
-            bail!("`{}` ended with {}", self.hook.display(), output.status);
-        }
-        if output.stdout.is_empty() {
+        if ran.output.is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&output.stdout).context("the hook printed something else than JSON")
+        serde_json::from_slice(&ran.output).context("the hook printed something else than JSON")
     }
 }

@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::script;
+use crate::exec::Program;
+
+/// How long one call of git may take.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns the folder of a new project, made at `wanted` or in a temporary place that is kept.
 pub fn create(wanted: Option<&Path>) -> Result<PathBuf> {
@@ -43,8 +48,8 @@ pub fn create(wanted: Option<&Path>) -> Result<PathBuf> {
         ],
     ] {
         let mut git = Command::new("git");
-        git.args(arguments).current_dir(&folder).stdin(Stdio::null());
-        let _ = git.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        git.args(arguments).current_dir(&folder);
+        let _ = Program::new(git, PATIENCE).kept().run(0, &mut || false);
     }
     Ok(folder)
 }

@@ -92,7 +92,7 @@ fn select(labels: &[String]) -> Result<Option<usize>> {
     let watch = signals.handle();
     // Ctrl-C arrives as a key or as a signal, by the moment; both give the terminal back as it was.
     // The watch ends with the choice: afterwards the signal belongs to the runner.
-    let watcher = std::thread::spawn(move || {
+    let watcher = std::thread::Builder::new().spawn(move || {
         if signals.forever().next().is_some() {
             if let Some(before) = before {
                 let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
@@ -100,7 +100,7 @@ fn select(labels: &[String]) -> Result<Option<usize>> {
             err!("{SHOW_CURSOR}");
             std::process::exit(GaveUp::CODE.into());
         }
-    });
+    })?;
     let chosen = Select::new()
         .with_prompt("Which change?")
         .items(labels)

@@ -7,10 +7,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use super::claude::ClaudeReader;
@@ -18,6 +18,8 @@ use super::{
     Ending, Event, Harness, Input, Launch, Left, Order, Reader, Report, Stream, environment,
 };
 use crate::engine::tasks::TaskList;
+use crate::exec;
+use crate::store::read;
 use crate::world;
 
 /// The first argument of this program when it is to be the agent.
@@ -28,6 +30,10 @@ pub const CHANGE: &str = "001-01_greeting";
 const PACE: Duration = Duration::from_millis(150);
 /// The most of a prompt that is read, in bytes.
 const PROMPT: u64 = 4 << 20;
+/// How long one program may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The most that is read of a file or of an output, in bytes.
+const MOST: usize = 1 << 20;
 
 const PROPOSAL: &str = "\
 # A program that greets
@@ -121,8 +127,7 @@ fn git(folder: &Path, arguments: &[&str]) -> bool {
     let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
     let mut git = Command::new("git");
     git.args(name).args(plain).args(arguments).current_dir(folder);
-    git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    git.status().is_ok_and(|status| status.success())
+    exec::Program::new(git, PATIENCE).run(0, &mut || false).is_ok_and(|ran| ran.is_success())
 }
 
 /// Plays one run of the agent when these arguments ask for it, and returns its exit code; `None`
@@ -232,13 +237,13 @@ impl<'a> Agent<'a> {
             json!({"type": "system", "subtype": "init", "session_id": "demo", "model": "scripted"});
         self.print(&session)?;
         // No other project is touched, whoever starts this.
-        let Ok(list) = fs::read(&self.tasks) else {
+        let Ok(list) = read::read(&self.tasks, MOST as u64) else {
             bail!(
                 "the demo's agent works on the demo's own project only, and `{}` is not there",
                 self.tasks.display()
             );
         };
-        let done = TaskList::parse(&list).tasks.iter().filter(|task| task.done).count();
+        let done = TaskList::parse(&list.bytes).tasks.iter().filter(|task| task.done).count();
         let turn = TURNS.iter().rfind(|(from, _)| *from <= done);
         let turn = match turn {
             Some((_, turn)) if done < 4 => turn,
@@ -276,17 +281,18 @@ impl<'a> Agent<'a> {
             Step::Run(words) => {
                 self.call("Bash", &json!({"command": words.join(" ")}))?;
                 let (program, arguments) = words.split_first().context("an empty command")?;
-                let output = Command::new(program)
-                    .args(arguments)
-                    .current_dir(&self.folder)
-                    .stdin(Stdio::null())
-                    .output()
+                let mut command = Command::new(program);
+                command.args(arguments).current_dir(&self.folder);
+                let ran = exec::Program::new(command, PATIENCE)
+                    .run(MOST, &mut || false)
                     .with_context(|| format!("cannot run `{}`", words.join(" ")))?;
-                self.answer(&String::from_utf8_lossy(&output.stdout))
+                self.answer(&String::from_utf8_lossy(&ran.output))
             }
             Step::Tick(id) => {
                 self.call("Edit", &json!({"file_path": format!("tasks.md: {id}")}))?;
-                let mut text = fs::read(&self.tasks).context("the task list is gone")?;
+                let mut text = read::read(&self.tasks, MOST as u64)
+                    .map_err(|problem| anyhow!("the task list is gone: {problem}"))?
+                    .bytes;
                 let list = TaskList::parse(&text);
                 let at = list.find(id).with_context(|| format!("there is no task {id}"))?.mark_at;
                 text[at] = b'x';

@@ -2,26 +2,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::lines::{is_plain, words};
 use super::{Input, environment};
-use crate::world::{self, Deadline};
+use crate::exec;
+use crate::world;
 
 /// The longest prompt that goes by argument, in bytes: Linux takes 128 KiB for one argument.
 const LONGEST_ARGUMENT: usize = 100_000;
 /// How long a question about the program itself may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most of an answer that is read, in bytes.
-const ANSWER: u64 = 64 << 10;
+const ANSWER: usize = 64 << 10;
 
 /// A version of a program, as in `2.1.330`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,44 +144,19 @@ fn ask(
     set: &[(&str, &str)],
     patience: Duration,
 ) -> Result<Option<Answer>> {
-    // Files, not pipes: what the program leaves running behind it cannot hold us up.
-    let open = || tempfile::tempfile().context("could not make a temporary file");
-    let (mut output, mut errors) = (open()?, open()?);
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).process_group(0);
-    command.stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    command.args(arguments);
     for name in environment::scrubbed() {
         command.env_remove(name);
     }
     command.envs(set.iter().copied());
-    let mut child = command.spawn().with_context(|| format!("could not start `{program}`"))?;
-    let Some(status) = wait(&mut child, patience)? else {
-        return Ok(None);
-    };
-    let text = |file: &mut std::fs::File| -> Result<String> {
-        let mut bytes = Vec::new();
-        file.rewind()?;
-        file.take(ANSWER).read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    Ok(Some(Answer { status, output: text(&mut output)?, errors: text(&mut errors)? }))
-}
-
-fn wait(child: &mut Child, patience: Duration) -> Result<Option<ExitStatus>> {
-    let deadline = Deadline::after(patience);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if deadline.is_over() {
-            if let Some(group) = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0)) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            child.wait()?;
-            return Ok(None);
-        }
-        world::pause(Duration::from_millis(5));
-    }
+    let ran = exec::Program::new(command, patience)
+        .kept()
+        .run(ANSWER, &mut || false)
+        .with_context(|| format!("could not start `{program}`"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (output, errors) = (text(&ran.output), text(&ran.errors));
+    Ok(ran.status().map(|status| Answer { status, output, errors }))
 }
 
 /// Returns where a program is, by its path or in the folders of `path`; `None` when nothing there can be started.

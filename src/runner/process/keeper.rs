@@ -119,6 +119,7 @@ fn adopt_orphans() -> bool {
 }
 
 /// Starts the program in a process group of its own.
+#[expect(clippy::disallowed_methods, reason = "the keeper is the supervisor")]
 fn start(order: &mut Order) -> io::Result<(Pid, Option<Feed>)> {
     let launch = &mut order.launch;
     let mut command = std::process::Command::new(&launch.program);

@@ -72,6 +72,7 @@ impl Kept {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "the keeper is the supervisor")]
     fn start_once(program: &Path) -> io::Result<Self> {
         let (runner_end, keeper_end) = UnixStream::pair()?;
         let (output, output_writer) = io::pipe()?;
