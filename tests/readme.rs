@@ -359,7 +359,7 @@ fn only_one_room_knows_clock_and_environment_in_tests_too() {
     let words =
         ["thread::sleep(", "Instant::now(", "SystemTime::now(", "env::var(", "env::var_os("];
     let mut files = 0;
-    let mut folders: Vec<PathBuf> = vec![root().join("src"), root().join("tests")];
+    let mut folders: Vec<PathBuf> = vec![checkout().join("src"), checkout().join("tests")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
@@ -367,7 +367,7 @@ fn only_one_room_knows_clock_and_environment_in_tests_too() {
                 folders.push(path);
                 continue;
             }
-            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            let name = path.strip_prefix(checkout()).unwrap().display().to_string();
             let is_door = doors.iter().any(|door| name.starts_with(door));
             if is_door || path.extension().is_none_or(|extension| extension != "rs") {
                 continue;

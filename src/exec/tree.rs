@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The most that is read of what the system tells, in bytes.
+#[cfg(target_os = "linux")]
 const MOST: u64 = 1 << 20;
 
 /// A process as the system lists it.

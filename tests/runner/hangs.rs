@@ -1,11 +1,8 @@
 //! What would keep a runner waiting for ever, or make it grow without end: files that are none.
 
-use std::os::unix::process::CommandExt;
-
 use rustix::process::Signal;
 
-use crate::ran::Running;
-use crate::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::support::{Bench, CHANGE, in_change};
 
 const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
 
@@ -112,7 +109,12 @@ fn h2_a_git_that_waits_for_ever_does_not_outlast_the_time_of_the_loop() {
 #[cfg(target_os = "linux")]
 #[test]
 fn h2_a_runner_that_may_start_no_thread_goes_on() {
+    use std::os::unix::process::CommandExt;
     use std::process::Command;
+
+    use crate::ran::Running;
+    use crate::support::{PROMISE, says};
+
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || Command::new("prlimit").arg("--version").output().is_err() {
         println!("left out: it needs root and `prlimit`");
