@@ -1,5 +1,7 @@
 //! What counts as work in a project, held against git itself.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
+
 mod ignored;
 mod support;
 mod tree;
