@@ -2,6 +2,7 @@
 //!
 //! `scripts/fuzz` has the long run. `RALPH_FUZZ_SECONDS` makes this one longer, with other inputs each time.
 
+#![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
 mod dice;
