@@ -42,6 +42,21 @@ impl Answer {
         Self::object(&json!({"hookSpecificOutput": output}))
     }
 
+    /// Returns the same answer with one more paragraph for the person.
+    #[must_use]
+    pub fn also_tell(self, message: &str) -> Self {
+        let answer = self.stdout.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let mut answer: serde_json::Map<String, serde_json::Value> = answer.unwrap_or_default();
+        let before = answer.get("systemMessage").and_then(|before| before.as_str());
+        let message = text::block(message);
+        let message = match before {
+            Some(before) => format!("{before}\n{message}"),
+            None => message.into_owned(),
+        };
+        answer.insert("systemMessage".to_owned(), message.into());
+        Self { stdout: Some(serde_json::Value::Object(answer).to_string()), ..self }
+    }
+
     /// Returns the same answer with one more line for the log.
     #[must_use]
     pub fn log(mut self, line: &str) -> Self {

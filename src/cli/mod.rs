@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod log;
 mod pause;
+mod person;
 mod plugin;
 mod ralph;
 mod resume;

@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 
+use super::person::in_agents_session;
 use super::{Where, own_session};
 use crate::speckit::arm::{Armer, Request, arm};
+use crate::store::pins::{BY_SESSION, BY_TERMINAL};
 
 /// Arm the loop for a feature, as /speckit:implement does.
 ///
@@ -37,10 +39,12 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         recovery_mode: args.recovery_mode,
     };
     let session = own_session();
-    let armer = Armer { session: session.as_deref(), by: "terminal", transcript: None };
+    let by = if in_agents_session() { BY_SESSION } else { BY_TERMINAL };
+    let armer = Armer { session: session.as_deref(), by, transcript: None };
     let started =
         arm(&args.place.project()?, &request, armer).map_err(|refusal| anyhow!("{refusal}"))?;
     outln!("{}", started.summary());
+    out!("{}", started.shown);
     if session.is_none() {
         outln!(
             "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop."

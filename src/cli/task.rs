@@ -6,18 +6,21 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::person::{can_be_asked, confirm};
 use super::{Where, own_session};
 use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};
+use crate::speckit::armed;
 use crate::speckit::books::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
 use crate::speckit::{SIGNAL, STATE, TASKS};
+use crate::store::loops::{Loops, RALPH};
 use crate::text;
 
 /// The longest list that is shown whole, in lines: a model reads it.
@@ -114,6 +117,9 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
     )?;
+    if let Some(session) = &session {
+        only_its_own(&project, &feature, session)?;
+    }
     let job = Job { project: &project, feature: &feature, session: session.as_deref() };
     match &args.action {
         Action::Next { json } => next(&job, *json),
@@ -135,6 +141,29 @@ fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
     let here = std::env::current_dir().ok().filter(|_| args.place.project.is_none());
     let own = here.zip(session).and_then(|(here, session)| Project::around_session(&here, session));
     own.map_or_else(|| args.place.project(), Ok)
+}
+
+/// An error when the session has a loop and something else is meant than the feature of that loop: what an
+/// agent may call without a question reaches no other books.
+fn only_its_own(project: &Project, feature: &Feature, session: &str) -> Result<()> {
+    let here = std::env::current_dir().ok();
+    let Some(own) = here.and_then(|here| Project::around_session(&here, session)) else {
+        return Ok(());
+    };
+    let record = Loops::of(&own.root).peek(session);
+    let Some(record) = record.filter(|it| it.ledger.is_live() && it.kind != RALPH) else {
+        return Ok(());
+    };
+    if own.root == project.root && record.folder == feature.relative {
+        return Ok(());
+    }
+    bail!(
+        "this session works on feature `{}` in `{}`, and keeps no books of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
+        text::line(&record.about),
+        own.root.display(),
+        text::line(&feature.name),
+        project.root.display()
+    )
 }
 
 fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
@@ -218,7 +247,7 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
     for task in tasks {
         // The command runs while the books are closed: it may take long, and others work meanwhile.
         let proof = if task.done { Proof::None } else { job.proof(task, &text) };
-        if let Some(words) = unproved(task, proof, &job.project.root, limit) {
+        if let Some(words) = unproved(task, proof, &job.project.root, limit)? {
             outln!("{words}");
             refused = true;
             continue;
@@ -302,6 +331,13 @@ fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
             outln!("{}", changed(task, &known));
             return Ok(ExitCode::FAILURE);
         }
+        Proof::Unarmed(command, why) => {
+            if !person_agrees(task, &command)? {
+                outln!("{}", unarmed(task, &command, &why));
+                return Ok(ExitCode::FAILURE);
+            }
+            command
+        }
     };
     let result = checks::run(&command, &job.project.root, limit);
     if result.passed {
@@ -358,7 +394,8 @@ impl Job<'_> {
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let state = State::read_at_once(self.feature).unwrap_or_default();
         let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
-        let limit = state.max_task_iterations();
+        let standing = armed::standing_of_feature(self.project, &self.feature.name);
+        let limit = armed::limits(&standing, &state).max_task_iterations;
         let who = if next.len() > 1 {
             let agents: Vec<_> =
                 next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();
@@ -412,19 +449,44 @@ fn nothing_open(list: &TaskList) -> String {
 }
 
 /// Runs what proves a task; returns why it is not ticked, `None` when nothing speaks against it.
-fn unproved(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Option<String> {
-    match proof {
-        Proof::None => None,
-        Proof::Run(command) => {
-            let result = checks::run(&command, root, limit);
-            (!result.passed).then(|| refusal(task, &result))
-        }
+fn unproved(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<Option<String>> {
+    let command = match proof {
+        Proof::None => return Ok(None),
+        Proof::Run(command) => command,
         Proof::New(command) => {
             outln!("{}", not_run(task, &command));
-            None
+            return Ok(None);
         }
-        Proof::Changed(known) => Some(changed(task, &known)),
+        Proof::Changed(known) => return Ok(Some(changed(task, &known))),
+        Proof::Unarmed(command, why) => {
+            if !person_agrees(task, &command)? {
+                outln!("{}", unarmed(task, &command, &why));
+                return Ok(None);
+            }
+            command
+        }
+    };
+    let result = checks::run(&command, root, limit);
+    Ok((!result.passed).then(|| refusal(task, &result)))
+}
+
+/// Whether a person at the terminal wants a command to be run that nobody armed. Nobody is asked in an
+/// agent's session, or where no person can see the question and answer it.
+fn person_agrees(task: &Task, command: &str) -> Result<bool> {
+    if !can_be_asked() {
+        return Ok(false);
     }
+    errln!("No person armed the Verify command of {}:\n  {}", task.id, text::line(command));
+    confirm("Run it in this project?")
+}
+
+fn unarmed(task: &Task, command: &str, why: &str) -> String {
+    format!(
+        "The Verify command of {} is not run here, for {}: run it yourself: `{}`",
+        task.id,
+        text::line(why),
+        text::line(command)
+    )
 }
 
 fn not_run(task: &Task, command: &str) -> String {

@@ -1,6 +1,7 @@
 //! The hook: one event in, one answer out. It never fails, and never holds a session it cannot judge.
 
 mod failure;
+mod notices;
 mod prompt;
 mod session;
 mod stop;

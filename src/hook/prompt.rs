@@ -15,6 +15,7 @@ use crate::speckit::cancel::{cancel, feature_to_cancel};
 use crate::speckit::project::{Project, printable};
 use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, is_session_id};
+use crate::store::pins::BY_COMMAND;
 use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
@@ -39,9 +40,10 @@ fn implement(event: &Event) -> Result<Answer, Refusal> {
     let project = project(event)?;
     let session = usable_session(event)?;
     let transcript = event.transcript();
-    let armer = Armer { session: Some(session), by: "command", transcript: transcript.as_deref() };
+    let armer = Armer { session: Some(session), by: BY_COMMAND, transcript: transcript.as_deref() };
     let started = arm(&project, &request, armer)?;
-    Ok(Answer::context("UserPromptExpansion", &started.summary())
+    let (summary, told) = (started.summary(), started.for_person());
+    Ok(Answer::context_and_line("UserPromptExpansion", &summary, &told)
         .log(&format!("Armed feature {} for session {session}", started.feature.name)))
 }
 

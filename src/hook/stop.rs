@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{stop_feature, stop_task};
+use super::{notices, stop_feature, stop_task};
 use crate::checks::run_each;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
@@ -13,7 +13,7 @@ use crate::evidence::progress::Moment;
 use crate::ralph::pause;
 use crate::ralph::words::title;
 use crate::speckit::project::Project;
-use crate::speckit::settings::{SETTINGS, Settings, SettingsError};
+use crate::speckit::settings::{Settings, SettingsError};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Marks, RALPH, Record, is_session_id};
 use crate::world::{self, Deadline};
@@ -29,13 +29,12 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
         return Answer::silent();
     };
     let (settings, broken) = match Settings::read(&project.root) {
-        Ok(settings) if !settings.enabled => return Answer::silent(),
-        Ok(settings) => (settings, None),
-        // Nobody knows what they ask for: what stands for it is a check that fails.
-        Err(error) => {
-            let unknown = Check { run: SETTINGS.to_owned(), limit_seconds: 0 };
-            (Settings { checks: vec![unknown], ..Settings::default() }, Some(error))
+        Ok(settings) if !settings.enabled => {
+            return switched_off(&project, event).unwrap_or_default();
         }
+        Ok(settings) => (settings, None),
+        // What was armed still holds; the person is told.
+        Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
     let mut answer = match judge(&project, &settings, broken.as_ref(), event, deadline) {
         Ok(answer) => answer,
@@ -50,6 +49,22 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
         answer = answer.log(&error.one_line());
     }
     answer
+}
+
+/// Tells the person once of a live loop that the settings switch off; `None` where there is none.
+fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
+    let (loops, session) = (Loops::of(&project.root), event.session());
+    let live = |record: &Record| record.ledger.is_live() && !record.told.switched_off;
+    if !is_session_id(session) || !loops.knows(session) {
+        return None;
+    }
+    loops.peek(session).filter(live)?;
+    let folder = loops.session(session).ok()?;
+    let mut record = folder.record().ok().flatten().filter(live)?;
+    let notice = notices::switched_off(&mut record)?;
+    // What cannot be noted is told again at the next stop.
+    let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
+    Some(notices::told(Answer::silent(), &[notice]))
 }
 
 fn project(event: &Event) -> Option<Project> {

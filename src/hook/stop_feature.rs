@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use super::notices::{notices, told};
 use super::stop::{
     Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
     waiting_answer,
@@ -10,16 +11,16 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Files, Observation, Shortfall, TerminalReason, Verdict,
-    decide, wants_checks, wants_files,
+    Check, Contract, Demand, Files, Observation, Shortfall, TerminalReason, Verdict, decide,
+    wants_checks, wants_files,
 };
 use crate::evidence::commits;
 use crate::evidence::progress::still;
 use crate::speckit::arm::{new_record, path_of};
+use crate::speckit::armed;
 use crate::speckit::ending::complete_end;
 use crate::speckit::observe::{Desk, add_seen, observe};
 use crate::speckit::project::{Feature, Project};
-use crate::speckit::settings::{SETTINGS, SettingsError};
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::closing::{Telling, close_record};
@@ -63,29 +64,15 @@ fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<O
             // Nobody waits for the checks: a cancel in the meantime counts.
             let Seat { folder, record, .. } = seat;
             drop(folder);
-            let ran = match scene.broken {
-                Some(error) => Ran::of(vec![unknown_checks(error)], &seen, record.marks),
-                None => run_checks(scene, &checks, &record, &seen),
-            };
+            let ran = run_checks(scene, &checks, &record, &seen);
             own_loop(scene, Some(ran))
         }
     }
 }
 
-/// What stands for the checks of settings that cannot be used: work is not done while nobody knows
-/// what it has to pass.
-fn unknown_checks(error: &SettingsError) -> CheckResult {
-    CheckResult {
-        run: SETTINGS.to_owned(),
-        passed: false,
-        outcome: "the settings cannot be used".to_owned(),
-        tail: error.to_string(),
-    }
-}
-
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
 pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
-    let Scene { project, settings, loops, event, deadline, .. } = scene;
+    let Scene { project, loops, event, deadline, .. } = scene;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
         Ok(None) => return Ok(Answer::silent()),
@@ -110,7 +97,10 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial);
-    if let Verdict::Wait(waiting) = decide(&desk.contract(settings), &trial.ledger, &seen).verdict {
+    let standing = armed::standing(&project.root, &trial);
+    let desk = desk.under(&standing);
+    let contract = desk.contract(&standing);
+    if let Verdict::Wait(waiting) = decide(&contract, &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
     }
     {
@@ -259,7 +249,7 @@ impl Seat<'_> {
         if !ours || desk.feature.relative != self.record.folder {
             return Ok(Judged::Answer(Answer::silent()));
         }
-        self.judge(&desk, ran)
+        self.judge(desk, ran)
     }
 
     /// Gives the session's folder back; a loop that is over gives its feature up as well.
@@ -267,24 +257,29 @@ impl Seat<'_> {
         let Self { scene, folder, record } = self;
         // Who arms or cancels takes the lock of the project first and the session's second.
         drop(folder);
+        if !record.ledger.is_live() {
+            armed::unpin(&scene.project.root, &record);
+        }
         match close_claim(scene.loops, &record) {
             Ok(()) => answer,
             Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
         }
     }
 
-    fn judge(&mut self, desk: &Desk, ran: Option<Ran>) -> io::Result<Judged> {
-        let Scene { project, settings, event, .. } = self.scene;
+    fn judge(&mut self, desk: Desk, ran: Option<Ran>) -> io::Result<Judged> {
+        let Scene { project, event, .. } = self.scene;
+        let standing = armed::standing(&project.root, &self.record);
+        let desk = &desk.under(&standing);
         resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
         let mut seen = observe(project, desk, event, &mut self.record);
         add_seen(project, event, &mut self.record, &mut seen);
         let list_changed = desk.tasks.is_some() && self.record.tasks_hash != desk.tasks_hash();
         if list_changed && self.record.tasks_hash != 0 {
-            seen.tampered = desk.tampered_since(&self.folder.open_tasks());
+            seen.tampered = desk.tampered_since(&self.folder.open_tasks()?);
         }
         self.note_gone_tasks(desk, &seen);
-        let contract = desk.contract(settings);
+        let contract = desk.contract(&standing);
         if let Some(Ran { results, before, files, marks }) = ran {
             // What the agent left is compared, not what the checks wrote.
             seen.after_checks = Some(seen.fingerprint);
@@ -323,9 +318,13 @@ impl Seat<'_> {
             self.record.words = format!("{}; {gone}", self.record.words);
         }
         let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
+        let notices =
+            notices(self.scene, &mut self.record, &standing, desk.limits, &judgement.verdict);
         self.folder.save(&self.record)?;
-        let noted = self.note(desk, &judgement.verdict);
-        Ok(Judged::Answer(match (judgement.verdict, noted) {
+        let noted = self.note(desk, &judgement.verdict).and_then(|()| {
+            notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
+        });
+        let answer = match (judgement.verdict, noted) {
             (Verdict::End(reason), Ok(())) => self.end_answer(desk, &seen, &reason),
             // It is over, and the record says so: the person hears of it whatever the journal has.
             (Verdict::End(reason), Err(error)) => self
@@ -334,7 +333,8 @@ impl Seat<'_> {
             (_, Err(error)) => return Err(error),
             (Verdict::Wait(waiting), _) => waiting_and_telling(&waiting, of_a_pause.as_deref()),
             (Verdict::Continue(missing), _) => self.continue_answer(desk, &missing),
-        }))
+        };
+        Ok(Judged::Answer(told(answer, &notices)))
     }
 
     /// Keeps which open tasks are gone from the list: they may come back, and are told at the end.

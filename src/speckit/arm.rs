@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::armed;
 use super::observe::Desk;
 use super::project::{Feature, Lost, Project, printable};
 use super::settings::Settings;
@@ -17,6 +18,9 @@ use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{
     Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
+};
+use crate::store::pins::{
+    BY_COMMAND, BY_TERMINAL, Limits, Pin, Pins, SettingsThen, Standing, Whose,
 };
 use crate::store::read;
 use crate::store::undo::Undo;
@@ -40,11 +44,22 @@ pub struct Request {
 pub struct Armer<'a> {
     /// The session, or `None` from a terminal: the first session that stops takes the loop.
     pub session: Option<&'a str>,
-    /// `command` or `terminal`.
+    /// `command` or `terminal`; `session` for `spool start` inside of an agent's session, where nobody
+    /// knows whether a person typed it.
     pub by: &'static str,
     /// The session's transcript.
     pub transcript: Option<&'a Path>,
 }
+
+impl Armer<'_> {
+    /// Whether a person arms, who sees what may be run.
+    fn is_person(self) -> bool {
+        matches!(self.by, BY_COMMAND | BY_TERMINAL)
+    }
+}
+
+/// What is said where the one who arms may be the agent.
+const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
 
 /// A loop that is armed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +72,10 @@ pub struct Armed {
     pub total: usize,
     /// The id of the first open one.
     pub next: String,
-    /// The iteration limit.
-    pub max_iterations: u32,
-    /// The attempts a task has.
-    pub max_task_iterations: u32,
+    /// Its limits.
+    pub limits: Limits,
+    /// The lines that show what may be run for it, empty for nothing.
+    pub shown: String,
     /// What else a person should know: a file kept aside, a loop taken over.
     pub notes: Vec<String>,
 }
@@ -146,7 +161,7 @@ fn switch(value: Option<&str>) -> Result<bool, Refusal> {
 ///
 /// On any refusal nothing is armed and no file of the feature is changed.
 pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
-    Settings::to_arm(&project.root)?;
+    let settings = Settings::to_arm(&project.root)?;
     let feature = match &request.feature {
         Some(name) => project.feature(name)?,
         None => project.current_feature()?.ok_or_else(|| {
@@ -155,7 +170,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             )
         })?,
     };
-    let tasks = open_tasks(&feature)?;
+    let (tasks, text) = open_tasks(&feature)?;
     let loops = Loops::of(&project.root);
     let unwritable = |error: std::io::Error| {
         Refusal(format!(
@@ -169,7 +184,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let found = readable_state(&feature)?;
     // Refused is refused: whatever fails from here on, every file is put back.
     let mut undo = Undo::default();
-    for path in changed_files(&loops, &feature, folder.as_ref()) {
+    let pins = Pins::of(&project.root);
+    for path in changed_files(&loops, &feature, folder.as_ref(), pins.as_ref().ok()) {
         undo.remember(&path).map_err(|error| unwritable_file(&path, &error))?;
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
@@ -183,6 +199,15 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         commits_from: Some(commits::log_length(&project.root)),
         ..Claim::default()
     };
+    let commands =
+        if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
+    let pin = pin_of(&feature, &state, &settings, &claim, armer);
+    if armer.is_person() {
+        let kept = armed::pin(pins, Whose::Feature(&feature.name), &pin, &commands);
+        notes.extend(kept.map_err(Refusal)?);
+    } else {
+        notes.push(NOT_A_PERSON.to_owned());
+    }
     notes.extend(taken_from(&loops, &feature, armer));
     loops.write_claim(&claim).map_err(unwritable)?;
     notes.extend(ended_by(&loops, &feature, armer, &mut undo).map_err(unwritable)?);
@@ -194,7 +219,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     }
     // The phase comes last: until then no stop finds anything to hold a session for.
     state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
-    entries.push(armed_entry(&claim, armer));
+    entries.push(armed_entry(&claim, armer, &pin, &commands));
     let session = armer.session.unwrap_or(TERMINAL);
     loops.note_all(session, &entries).map_err(unwritable)?;
     undo.keep();
@@ -203,14 +228,14 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         open: tasks.open().count(),
         total: tasks.tasks.len(),
         next,
-        max_iterations: state.max_global_iterations(),
-        max_task_iterations: state.max_task_iterations(),
+        limits: pin.limits,
+        shown: armed::shown_of(&pin, &commands),
         feature,
         notes,
     })
 }
 
-fn open_tasks(feature: &Feature) -> Result<TaskList, Refusal> {
+fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
@@ -231,7 +256,34 @@ fn open_tasks(feature: &Feature) -> Result<TaskList, Refusal> {
             tasks.tasks.len()
         )));
     }
-    Ok(tasks)
+    Ok((tasks, content.bytes))
+}
+
+/// What is armed for a feature, as it is kept outside of the project.
+fn pin_of(
+    feature: &Feature,
+    state: &State,
+    settings: &Settings,
+    claim: &Claim,
+    armer: Armer<'_>,
+) -> Pin {
+    let person = armer.is_person();
+    let limits = Limits {
+        max_iterations: state.max_global_iterations(),
+        max_task_iterations: state.max_task_iterations(),
+        recovery: state.recovers(),
+    };
+    Pin {
+        about: feature.name.clone(),
+        session: claim.session.clone().unwrap_or_default(),
+        armed_at: claim.armed_at,
+        armed_by: armer.by.to_owned(),
+        checks: if person { settings.checks.clone() } else { Vec::new() },
+        list: format!("{}/{TASKS}", feature.relative),
+        limits: if person { limits } else { armed::limits(&Standing::Nobody, state) },
+        settings: SettingsThen { hash: settings.digest, tracked: false },
+        ..Pin::default()
+    }
 }
 
 /// What is said when another session drives the feature.
@@ -249,8 +301,16 @@ fn unwritable_file(path: &Path, error: &std::io::Error) -> Refusal {
 }
 
 /// The files that arming writes whole.
-fn changed_files(loops: &Loops, feature: &Feature, folder: Option<&Session>) -> Vec<PathBuf> {
+fn changed_files(
+    loops: &Loops,
+    feature: &Feature,
+    folder: Option<&Session>,
+    pins: Option<&Pins>,
+) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
+    let whose = Whose::Feature(&feature.name);
+    paths.extend(pins.map(|pins| pins.path(whose)));
+    paths.extend(pins.map(|pins| pins.verify_path(whose)));
     paths.extend(loops.claim_path(&feature.name));
     paths.extend(folder.map(|folder| folder.path("open-tasks.json")));
     paths.extend(folder.map(|folder| folder.path("loop.json")));
@@ -369,7 +429,7 @@ fn bind(
     let fingerprint = Some(desk.work_fingerprint(project));
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
     record.tasks_hash = desk.tasks_hash();
-    folder.save_armed(&desk.open_tasks(), verify_commands(&desk.feature))?;
+    folder.save_open_tasks(&desk.open_tasks())?;
     // A record that cannot be read is put aside before it is replaced.
     let earlier = folder.record()?;
     earlier.as_ref().map_or(Ok(()), |earlier| Loops::of(&project.root).settle(earlier))?;
@@ -383,24 +443,21 @@ fn bind(
 }
 
 /// The Verify commands of the list as the person who arms it has it before them.
-fn verify_commands(feature: &Feature) -> VerifyCommands {
-    let Ok(content) = read::read_in(&feature.folder, TASKS, MOST_TASKS) else {
-        return VerifyCommands::new();
-    };
-    let tasks = TaskList::parse(&content.bytes).tasks;
-    let commands = tasks.into_iter().filter_map(|task| {
-        let command = task.verify_command(&content.bytes)?;
-        Some((task.id, command))
+fn verify_commands(tasks: &TaskList, text: &[u8]) -> VerifyCommands {
+    let commands = tasks.tasks.iter().filter_map(|task| {
+        let command = task.verify_command(text)?;
+        Some((task.id.clone(), command))
     });
     commands.collect()
 }
 
-fn armed_entry(claim: &Claim, armer: Armer<'_>) -> Entry {
+fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
+    let what = armed::in_short(pin.checks.len(), commands.len());
     Entry {
         at: claim.armed_at,
         event: "armed".to_owned(),
         about: claim.about.clone(),
-        words: format!("armed by {}", armer.by),
+        words: format!("armed by {}: {what}{}", armer.by, armed::checks_in_words(&pin.checks)),
         ..Entry::default()
     }
 }
@@ -447,8 +504,8 @@ impl Armed {
             self.open,
             self.total,
             self.next,
-            self.max_iterations,
-            self.max_task_iterations,
+            self.limits.max_iterations,
+            self.limits.max_task_iterations,
             self.state_path().display(),
         );
         for note in &self.notes {
@@ -456,5 +513,19 @@ impl Armed {
             text.push_str(note);
         }
         text
+    }
+
+    /// Returns what a person reads who arms: the same in short, with every command that may be run.
+    pub fn for_person(&self) -> String {
+        let runs = if self.shown.is_empty() { "No command is run for it.\n" } else { &self.shown };
+        let mut text = format!(
+            "Ralph-speckit: the loop of {} is armed, {} of {} tasks open, at most {} iterations.\n{runs}",
+            self.feature.name, self.open, self.total, self.limits.max_iterations
+        );
+        for note in &self.notes {
+            text.push_str(note);
+            text.push('\n');
+        }
+        text.trim_end().to_owned()
     }
 }

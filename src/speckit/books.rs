@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::arm::Refusal;
+use super::armed;
 use super::ending::end_loop;
 use super::project::{Feature, Project, printable};
 use super::state::{NoState, State};
@@ -20,7 +21,8 @@ use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
 use crate::store::closing::Telling;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, TERMINAL, is_session_id};
+use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::pins::{Limits, Pins, Standing, Whose};
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
@@ -147,7 +149,38 @@ impl<'a> Books<'a> {
     pub fn attempts(&self, task: &Task) -> (u32, u32) {
         let state = self.state.as_ref().ok();
         let used = state.map_or(0, |state| state.failures(&task.id));
-        (used, state.map_or(5, State::max_task_iterations))
+        // The state file may have been made to forget some.
+        let counted = self.record().and_then(|record| record.attempts.get(&task.id).copied());
+        (used.max(counted.unwrap_or_default()), self.limits().max_task_iterations)
+    }
+
+    /// The limits of the loop: those that a person armed, otherwise at most the defaults.
+    fn limits(&self) -> Limits {
+        let standing = armed::standing_of_feature(self.project, &self.feature.name);
+        let state = self.state.as_ref().ok();
+        state.map_or_else(Limits::default, |state| armed::limits(&standing, state))
+    }
+
+    /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
+    fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), NotKept> {
+        let Some(record) =
+            self.record().filter(|it| used.is_some() || it.attempts.contains_key(task))
+        else {
+            return Ok(());
+        };
+        let kept = || {
+            let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
+            let Some(mut record) = folder.record()?.filter(|it| it.about == self.feature.name)
+            else {
+                return Ok(());
+            };
+            match used {
+                Some(used) => record.attempts.insert(task.to_owned(), used),
+                None => record.attempts.remove(task),
+            };
+            folder.save(&record)
+        };
+        kept().map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
     }
 
     /// Returns why the state file was left as it is, `None` when it is kept or there is none.
@@ -166,6 +199,7 @@ impl<'a> Books<'a> {
         if let Ok(state) = &mut self.state {
             state.forget_failures(&task.id);
         }
+        self.count_in_record(&task.id, None)?;
         self.write_state()?;
         let words = format!("{} {}", task.id, printable(&task.title));
         if !task.done {
@@ -202,6 +236,7 @@ impl<'a> Books<'a> {
         state.set_failures(&task.id, used);
         let repair = if used < limit { self.repair(&task, &why)? } else { None };
         self.write_state()?;
+        self.count_in_record(&task.id, Some(used))?;
         self.note("failed", &format!("{} attempt {used} of {limit}: {why}", task.id))?;
         if let Some(id) = repair {
             self.note("repair", &format!("{id} behind {}", task.id))?;
@@ -274,6 +309,7 @@ impl<'a> Books<'a> {
 
     /// The repair for a failed task, when recovery is on and there is room for one more.
     fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, NotKept> {
+        let recovers = self.limits().recovery;
         let Ok(state) = &mut self.state else {
             return Ok(None);
         };
@@ -286,7 +322,7 @@ impl<'a> Books<'a> {
         let listed = self.list.tasks.iter().filter(of_original).count() as u64;
         let made = state.repairs(&original.id).max(listed);
         let room = depth < DEEPEST && made < state.max_fix_tasks();
-        if !state.recovers() || !room || self.list.open().any(repairs_it) {
+        if !recovers || !room || self.list.open().any(repairs_it) {
             return Ok(None);
         }
         let what = format!("Remove what made it fail: {why}");
@@ -339,11 +375,15 @@ impl<'a> Books<'a> {
     }
 
     fn record_iterations(&self) -> u32 {
+        self.record().map_or(0, |record| record.ledger.iterations)
+    }
+
+    /// The record of the session that drives the feature.
+    fn record(&self) -> Option<Record> {
         let loops = Loops::of(&self.project.root);
         let owner = loops.claim(&self.feature.name).and_then(|claim| claim.session);
         let record = owner.and_then(|session| loops.peek(&session));
-        let record = record.filter(|record| record.about == self.feature.name);
-        record.map_or(0, |record| record.ledger.iterations)
+        record.filter(|record| record.about == self.feature.name)
     }
 
     fn note(&self, event: &str, words: &str) -> Result<(), NotKept> {
@@ -401,28 +441,38 @@ impl<'a> Books<'a> {
 pub enum Proof {
     /// The task has no Verify command.
     None,
-    /// This command, which stood there when the loop was armed, or in a list that nobody armed.
+    /// This command, which a person armed.
     Run(String),
     /// A command that was written since: the person who armed has not seen it.
     New(String),
-    /// Another command than the one that stood there, which is this.
+    /// Another command than the one that a person armed, which is this.
     Changed(String),
+    /// A command of a list that no person armed, and why nobody knows better.
+    Unarmed(String, String),
 }
 
-/// Returns what may be run to prove a task.
+/// Returns what may be run to prove a task, out of what a person armed for its feature.
 ///
 /// The agent can write the list, and `spool task` may be allowed to it without a question: only
 /// commands that a person armed are run.
 pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
-    let loops = Loops::of(&project.root);
-    let owner = loops.claim(&feature.name).and_then(|claim| claim.session);
-    let armed = owner.filter(|owner| is_session_id(owner));
-    let armed = armed.and_then(|session| loops.armed_verify(&session));
     let command = task.verify_command(text);
-    let Some(armed) = armed else {
-        return command.map_or(Proof::None, Proof::Run);
+    let standing = armed::standing_of_feature(project, &feature.name);
+    let commands = match &standing {
+        Standing::Armed(pin) => {
+            let whose = Whose::Feature(&feature.name);
+            Pins::of(&project.root)
+                .and_then(|pins| pins.verify(whose, pin))
+                .map_err(|it| it.to_string())
+        }
+        Standing::Nobody => Err("no person armed a loop for it".to_owned()),
+        Standing::Unknown(why) => Err(why.clone()),
     };
-    match (command, armed.get(&task.id)) {
+    let commands = match commands {
+        Ok(commands) => commands,
+        Err(why) => return command.map_or(Proof::None, |command| Proof::Unarmed(command, why)),
+    };
+    match (command, commands.get(&task.id)) {
         (None, None) => Proof::None,
         (Some(command), Some(known)) if command == *known => Proof::Run(command),
         (_, Some(known)) => Proof::Changed(known.clone()),

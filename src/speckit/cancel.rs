@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::arm::Refusal;
+use super::armed;
 use super::ending::end_loop;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
@@ -69,7 +70,8 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         place.total,
         place.done,
         iterations,
-        desk.state.max_global_iterations(),
+        armed::limits(&armed::standing_of_feature(project, &feature.name), &desk.state)
+            .max_iterations,
     );
     if let Some(unreadable) = &desk.unreadable {
         text.push_str("\nState file: corrupt, ");

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::armed;
 use super::project::{Feature, Project};
 use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
 use crate::store::closing::{Telling, Unnoted, close_record, end_entry, unnoted};
@@ -50,6 +51,7 @@ pub fn end_loop(
         ..claim
     };
     loops.write_claim(&closed)?;
+    armed::unpin_feature(&project.root, &closed);
     // From here on it is over: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
         Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),

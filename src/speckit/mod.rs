@@ -1,6 +1,7 @@
 //! The speckit loop: a feature of a spec-kit project, driven to the end of its task list.
 
 pub mod arm;
+pub mod armed;
 pub mod books;
 pub mod cancel;
 pub mod ending;

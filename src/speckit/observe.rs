@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::armed;
 use super::cancel::ends;
 use super::project::{Feature, Project};
-use super::settings::Settings;
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
@@ -18,6 +18,7 @@ use crate::engine::{
 };
 use crate::evidence::commits;
 use crate::store::loops::{OpenTasks, Record};
+use crate::store::pins::{Limits, Standing};
 use crate::store::read::{self, Content, Problem};
 use crate::store::settled::{PATIENCE, read_settled};
 use crate::world::{self, Deadline};
@@ -33,6 +34,8 @@ pub struct Desk {
     pub tasks: Option<TaskList>,
     /// What cannot be read: the file and why.
     pub unreadable: Option<Unreadable>,
+    /// The limits of its loop; those of one that nobody armed until [`Desk::under`] says otherwise.
+    pub limits: Limits,
     tasks_hash: u64,
 }
 
@@ -100,6 +103,7 @@ impl Desk {
         };
         let mut desk = Self {
             feature: feature.clone(),
+            limits: armed::limits(&Standing::Nobody, &state),
             state,
             tasks: None,
             unreadable: corrupt,
@@ -107,6 +111,13 @@ impl Desk {
         };
         desk.read_tasks(deadline);
         desk
+    }
+
+    /// Returns the same files under the limits of the loop that was armed.
+    #[must_use]
+    pub fn under(mut self, standing: &Standing) -> Self {
+        self.limits = armed::limits(standing, &self.state);
+        self
     }
 
     fn read_tasks(&mut self, deadline: Deadline) {
@@ -155,17 +166,14 @@ impl Desk {
         Place { task: (next + 1).min(total.max(1)), total, done }
     }
 
-    /// Returns the contract of this feature: the limits of its state file (spec 003, FR-8), the
-    /// checks of the settings (spec 000).
-    ///
-    /// A file that cannot be read names no limit; the other guardrails hold all the same.
-    pub fn contract(&self, settings: &Settings) -> Contract {
-        let readable = self.unreadable.is_none();
+    /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
+    /// a person armed (spec 000).
+    pub fn contract(&self, standing: &Standing) -> Contract {
         Contract {
             token: Some(SIGNAL.to_owned()),
-            checks: settings.checks.clone(),
+            checks: standing.pin().map(|pin| pin.checks.clone()).unwrap_or_default(),
             guardrails: Guardrails {
-                max_iterations: readable.then(|| self.state.max_global_iterations()),
+                max_iterations: Some(self.limits.max_iterations),
                 ..Guardrails::default()
             },
             ..Contract::default()
@@ -216,16 +224,20 @@ impl Desk {
     }
 
     /// The attempt at the present task, or at any open one that has used up its attempts.
-    fn attempt(&self, place: Place) -> Attempt {
-        let limit = self.state.max_task_iterations();
+    fn attempt(&self, place: Place, record: &Record) -> Attempt {
+        let limit = self.limits.max_task_iterations;
+        let failures = |task: &Task| {
+            // The state file may have been made to forget some.
+            let counted = record.attempts.get(&task.id).copied().unwrap_or_default();
+            self.state.failures(&task.id).max(counted)
+        };
         let mut open = self.tasks.iter().flat_map(TaskList::open);
         let first = open.next();
-        let spent =
-            first.into_iter().chain(open).find(|task| self.state.failures(&task.id) >= limit);
+        let spent = first.into_iter().chain(open).find(|task| failures(task) >= limit);
         let used = self.state.task_iteration();
         let named = |task: &Task, used| Attempt { task: task.id.clone(), used, limit };
         match (spent, first) {
-            (Some(task), _) => named(task, self.state.failures(&task.id).saturating_add(1)),
+            (Some(task), _) => named(task, failures(task).saturating_add(1)),
             (None, Some(task)) => named(task, used),
             (None, None) => Attempt { task: place.task.to_string(), used, limit },
         }
@@ -250,7 +262,7 @@ pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Recor
         fingerprint,
         files: Files::NotLooked,
         waiting: waiting(desk, event, record),
-        attempt: Some(desk.attempt(desk.place())),
+        attempt: Some(desk.attempt(desk.place(), record)),
         reported_iteration: desk.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),

@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::armed;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
 use super::settings::Settings;
 use crate::engine::Ledger;
-use crate::store::loops::{LetGo, Loops, Record};
+use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
+use crate::store::pins::{Pin, Pins, Standing, Whose};
 use crate::text::{counted, grouped};
 use crate::world;
 
@@ -61,6 +63,15 @@ pub struct FeatureReport {
     pub let_go: Vec<LetGo>,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
+    /// What a person armed, `None` where no person did, nobody knows, or the loop is over.
+    pub pin: Option<Pin>,
+    /// The Verify commands that may be run, by the id of their task.
+    pub verify: VerifyCommands,
+    /// Who armed the loop and what holds for it, as lines for a person; empty where no loop lives.
+    #[serde(skip)]
+    pub armed: String,
+    /// Whether the state file asks for a person's approval.
+    pub awaits_approval: bool,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
     /// What a runner does with it now, in words for a person; empty while none works on it.
@@ -78,7 +89,7 @@ impl Report {
             .iter()
             .map(|feature| {
                 let is_current = current.as_ref() == Some(feature);
-                FeatureReport::of(feature, &loops, is_current)
+                FeatureReport::of(project, feature, &loops, is_current)
             })
             .filter(|report| {
                 report.current || report.phase != "none" || report.loop_status != "none"
@@ -110,7 +121,7 @@ impl Report {
 }
 
 impl FeatureReport {
-    fn of(feature: &Feature, loops: &Loops, current: bool) -> Self {
+    fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         let claim = loops.claim(&feature.name);
         let owner = claim.as_ref().and_then(|claim| claim.session.clone());
         let record = owner.and_then(|session| loops.peek(&session));
@@ -128,7 +139,16 @@ impl FeatureReport {
             (Some(_), Some(record)) if record.pause().is_some() => "paused",
             (Some(_), Some(_)) => "live",
         };
-        let desk = Desk::read_even_without_state(feature);
+        let lives = claim.is_some() && reason.is_empty();
+        let standing = match &record {
+            Some(record) if lives => armed::standing(&project.root, record),
+            None if lives => armed::standing_of_feature(project, &feature.name),
+            _ => Standing::Nobody,
+        };
+        let verify = standing.pin().and_then(|pin| {
+            Pins::of(&project.root).ok()?.verify(Whose::Feature(&feature.name), pin).ok()
+        });
+        let desk = Desk::read_even_without_state(feature).under(&standing);
         let place = desk.place();
         Self {
             name: feature.name.clone(),
@@ -148,13 +168,21 @@ impl FeatureReport {
                 .flat_map(|list| list.open().map(|task| printable(&task.id)))
                 .collect(),
             attempt: desk.state.task_iteration(),
-            max_attempts: desk.state.max_task_iterations(),
-            max_iterations: desk.state.max_global_iterations(),
+            max_attempts: desk.limits.max_task_iterations,
+            max_iterations: desk.limits.max_iterations,
             loop_status: loop_status.to_owned(),
             reason,
             words: words.unwrap_or_default(),
             let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
+            armed: if lives {
+                armed::status_lines(&project.root, &standing)
+            } else {
+                String::new()
+            },
+            awaits_approval: desk.state.awaits_approval(),
+            verify: verify.unwrap_or_default(),
+            pin: standing.pin().cloned(),
             record,
             runner: String::new(),
         }
@@ -199,6 +227,12 @@ impl FeatureReport {
             return;
         }
         let _ = writeln!(text, "  Iterations: {iterations} of {}", self.max_iterations);
+        text.push_str(&self.armed);
+        if self.awaits_approval {
+            text.push_str(
+                "  Waiting: the state file says `awaitingApproval: true`, so the agent may stop\n",
+            );
+        }
         if let Some(record) = &self.record {
             let ledger = &record.ledger;
             let _ = writeln!(text, "  Session: {}", record.session);

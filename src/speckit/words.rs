@@ -33,9 +33,9 @@ pub fn resume(desk: &Desk, ledger: &Ledger, missing: &[Shortfall]) -> String {
         state.task_index(),
         state.total_tasks(),
         state.task_iteration(),
-        state.max_task_iterations(),
+        desk.limits.max_task_iterations,
         ledger.iterations,
-        state.max_global_iterations(),
+        desk.limits.max_iterations,
     );
     for shortfall in missing {
         if let Some(words) = explained(shortfall) {

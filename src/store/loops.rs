@@ -42,6 +42,8 @@ const LET_GO: &str = "let-go.json";
 const MOST_LET_GO: usize = 8;
 /// The most that is read of a record or a claim, in bytes.
 const MOST: u64 = 1 << 20;
+/// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
+const MOST_NOTED: u64 = 64 << 20;
 /// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
 pub const SILENT: u64 = 60 * 60 * 1000;
 /// How long to wait for another process that writes the same file.
@@ -103,6 +105,13 @@ pub struct Record {
     /// The session that took the loop over, empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub moved_to: String,
+    /// What the person has been told once.
+    #[serde(skip_serializing_if = "Told::is_nothing")]
+    pub told: Told,
+    /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
+    /// them fewer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attempts: BTreeMap<String, u32>,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -124,6 +133,26 @@ pub struct Marks {
     pub checks: Vec<[u64; 2]>,
     /// Folders in which something was removed or renamed: a hash of the path, and one of the names in it.
     pub folders: Vec<[u64; 2]>,
+}
+
+/// What the person has been told once of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    /// That no person armed it, or that nobody knows.
+    pub unarmed: bool,
+    /// That its state file asks for a person's approval.
+    pub approval: bool,
+    /// That the settings switch it off.
+    pub switched_off: bool,
+    /// Hash of the changed settings that were told of last, 0 for none.
+    pub settings: u64,
+}
+
+impl Told {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A message of the agent whose tokens were counted.
@@ -216,7 +245,6 @@ pub type VerifyCommands = BTreeMap<String, String>;
 struct NotedTasks {
     version: u32,
     tasks: OpenTasks,
-    verify: Option<VerifyCommands>,
 }
 
 /// Which session drives a feature.
@@ -479,13 +507,6 @@ impl Loops {
         self.folder.join(session).join("loop.json")
     }
 
-    /// Returns the Verify commands that a session's loop was armed with, `None` when nobody armed it.
-    pub fn armed_verify(&self, session: &str) -> Option<VerifyCommands> {
-        let noted: Option<NotedTasks> =
-            load(&self.folder.join(session).join("open-tasks.json")).ok().flatten();
-        noted?.verify
-    }
-
     /// Returns the journal of a session as it stands, empty when there is none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
@@ -643,7 +664,8 @@ impl Loops {
         write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
     }
 
-    fn root(&self) -> io::Result<PathBuf> {
+    /// Returns the real root of the project; an error where it is gone.
+    pub fn root(&self) -> io::Result<PathBuf> {
         self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()
     }
 
@@ -675,25 +697,20 @@ impl Session {
         save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
     }
 
-    /// Returns the open tasks as they were last noted, none when that cannot be read.
-    pub fn open_tasks(&self) -> OpenTasks {
-        self.noted().unwrap_or_default().tasks
+    /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
+    /// cannot be opened.
+    pub fn open_tasks(&self) -> io::Result<OpenTasks> {
+        Ok(self.noted()?.tasks)
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        let verify = self.noted()?.verify;
-        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
-    }
-
-    /// Notes the list as a person armed it: its open tasks, and the commands that may be run.
-    pub fn save_armed(&self, tasks: &OpenTasks, verify: VerifyCommands) -> io::Result<()> {
-        let verify = Some(verify);
-        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone(), verify })
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone() })
     }
 
     fn noted(&self) -> io::Result<NotedTasks> {
-        Ok(load_whole(&self.noted_path())?.unwrap_or_default())
+        let noted = load_up_to(&self.noted_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        Ok(noted.unwrap_or_default())
     }
 
     fn noted_path(&self) -> PathBuf {
@@ -779,7 +796,11 @@ impl NotLoaded {
 }
 
 fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
-    match read::read(path, MOST) {
+    load_up_to(path, MOST)
+}
+
+fn load_up_to<T: DeserializeOwned>(path: &Path, most: u64) -> Result<Option<T>, NotLoaded> {
+    match read::read(path, most) {
         // A link to nothing is in the way of what is to be written there.
         Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
         Err(Problem::Missing) => Ok(None),

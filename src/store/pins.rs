@@ -25,6 +25,9 @@ pub const VERSION: u32 = 1;
 pub const BY_COMMAND: &str = "command";
 /// A loop that a person armed in a terminal.
 pub const BY_TERMINAL: &str = "terminal";
+/// A loop that was armed by a command inside of an agent's session: nobody knows whether by a person, so
+/// nothing is pinned for it.
+pub const BY_SESSION: &str = "session";
 /// A loop of `spool ralph`, which a person started.
 pub const BY_RUNNER: &str = "runner";
 /// The folder in the person's state folder that is ours.
@@ -107,6 +110,18 @@ struct Verify {
     commands: VerifyCommands,
 }
 
+/// Who armed a loop, as far as it is known outside of the project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Standing {
+    /// A person, who armed this.
+    Armed(Box<Pin>),
+    /// No person: nothing from the repository is run, and the default limits hold.
+    #[default]
+    Nobody,
+    /// Nobody knows, and so the same holds; the words say why.
+    Unknown(String),
+}
+
 /// Whose pin it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose<'a> {
@@ -135,6 +150,25 @@ pub fn state_home() -> io::Result<PathBuf> {
         )
     })?;
     Ok(folder.join(OURS))
+}
+
+impl Standing {
+    /// Returns who armed the loop whose own notes say that it was armed at this time.
+    pub fn of(root: &Path, whose: Whose<'_>, armed_at: u64) -> Self {
+        match Pins::of(root).and_then(|pins| pins.agreed(whose, armed_at)) {
+            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
+            Ok(None) => Self::Nobody,
+            Err(error) => Self::Unknown(error.to_string()),
+        }
+    }
+
+    /// Returns what a person armed, `None` where no person did or nobody knows.
+    pub fn pin(&self) -> Option<&Pin> {
+        match self {
+            Self::Armed(pin) => Some(pin),
+            Self::Nobody | Self::Unknown(_) => None,
+        }
+    }
 }
 
 impl Whose<'_> {

@@ -12,8 +12,9 @@ const DONE: &str = "- [x] T001 Create it\n- [x] T002 Fill it\n";
 
 /// A project with these lines under `checks:`, its loop armed, and then this list.
 fn project(checks: &str, tasks: &str) -> Project {
-    let project = Project::armed("- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
     project.write(".claude/ralph-speckit.local.md", format!("---\nchecks:\n{checks}---\n"));
+    project.arm("");
     fs::write(project.tasks_path(), tasks).unwrap();
     project
 }
@@ -129,14 +130,17 @@ fn settings_that_switch_the_loop_off_run_nothing() {
         "---\nenabled: false\nchecks:\n  - echo run >>runs\n---\n",
     );
     fs::write(project.tasks_path(), DONE).unwrap();
+    assert!(project.stop(ALL).told().contains("switches the loop of 001-user-login off"));
     project.stop(ALL).silent();
     assert!(!project.root.join("runs").exists());
 }
 
-/// A project whose loop is armed, its list done, and then these settings.
+/// A project whose loop is armed with these settings, and then its list is done.
 fn done_with(settings: impl AsRef<[u8]>) -> Project {
-    let project = project("  - 'true'\n", DONE);
+    let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
     project.write(".claude/ralph-speckit.local.md", settings);
+    project.arm("");
+    fs::write(project.tasks_path(), DONE).unwrap();
     project
 }
 
@@ -159,7 +163,7 @@ fn s3_checks_hold_in_whatever_yaml_they_are_written() {
 }
 
 #[test]
-fn s3_settings_that_cannot_be_used_never_let_a_loop_complete() {
+fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
     let utf_16: Vec<u8> = "\u{feff}---\nchecks:\n  - exit 7\n---\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -176,9 +180,13 @@ fn s3_settings_that_cannot_be_used_never_let_a_loop_complete() {
         (large.into_bytes(), "at most 65536 are read"),
         (b"".to_vec(), "it is empty"),
     ] {
-        let project = done_with(&settings);
+        // The checks that were armed still hold, and the person reads what is wrong now.
+        let project = project("  - exit 7\n", DONE);
+        project.write(".claude/ralph-speckit.local.md", settings);
         let stop = project.stop(ALL);
-        assert!(stop.reason().contains(what), "{what} not in {}", stop.reason());
+        assert!(stop.reason().contains("`exit 7` (exit code 7)"), "{}", stop.reason());
+        let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+        assert!(told.contains(what), "{what} not in {told}");
         assert_ne!(project.status()["reason"], "completed", "{what}");
     }
 }

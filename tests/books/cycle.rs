@@ -211,7 +211,8 @@ fn the_loop_of_this_session_is_meant_whatever_feature_is_current() {
     project.write("specs/002-other/tasks.md", "- [ ] T001 Other\n");
     project.write(".specify/feature.json", r#"{"feature_directory":"specs/002-other"}"#);
     assert!(project.task(&["next"]).ok().contains("T002"), "the session's own loop");
-    assert!(project.task(&["next", "--feature", "002-other"]).ok().contains("Other"));
+    let said = project.task(&["next", "--feature", "002-other"]).refused();
+    assert!(said.contains("this session works on feature `001-user-login`"), "{said}");
     let person = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
     assert!(person.task(&["next"]).ok().contains("Other"), "a session without a loop");
     assert!(person.notes_of(SESSION).join("loop.json").exists());

@@ -16,6 +16,7 @@ mod lists;
 mod projects;
 mod proof;
 mod properties;
+mod safety;
 mod short;
 mod state;
 mod support;

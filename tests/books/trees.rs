@@ -97,13 +97,14 @@ fn h5_a_child_that_left_the_group_does_not_outlive_its_check() {
     if !has_setsid() {
         return;
     }
-    let project = Project::armed("- [ ] T001 Create it\n");
+    let project = Project::with("- [ ] T001 Create it\n");
     let leaves =
         "setsid sh -c 'echo $$ >child; exec sleep 3600' & until test -s child; do sleep 0.01; done";
     project.write(
         ".claude/ralph-speckit.local.md",
         format!("---\nchecks:\n  - {leaves}\n  - run: {ENDLESS}\n    limit: 1\n---\n"),
     );
+    project.arm("");
     fs::write(project.tasks_path(), "- [x] T001 Create it\n").unwrap();
     let stop = project.stop("ALL_TASKS_COMPLETE");
     assert!(stop.reason().contains("over its limit of 1 s"), "{}", stop.reason());

@@ -199,8 +199,9 @@ fn nfr_4_every_reason_to_go_on() {
             stop(Bench::project().current_feature(FEATURE).state(&executing(2, 3)))
         }),
         ("a check failed", || {
-            let settings = "---\nchecks:\n  - \"false\"\n---\n";
-            stop(Bench::in_execution().tasks(ALL_DONE).settings(settings))
+            let bench = Bench::ready().settings("---\nchecks:\n  - \"false\"\n---\n");
+            bench.implement("s1", "");
+            stop(bench.tasks(ALL_DONE))
         }),
         ("an open task was taken out", || {
             let bench = Bench::in_execution();

@@ -49,7 +49,8 @@ fn token_present_but_objective_checks_fail() {
     let reason = stop.reason();
     assert!(reason.contains("You wrote ALL_TASKS_COMPLETE, but tasks are still open."), "{stop}");
     assert!(reason.contains("2 of 3: T002, T003"), "{stop}");
-    assert!(stop.message().ends_with("| completion claimed, but 2 tasks are open"), "{stop}");
+    let line = stop.message().lines().next().unwrap();
+    assert!(line.ends_with("| completion claimed, but 2 tasks are open"), "{stop}");
     assert_eq!(bench.record("s1").ledger.refused_claims, 1);
 }
 

@@ -193,6 +193,7 @@ fn ac_3_1_a_loop_that_runs_rests_while_it_is_disabled_and_goes_on_after() {
     let bench = Bench::ready();
     bench.implement("s1", "");
     let off = bench.settings("---\nenabled: false\n---\n");
+    assert!(off.stop("s1").run().told().contains("`enabled: false`"));
     off.stop("s1").run().silent();
     let on = off.settings("---\nenabled: true\n---\n");
     assert!(on.stop("s1").run().reason().contains("Iter 1)"));
@@ -230,7 +231,7 @@ fn ac_4_2_cancel_keeps_the_progress_notes_and_the_journal() {
     assert_eq!(fs::read_to_string(bench.feature_path("tasks.md")).unwrap(), THREE_TASKS);
     let events: Vec<_> =
         bench.journal("s1").into_iter().map(|entry| entry["event"].clone()).collect();
-    assert_eq!(events, ["claimed", "stop", "cancelled"]);
+    assert_eq!(events, ["claimed", "stop", "unarmed", "cancelled"]);
 }
 
 #[test]
@@ -299,6 +300,7 @@ fn fr_3_the_settings_are_read_at_every_stop() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     let bench = bench.settings("---\nenabled: false\n---\n");
+    assert!(!bench.stop("s1").run().is_block());
     bench.stop("s1").run().silent();
 }
 

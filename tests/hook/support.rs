@@ -143,6 +143,21 @@ impl Bench {
         path
     }
 
+    /// What a person armed, as it is kept in their home folder: the pin `feature-…`, `session-…`.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn pin(&self, name: &str) -> Option<Value> {
+        Some(serde_json::from_slice(&fs::read(self.pin_path(name)?).unwrap()).unwrap())
+    }
+
+    /// The path of that file.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn pin_path(&self, name: &str) -> Option<PathBuf> {
+        let projects = self.home().join(".local/state/ralph-speckit/projects");
+        let folders = fs::read_dir(projects).into_iter().flatten().flatten();
+        let mut pins = folders.map(|folder| folder.path().join(format!("{name}.json")));
+        pins.find(|path| path.is_file())
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -365,7 +380,18 @@ impl Call<'_> {
             fs::copy(HOOK, &program).unwrap();
         }
         let mut folders = vec![scratch.to_owned()];
+        let home = self.bench.home();
         while let Some(folder) = folders.pop() {
+            if folder.starts_with(&home) {
+                // What is in the home folder is the person's alone: it changes hands with them.
+                if scratch.metadata().unwrap().uid() == 0 {
+                    std::os::unix::fs::chown(&folder, Some(65_534), Some(65_534)).unwrap();
+                }
+                for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                    folders.push(entry.path());
+                }
+                continue;
+            }
             let mode = if read_only.contains(&folder.as_path()) { 0o555 } else { 0o777 };
             for entry in fs::read_dir(&folder).unwrap().flatten() {
                 match entry.file_type().unwrap() {

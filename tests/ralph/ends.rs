@@ -276,5 +276,6 @@ fn a_switched_off_project_is_left_alone() {
     let bench = Bench::folder().settings("---\nenabled: false\n---\n");
     assert!(ralph(&bench, "s1", "\"Make it\"").reason().contains("switched off"));
     let bench = armed("\"Make it\"").settings("---\nenabled: false\n---\n");
+    assert!(works_and_says(&bench, "no").told().contains("`enabled: false`"));
     works_and_says(&bench, "no").silent();
 }

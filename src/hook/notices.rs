@@ -1,0 +1,143 @@
+//! What a person is told once of a loop, beside its verdict: that nobody armed it, that settings were
+//! changed since, that it waits for their approval, that it is switched off.
+
+use super::stop::Scene;
+use crate::claude::answer::Answer;
+use crate::engine::{TerminalReason, Verdict, Waiting};
+use crate::speckit::armed;
+use crate::speckit::settings::SETTINGS;
+use crate::store::journal::Entry;
+use crate::store::loops::{RALPH, Record};
+use crate::store::pins::{Limits, Standing};
+use crate::text;
+use crate::world;
+
+/// Something that a person is told, and the journal too.
+pub struct Notice {
+    /// The name of the event in the journal.
+    event: &'static str,
+    words: String,
+}
+
+impl Notice {
+    /// Returns the line for the journal.
+    pub fn entry(&self, record: &Record) -> Entry {
+        Entry {
+            at: world::now(),
+            event: self.event.to_owned(),
+            about: record.about.clone(),
+            iteration: record.ledger.iterations,
+            words: self.words.clone(),
+            ..Entry::default()
+        }
+    }
+}
+
+/// Returns an answer that tells the person of these things as well.
+pub fn told(answer: Answer, notices: &[Notice]) -> Answer {
+    notices.iter().fold(answer, |answer, notice| {
+        answer.also_tell(&format!("Ralph-speckit: {}", notice.words))
+    })
+}
+
+/// Returns what the person has not been told yet, and notes in the record that they are told now.
+pub fn notices(
+    scene: &Scene<'_>,
+    record: &mut Record,
+    standing: &Standing,
+    limits: Limits,
+    verdict: &Verdict,
+) -> Vec<Notice> {
+    record.told.switched_off = false;
+    let mut notices = Vec::new();
+    notices.extend(unarmed(scene, record, standing, limits, verdict));
+    notices.extend(settings_changed(scene, record, standing));
+    notices.extend(approval(record, verdict));
+    notices
+}
+
+/// What is told of a loop that the settings have just switched off; `None` when that was told before.
+pub fn switched_off(record: &mut Record) -> Option<Notice> {
+    if std::mem::replace(&mut record.told.switched_off, true) {
+        return None;
+    }
+    let about = text::title(&record.about, 80);
+    let words = format!(
+        "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool cancel`."
+    );
+    Some(Notice { event: "switched-off", words })
+}
+
+fn unarmed(
+    scene: &Scene<'_>,
+    record: &mut Record,
+    standing: &Standing,
+    limits: Limits,
+    verdict: &Verdict,
+) -> Option<Notice> {
+    if standing.pin().is_some() || matches!(verdict, Verdict::Wait(_)) {
+        return None;
+    }
+    let event = "unarmed";
+    let asked = match scene.broken {
+        Some(_) => "which cannot be read".to_owned(),
+        None => scene.settings.checks.len().to_string(),
+    };
+    if matches!(verdict, Verdict::End(TerminalReason::Completed)) {
+        // Done without what the project asks for is never said in silence.
+        let words = format!(
+            "{} is complete by its task list alone: no person armed it, so the checks in `{SETTINGS}` ({asked}) were not run.",
+            text::title(&record.about, 80)
+        );
+        return (asked != "0" && record.kind != RALPH).then_some(Notice { event, words });
+    }
+    if std::mem::replace(&mut record.told.unarmed, true) {
+        return None;
+    }
+    Some(Notice { event, words: armed::nobody_words(&record.about, standing, limits) })
+}
+
+fn settings_changed(scene: &Scene<'_>, record: &mut Record, standing: &Standing) -> Option<Notice> {
+    let pin = standing.pin()?;
+    let now = scene.settings.digest;
+    if now == pin.settings.hash {
+        record.told.settings = 0;
+        return None;
+    }
+    // No settings at all are a change as well.
+    let content = now.max(1);
+    if std::mem::replace(&mut record.told.settings, content) == content {
+        return None;
+    }
+    let what = match scene.broken {
+        Some(error) => format!("changed and cannot be used ({})", error.what()),
+        None if now == 0 => "was removed".to_owned(),
+        None => "changed".to_owned(),
+    };
+    let runs = pin.checks.iter().map(|check| format!("`{}`", text::title(&check.run, 120)));
+    let checks = match runs.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "no check was armed then, and none is run".to_owned(),
+        runs => format!("the checks armed then still hold: {runs}"),
+    };
+    let words = format!(
+        "`{SETTINGS}` {what} since the loop of {} was armed; {checks}. To arm it with the new settings, a person types /speckit:implement.",
+        text::title(&record.about, 80)
+    );
+    Some(Notice { event: "settings", words })
+}
+
+fn approval(record: &mut Record, verdict: &Verdict) -> Option<Notice> {
+    let waits = matches!(verdict, Verdict::Wait(waiting) if waiting.contains(&Waiting::Approval));
+    if !waits {
+        record.told.approval = false;
+        return None;
+    }
+    if std::mem::replace(&mut record.told.approval, true) {
+        return None;
+    }
+    let words = format!(
+        "the state file of {} says `awaitingApproval: true`: the agent may stop until it says `false`, and nothing is counted.",
+        text::title(&record.about, 80)
+    );
+    Some(Notice { event: "approval", words })
+}

@@ -1,0 +1,226 @@
+//! What a person armed: what may be run for a loop, under which limits, and what a person is shown of it.
+
+use std::fmt::Write;
+use std::io;
+use std::path::Path;
+
+use super::project::Project;
+use super::settings::{SETTINGS, Settings};
+use super::state::State;
+use crate::engine::Check;
+use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
+use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
+use crate::text;
+
+/// The most different Verify commands that are shown; `spool status --json` has them all.
+const SHOWN: usize = 100;
+
+/// Returns who armed the loop of this record.
+pub fn standing(root: &Path, record: &Record) -> Standing {
+    if record.armed_by == "claim" {
+        // A state file that nobody armed was claimed: nothing was ever pinned for it.
+        return Standing::Nobody;
+    }
+    Standing::of(root, whose(record), record.armed_at)
+}
+
+/// Returns who armed the live loop of a feature.
+pub fn standing_of_feature(project: &Project, feature: &str) -> Standing {
+    match Loops::of(&project.root).claim(feature).filter(|claim| claim.closed.is_none()) {
+        Some(claim) => Standing::of(&project.root, Whose::Feature(feature), claim.armed_at),
+        None => Standing::Nobody,
+    }
+}
+
+/// Returns whose pin belongs to a record.
+pub fn whose(record: &Record) -> Whose<'_> {
+    if record.kind == crate::store::loops::RALPH {
+        Whose::Session(&record.session)
+    } else {
+        Whose::Feature(&record.about)
+    }
+}
+
+/// Removes what was pinned for a loop that is over. One that cannot be removed counts for nothing all the
+/// same: the loop that it belongs to has ended.
+pub fn unpin(root: &Path, record: &Record) {
+    let _ = Pins::of(root).and_then(|pins| pins.close(whose(record), record.armed_at));
+}
+
+/// The same for the loop of a claim.
+pub fn unpin_feature(root: &Path, claim: &Claim) {
+    let _ =
+        Pins::of(root).and_then(|pins| pins.close(Whose::Feature(&claim.about), claim.armed_at));
+}
+
+/// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
+/// can make them shorter than the defaults and not longer.
+pub fn limits(standing: &Standing, state: &State) -> Limits {
+    if let Some(pin) = standing.pin() {
+        return pin.limits;
+    }
+    let most = Limits::default();
+    Limits {
+        max_iterations: state.max_global_iterations().min(most.max_iterations),
+        max_task_iterations: state.max_task_iterations().min(most.max_task_iterations),
+        recovery: state.recovers(),
+    }
+}
+
+/// Writes a pin. Where nothing can be kept outside of the project, that is an error only when there are
+/// commands to keep; otherwise the words that say so.
+pub fn pin(
+    pins: io::Result<Pins>,
+    whose: Whose<'_>,
+    pin: &Pin,
+    commands: &VerifyCommands,
+) -> Result<Option<String>, String> {
+    let Err(error) = pins.and_then(|pins| pins.write(whose, pin, commands)) else {
+        return Ok(None);
+    };
+    if pin.checks.is_empty() && commands.is_empty() {
+        return Ok(Some(format!(
+            "What was armed could not be kept outside of the project ({error}): the default limits hold."
+        )));
+    }
+    Err(format!(
+        "nothing is armed: its checks and Verify commands cannot be kept where the agent does not write: {error}.\nMake that place writable, or set `XDG_STATE_HOME` to a folder outside of the project, then try again."
+    ))
+}
+
+/// Returns the lines that show a person what may be run for a loop, empty when that is nothing.
+pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, list: &str) -> String {
+    let mut text = String::new();
+    if !checks.is_empty() {
+        let _ = writeln!(text, "Checks, from {checks_from}, run when the work is said to be done:");
+        for check in checks {
+            let _ = writeln!(text, "  {} (within {} s)", indented(&check.run), check.limit_seconds);
+        }
+    }
+    if !commands.is_empty() {
+        let _ = writeln!(
+            text,
+            "Verify commands of {} tasks, from {}, run when `spool task` reports one as done:",
+            commands.len(),
+            text::line(list)
+        );
+        let by_command = by_command(commands);
+        for (command, ids) in by_command.iter().take(SHOWN) {
+            let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(ids));
+        }
+        if by_command.len() > SHOWN {
+            let more = by_command.len() - SHOWN;
+            let _ = writeln!(text, "  and {more} more: `spool status --json` has them all");
+        }
+    }
+    text
+}
+
+/// Returns the same for what a person armed.
+pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
+    let from = if pin.contract.is_some() { "the command that was typed" } else { SETTINGS };
+    shown(&pin.checks, from, commands, &pin.list)
+}
+
+/// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`.
+pub fn in_short(checks: usize, verify: usize) -> String {
+    let checks = match checks {
+        0 => "no checks".to_owned(),
+        1 => "1 check".to_owned(),
+        many => format!("{many} checks"),
+    };
+    match verify {
+        0 => format!("{checks}, no Verify commands"),
+        1 => format!("{checks}, the Verify command of 1 task"),
+        many => format!("{checks}, Verify commands of {many} tasks"),
+    }
+}
+
+/// Returns checks as they go into a line, such as ` (`cargo test`, `npm test`)`, empty for none.
+pub fn checks_in_words(checks: &[Check]) -> String {
+    if checks.is_empty() {
+        return String::new();
+    }
+    let runs = checks.iter().map(|check| format!("`{}`", text::title(&check.run, 200)));
+    format!(" ({})", runs.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns what a person reads of a live loop in `spool status`: who armed it, what is run for it, and
+/// what has changed since; each line with a line break.
+pub fn status_lines(root: &Path, standing: &Standing) -> String {
+    let mut text = String::new();
+    let pin = match standing {
+        Standing::Armed(pin) => pin,
+        Standing::Nobody => {
+            return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
+        }
+        Standing::Unknown(why) => {
+            let why = text::line(why);
+            return format!("  Armed by: unknown, so no command is run for it: {why}\n");
+        }
+    };
+    let _ = writeln!(text, "  Armed by: {}", text::line(&pin.armed_by));
+    for check in &pin.checks {
+        let run = text::title(&check.run, 300);
+        let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
+    }
+    if pin.verify > 0 {
+        let what =
+            if pin.verify == 1 { "1 task".to_owned() } else { format!("{} tasks", pin.verify) };
+        let list = text::line(&pin.list);
+        let _ = writeln!(
+            text,
+            "  Verify commands of {what}, from {list} (`spool status --json` has them)"
+        );
+    }
+    let digest = match Settings::read(root) {
+        Ok(settings) => settings.digest,
+        Err(error) => error.digest,
+    };
+    if digest != pin.settings.hash {
+        let _ = writeln!(
+            text,
+            "  Settings: {SETTINGS} changed since the loop was armed; what was armed then still holds"
+        );
+    }
+    text
+}
+
+/// The commands in the order of the tasks that have them first, each with all of its tasks.
+fn by_command(commands: &VerifyCommands) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places = std::collections::BTreeMap::new();
+    for (id, command) in commands {
+        let place = *places.entry(command.as_str()).or_insert_with(|| {
+            found.push((command, Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(id);
+    }
+    found
+}
+
+fn ids_in_words(ids: &[&str]) -> String {
+    let shown: Vec<_> = ids.iter().take(8).map(|id| text::title(id, 40)).collect();
+    let more = if ids.len() > 8 { format!(" and {} more", ids.len() - 8) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// A command as it is run; further lines of it are indented.
+fn indented(command: &str) -> String {
+    text::block(command).trim_end().replace('\n', "\n    ")
+}
+
+/// Returns what a person is told once of a loop that no person armed.
+pub fn nobody_words(about: &str, standing: &Standing, limits: Limits) -> String {
+    let why = match standing {
+        Standing::Unknown(why) => {
+            format!("what was armed for {} cannot be read: {why}", text::title(about, 80))
+        }
+        _ => format!("no person armed the loop of {}", text::title(about, 80)),
+    };
+    format!(
+        "{why}. No check and no Verify command is run for it, and it ends after {} iterations at most. To run them: /speckit:implement, which shows them first; to end it: /speckit:cancel.",
+        limits.max_iterations
+    )
+}

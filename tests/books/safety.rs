@@ -1,0 +1,332 @@
+//! A command runs only because a person armed it: the ways around that, each from the agent's side.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::support::{FEATURE, Project, SPOOL, Said, boxes};
+
+/// A list whose Verify command leaves a trace.
+const TRAP: &str = "- [ ] T001 Create it\n  - **Verify**: `touch pwned`\n- [ ] T002 Fill it\n";
+const PLAIN: &str = "- [ ] T001 Create it\n- [ ] T002 Fill it\n";
+const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+
+/// `spool start` as a person types it in a terminal of their own.
+fn start(project: &Project, arguments: &[&str]) -> Said {
+    let mut command = project.command(SPOOL);
+    Said::of(command.env_remove("CLAUDE_CODE_SESSION_ID").arg("start").args(arguments))
+}
+
+/// What the person's home folder keeps for the feature of the scratch project.
+fn pin(project: &Project, name: &str) -> PathBuf {
+    let projects = project.beside("home/.local/state/ralph-speckit/projects");
+    let mut folders = fs::read_dir(projects).unwrap();
+    folders.next().unwrap().unwrap().path().join(format!("feature-{FEATURE}.{name}"))
+}
+
+/// Neither `verify` nor `done` runs the trap's command; each names it.
+#[track_caller]
+fn nothing_runs(project: &Project, arguments: &[&str]) {
+    let with = |words: &[&str]| project.task(&[words, arguments].concat());
+    for said in [with(&["verify", "T001"]), with(&["done", "T001"])] {
+        let all = format!("{}{}", said.out, said.err);
+        assert!(all.contains("`touch pwned`"), "the command is not named: {said:?}");
+    }
+    assert!(!project.root.join("pwned").exists(), "the command has run");
+}
+
+#[test]
+fn s1_another_features_verify_command_is_not_run() {
+    let project = Project::armed(PLAIN);
+    project.write("specs/002-x/tasks.md", TRAP);
+    for action in ["verify", "done"] {
+        let said = project.task(&[action, "T001", "--feature", "002-x"]).refused();
+        assert!(said.contains("002-x") && said.contains(FEATURE), "it names both: {said}");
+    }
+    assert_eq!(fs::read_to_string(project.root.join("specs/002-x/tasks.md")).unwrap(), TRAP);
+    assert!(!project.root.join("pwned").exists());
+    // In a session without a loop, nobody has armed it either.
+    let project = Project::with(PLAIN);
+    project.write("specs/002-x/tasks.md", TRAP);
+    nothing_runs(&project, &["--feature", "002-x"]);
+}
+
+#[test]
+fn s1_another_projects_verify_command_is_not_run() {
+    let project = Project::armed(PLAIN);
+    let other = Project::with(TRAP);
+    let place = other.root.to_str().unwrap();
+    for action in ["verify", "done"] {
+        let said = project.task(&[action, "T001", "--project", place]).refused();
+        let both = said.contains(place) && said.contains(project.root.to_str().unwrap());
+        assert!(both, "it names both: {said}");
+    }
+    assert_eq!(boxes(&other.tasks()), [false, false]);
+    assert!(!other.root.join("pwned").exists() && !project.root.join("pwned").exists());
+}
+
+#[test]
+fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_or_after_it() {
+    for stops in [0, 2] {
+        let project =
+            Project::with("- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n");
+        let shown = start(&project, &[]).ok();
+        assert!(shown.contains("touch armed") && shown.contains("T001"), "{shown}");
+        for _ in 0..stops {
+            project.agent_works();
+            project.stop("Not yet.").reason();
+        }
+        project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch pwned`\n");
+        let said = project.task(&["verify", "T002"]).refused();
+        assert!(said.contains("`touch pwned`"), "{said}");
+        project.edit_tasks("`touch armed`", "`touch pwned`");
+        let said = project.task(&["done", "T001"]).refused();
+        assert!(said.contains("Put it back: `touch armed`"), "{said}");
+        assert!(!project.root.join("pwned").exists(), "after {stops} stops");
+        // What the person was shown is run.
+        project.edit_tasks(
+            "  - Verify: `touch pwned`\n- [ ] T002",
+            "  - Verify: `touch armed`\n- [ ] T002",
+        );
+        project.task(&["done", "T001"]).ok();
+        assert!(project.root.join("armed").exists(), "after {stops} stops");
+    }
+}
+
+#[test]
+fn s1_notes_that_are_missing_or_broken_run_nothing() {
+    let notes =
+        |project: &Project| project.notes_of(super::support::SESSION).join("open-tasks.json");
+    let claim =
+        |project: &Project| project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
+    for bytes in [None, Some("{"), Some("null"), Some("{\"verify\": null}")] {
+        for file in [&notes as &dyn Fn(&Project) -> PathBuf, &claim] {
+            let project = Project::armed(PLAIN);
+            project.edit_tasks("T001 Create it\n", "T001 Create it\n  - Verify: `touch pwned`\n");
+            match bytes {
+                None => fs::remove_file(file(&project)).unwrap(),
+                Some(bytes) => fs::write(file(&project), bytes).unwrap(),
+            }
+            nothing_runs(&project, &[]);
+        }
+    }
+}
+
+#[test]
+fn s1_what_was_armed_is_out_of_reach_and_where_it_cannot_be_read_nothing_runs() {
+    for name in ["json", "verify.json"] {
+        for bytes in [None, Some(""), Some("{"), Some("[]")] {
+            let project = Project::armed(TRAP);
+            let path = pin(&project, name);
+            assert!(!path.starts_with(&project.root));
+            match bytes {
+                None => fs::remove_file(&path).unwrap(),
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+            }
+            nothing_runs(&project, &[]);
+        }
+    }
+}
+
+#[test]
+fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed() {
+    let lines: Vec<_> = (1..=32_000).map(|number| format!("- [ ] T{number:05} Do\n")).collect();
+    let list = lines.concat();
+    let project = Project::armed(&(list.clone() + TRAP.replace("T001", "U001").as_str()));
+    fs::write(
+        project.tasks_path(),
+        list.replace("T00002 Do\n", "T00002 Do\n  - Verify: `touch pwned`\n")
+            + &TRAP.replace("T001", "U001"),
+    )
+    .unwrap();
+    let said = project.task(&["verify", "T00002"]).refused();
+    assert!(said.contains("`touch pwned`"), "{said}");
+    assert!(!project.root.join("pwned").exists());
+    project.task(&["verify", "U001"]).ok();
+    assert!(project.root.join("pwned").exists(), "what was armed is run");
+}
+
+#[test]
+fn s1_spool_start_inside_of_an_agents_session_arms_no_command() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks: [touch pwned]\n---\n");
+    let said = project.spool(&["start"]).ok();
+    assert!(said.contains("inside of an agent's session"), "{said}");
+    nothing_runs(&project, &[]);
+    fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
+    let told = project.stop("ALL_TASKS_COMPLETE");
+    assert!(told.told().contains("were not run"), "{told:?}");
+    assert!(!project.root.join("pwned").exists());
+}
+
+#[test]
+fn s1_where_nothing_can_be_kept_a_loop_with_commands_is_refused_and_one_without_is_armed() {
+    for home in ["", "/proc/nowhere"] {
+        let project = Project::with(TRAP).variable("HOME", home);
+        let said = start(&project, &[]).refused();
+        assert!(said.contains("nothing is armed"), "{said}");
+        assert!(
+            !project.state_path().exists()
+                && !project
+                    .root
+                    .join(".claude/ralph/claims")
+                    .join(format!("{FEATURE}.json"))
+                    .exists()
+        );
+        let project = Project::with(PLAIN).variable("HOME", home);
+        assert!(
+            start(&project, &["--max-iterations", "500"]).ok().contains("the default limits hold")
+        );
+    }
+    // In the project, the agent could write it.
+    let project = Project::with(TRAP);
+    let inside = project.root.join("state").to_str().unwrap().to_owned();
+    let project = project.variable("XDG_STATE_HOME", &inside);
+    assert!(start(&project, &[]).refused().contains("lies in the project"));
+    assert!(!project.root.join("state").exists());
+}
+
+#[test]
+fn s2_a_loop_that_nobody_armed_runs_nothing_and_says_so_once() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks: [touch checked]\n---\n");
+    let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "taskIteration": 1,
+        "maxTaskIterations": 4_294_967_295_u32, "globalIteration": 1, "maxGlobalIterations": 4_294_967_295_u32});
+    fs::write(project.state_path(), state.to_string()).unwrap();
+    let message = |stop: &super::support::Hooked| {
+        stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap().to_owned()
+    };
+    let first = project.stop("Not yet.");
+    assert!(first.reason().contains("iteration 1 of 100"), "{first:?}");
+    assert!(message(&first).contains("no person armed the loop of 001-user-login"), "{first:?}");
+    project.agent_works();
+    assert!(!message(&project.stop("Not yet.")).contains("no person armed"), "it is said once");
+    let status = project.status();
+    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(100), &json!(5)));
+    nothing_runs(&project, &[]);
+    fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
+    project.agent_works();
+    let end = project.stop("ALL_TASKS_COMPLETE");
+    assert!(
+        end.told().contains("the checks in `.claude/ralph-speckit.local.md` (1) were not run"),
+        "{end:?}"
+    );
+    assert!(!project.root.join("checked").exists() && !project.root.join("pwned").exists());
+}
+
+#[test]
+fn s2_a_loop_that_nobody_armed_ends_at_the_default_limit() {
+    let project = Project::with(PLAIN);
+    let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "globalIteration": 100,
+        "maxGlobalIterations": 4_294_967_295_u32});
+    fs::write(project.state_path(), state.to_string()).unwrap();
+    let end = project.stop("Not yet.");
+    assert!(end.told().contains("the limit of 100 iterations was reached"), "{end:?}");
+}
+
+#[test]
+fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
+    let project = Project::with(PLAIN);
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
+    project.arm("");
+    project.write(SETTINGS, "---\nchecks:\n  - touch pwned\n---\n");
+    fs::write(project.tasks_path(), PLAIN.replace("[ ]", "[x]")).unwrap();
+    let message = |stop: &super::support::Hooked| {
+        stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap().to_owned()
+    };
+    let stop = project.stop("ALL_TASKS_COMPLETE");
+    assert!(stop.reason().contains("`test -e built` (exit code 1)"), "{stop:?}");
+    let words = "the checks armed then still hold: `test -e built`";
+    assert!(message(&stop).contains(words), "{stop:?}");
+    project.agent_works();
+    assert!(!message(&project.stop("ALL_TASKS_COMPLETE")).contains(words), "once for a content");
+    fs::remove_file(project.root.join(SETTINGS)).unwrap();
+    project.agent_works();
+    assert!(message(&project.stop("ALL_TASKS_COMPLETE")).contains("was removed"));
+    let settings = project.log().into_iter().filter(|entry| entry["event"] == "settings");
+    assert_eq!(settings.count(), 2);
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("test -e built") && status.contains("changed since"), "{status}");
+    project.write("built", "");
+    project.agent_works();
+    assert!(project.stop("ALL_TASKS_COMPLETE").answer.is_none());
+    assert_eq!(project.status()["reason"], "completed");
+    assert!(!project.root.join("pwned").exists());
+}
+
+#[test]
+fn s4_a_switch_off_in_mid_loop_is_told_once_and_journaled() {
+    let project = Project::armed(PLAIN);
+    project.stop("Not yet.").reason();
+    project.write(SETTINGS, "---\nenabled: false\n---\n");
+    assert!(project.stop("Not yet.").told().contains("`enabled: false`"));
+    project.stop("Not yet.").silent();
+    assert_eq!(project.log().last().unwrap()["event"], "switched-off");
+    assert!(project.spool(&["status"]).ok().contains("switched off"));
+    project.write(SETTINGS, "---\nenabled: true\n---\n");
+    project.agent_works();
+    project.stop("Not yet.").reason();
+    project.write(SETTINGS, "---\nenabled: false\n---\n");
+    assert!(project.stop("Not yet.").told().contains("`enabled: false`"), "each time it happens");
+}
+
+#[test]
+fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
+    let project = Project::with(PLAIN);
+    start(&project, &["--max-iterations", "3", "--max-task-iterations", "2"]).ok();
+    project.set_state(&json!({"maxGlobalIterations": 4_294_967_295_u32, "maxTaskIterations": 900}));
+    let first = project.stop("Not yet.");
+    assert!(first.reason().contains("attempt 1 of 2, iteration 1 of 3"), "{first:?}");
+    project.agent_works();
+    project.stop("Not yet.").reason();
+    let status = project.status();
+    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(3), &json!(2)));
+    // A failure that the state file forgets still counts.
+    assert!(project.task(&["fail", "T001", "no"]).ok().contains("failed 1 of 2 times"));
+    project.set_state(&json!({"taskAttempts": {}, "taskIteration": 1}));
+    let said = project.task(&["fail", "T001", "no"]).ok();
+    assert!(said.contains("used up its 2 attempts"), "{said}");
+    let told = project.stop("Done.");
+    assert!(told.told().contains("task_failed"), "{told:?}");
+}
+
+#[test]
+fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
+    let project = Project::armed(PLAIN);
+    project.stop("Not yet.").reason();
+    project.set_state(&json!({"awaitingApproval": true}));
+    assert!(project.stop("Not yet.").told().contains("`awaitingApproval: true`"));
+    project.stop("Not yet.").silent();
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("awaitingApproval"), "{status}");
+    assert!(project.log().iter().any(|entry| entry["event"] == "approval"));
+}
+
+#[test]
+fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks:\n  - cargo test --all\n---\n");
+    let event = json!({
+        "session_id": super::support::SESSION, "cwd": project.root, "hook_event_name": "UserPromptExpansion",
+        "transcript_path": project.beside("t.jsonl"), "expansion_type": "slash_command",
+        "command_name": "speckit:implement", "command_args": "", "command_source": "plugin",
+    });
+    let said = project.hook(&event);
+    let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    for what in [
+        "cargo test --all (within 300 s)",
+        SETTINGS,
+        "touch pwned  (T001)",
+        "specs/001-user-login/tasks.md",
+    ] {
+        assert!(shown.contains(what), "{what} not in {shown}");
+    }
+    let status = project.spool(&["status"]).ok();
+    for what in ["cargo test --all", "Verify commands of 1 task", "Armed by: command"] {
+        assert!(status.contains(what), "{what} not in {status}");
+    }
+    assert_eq!(project.status()["pin"]["checks"][0]["run"], "cargo test --all");
+    let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
+    assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
+}
