@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::store::read;
 
@@ -32,6 +32,36 @@ pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
             }
         }
     }
+}
+
+/// Returns whether git tracks the file of this name, relative to the top of the work tree and without regard to
+/// case; `None` where the index cannot be read or understood.
+pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
+    let index = repository.join("index");
+    let is_shared = |path: &PathBuf| {
+        path.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"sharedindex."))
+    };
+    let entries = std::fs::read_dir(repository).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(is_shared).collect();
+    match index.symlink_metadata() {
+        Ok(_) => files.push(index),
+        // Nothing was ever added to a repository without an index.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(_) => return None,
+    }
+    let mut found = false;
+    for file in files {
+        let mut look = |tracked: &[u8]| {
+            found = found || tracked.eq_ignore_ascii_case(name);
+            !found
+        };
+        let understood =
+            [20, 32].into_iter().any(|hash| read_whole(&file, hash, &mut look).is_ok());
+        if !understood && !found {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 fn broken() -> io::Error {

@@ -10,7 +10,7 @@ use super::words;
 use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::speckit::arm::{Refusal, length_of, path_of};
-use crate::speckit::settings::Settings;
+use crate::speckit::settings::{Settings, with_more};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session};
@@ -161,7 +161,7 @@ fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_
 fn contract_of(request: &Request, settings: Settings) -> Contract {
     let limit_seconds = request.check_timeout;
     let typed = request.checks.iter().map(|run| Check { run: run.clone(), limit_seconds });
-    let checks = settings.and_more(typed);
+    let checks = with_more(settings.checks, typed);
     let usual = Guardrails::default();
     Contract {
         token: request.promise.clone(),

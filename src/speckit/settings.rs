@@ -13,6 +13,7 @@ use std::path::Path;
 
 use super::arm::Refusal;
 use crate::engine::{Check, hash_of};
+use crate::evidence::{commits, index};
 use crate::store::read::{self, Problem};
 use crate::text;
 
@@ -78,18 +79,6 @@ impl Settings {
         )))
     }
 
-    /// Returns the checks of the settings and then these, without those that run the same command.
-    pub fn and_more(self, more: impl IntoIterator<Item = Check>) -> Vec<Check> {
-        let mut checks = self.checks;
-        for check in more {
-            // A block of text ends with a line break, and means the same command.
-            if !checks.iter().any(|other| other.run.trim() == check.run.trim()) {
-                checks.push(check);
-            }
-        }
-        checks
-    }
-
     /// Returns whether the settings of the project at `root` switch the loop off; those that cannot
     /// be used switch nothing off.
     pub fn switch_off(root: &Path) -> bool {
@@ -113,6 +102,29 @@ impl Settings {
             Err(error) => Err(SettingsError { digest, ..error }),
         }
     }
+}
+
+/// Returns checks and then these, without those of them that run the same command as an earlier one.
+pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) -> Vec<Check> {
+    for check in more {
+        // A block of text ends with a line break, and means the same command.
+        if !checks.iter().any(|other| other.run.trim() == check.run.trim()) {
+            checks.push(check);
+        }
+    }
+    checks
+}
+
+/// Returns whether the settings of the project at `root` come with its repository: git tracks them, or its index
+/// cannot be understood. Nobody on this machine may have read them.
+pub fn come_with_the_repository(root: &Path) -> bool {
+    let Some(repository) = commits::repository_of(root) else {
+        return false;
+    };
+    let top = root.ancestors().find(|folder| folder.join(".git").exists());
+    let inside = top.and_then(|top| root.strip_prefix(top).ok()).unwrap_or(Path::new(""));
+    let name = inside.join(SETTINGS);
+    index::tracks(&repository, name.as_os_str().as_encoded_bytes()).unwrap_or(true)
 }
 
 const REPLACE: &str = "Put a readable text file in its place, or remove it";

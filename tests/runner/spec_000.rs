@@ -80,3 +80,47 @@ fn scenario_loop_stops_on_no_progress_condition() {
     assert_eq!(bench.runs(), 5, "two that work, three that do not");
     assert_eq!(bench.state()["reason"], "no_progress");
 }
+
+/// The settings that hold in the loops of sessions as well.
+const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+
+#[test]
+fn s3_the_checks_of_the_projects_settings_hold_in_the_runner_too() {
+    let bench = Bench::new();
+    bench.write(SETTINGS, "---\nchecks: [test -f good, {run: 'true', limit: 9}]\n---\n");
+    bench.agent(&format!("[ $n -lt 2 ] || touch good\n{}", says(PROMISE)));
+    let plan =
+        bench.ralph("--dry-run --check true").arg("--check").arg("test 1").run().with_code(0);
+    plan.says("Check: test -f good (within 300 s)").says("Check: true (within 9 s)");
+    plan.says("Check: test 1 (within").says("2 checks of every loop here");
+    let ran = bench.ralph("--max-iterations 3").run().with_code(0);
+    ran.says("test -f good");
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_start_no_runner() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.write(SETTINGS, "---\ncheck:\n  - test -f good\n---\n");
+    let ran = bench.ralph("").run().with_code(2);
+    assert!(ran.errors.contains("line 2: `check` is no key"), "{ran:?}");
+    assert!(ran.errors.contains("Did you mean `checks`?"), "{ran:?}");
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn s2_checks_that_come_with_the_repository_are_named_and_not_run_without_trust() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.write(SETTINGS, "---\nchecks:\n  - touch pwned\n---\n");
+    bench.commit("the settings, too");
+    let ran = bench.ralph("").run().with_code(2);
+    assert!(
+        ran.errors.contains("  touch pwned") && ran.errors.contains("--trust-project"),
+        "{ran:?}"
+    );
+    assert_eq!((bench.runs(), bench.root.join("pwned").exists()), (0, false));
+    bench.ralph("--trust-project").run().with_code(0);
+    assert!(bench.root.join("pwned").exists());
+}

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::style;
 use crate::runner::books::{Context as Added, make_state_folder};
@@ -16,10 +16,11 @@ use crate::runner::drive;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Options, Settings, Trusted, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Options, ProjectChecks, Settings, Trusted, resolve,
 };
 use crate::runner::report::{Report, live, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
+use crate::speckit::settings;
 
 pub use args::RalphArgs;
 
@@ -132,9 +133,12 @@ fn job(args: &RalphArgs) -> Result<Job> {
         None => Vec::new(),
     };
     let settings = Settings::of(vec![typed, file::of_project(&root)?, user]);
+    let beside = args.status || args.add_context.is_some() || args.clear_context;
+    // Who only looks at a loop or tells it something runs no check.
+    let of_every_loop = if beside { ProjectChecks::default() } else { of_every_loop(&root)? };
+    let settings = settings.with_checks_of_every_loop(of_every_loop);
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
-    let beside = args.status || args.add_context.is_some() || args.clear_context;
     let task = if beside {
         Some(String::new())
     } else {
@@ -195,6 +199,14 @@ fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
         bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
     }
     Ok(live.pop())
+}
+
+/// The checks that the project asks of every loop; its switch is for the loops of sessions, and who types
+/// `spool ralph` means this one.
+fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
+    let settings = settings::Settings::read(root).map_err(|error| anyhow!("{error}"))?;
+    let foreign = !settings.checks.is_empty() && settings::come_with_the_repository(root);
+    Ok(ProjectChecks { checks: settings.checks, foreign })
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.

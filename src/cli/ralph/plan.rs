@@ -14,6 +14,7 @@ use crate::runner::options::{
 };
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::target::Change;
+use crate::speckit::settings::SETTINGS;
 use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.
@@ -171,7 +172,11 @@ fn limits(text: &mut String, options: &Options) {
 fn sources(text: &mut String, settings: &Settings) {
     text.push_str("\nSettings:\n");
     let effective = settings.effective();
-    if effective.is_empty() {
+    let of_every_loop = settings.of_every_loop.checks.len();
+    if of_every_loop > 0 {
+        let s = if of_every_loop == 1 { "" } else { "s" };
+        let _ = writeln!(text, "  {of_every_loop} check{s} of every loop here ({SETTINGS})");
+    } else if effective.is_empty() {
         text.push_str("  none: all as it is by default\n");
     }
     for setting in effective {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
 pub use resolve::{Defaults, Trusted, refuse_what_a_command_cannot_do, resolve, trust};
-pub use setting::{Origin, Setting, Settings};
+pub use setting::{Origin, ProjectChecks, Setting, Settings};
 pub use task::task;
 pub use value::time_in_words;
 

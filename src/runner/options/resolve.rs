@@ -8,12 +8,13 @@ use anyhow::{Result, anyhow, bail};
 use super::super::harness::program;
 use super::super::tokens::USAGE;
 use super::keys::FromProject;
-use super::setting::{Origin, Setting, Settings};
+use super::setting::{Origin, ProjectChecks, Setting, Settings};
 use super::{
     Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown, value,
 };
 use crate::engine::{Check, Guardrails, PromiseMatch};
 use crate::speckit::project::printable;
+use crate::speckit::settings::{SETTINGS, with_more};
 use crate::text;
 use crate::world;
 
@@ -127,6 +128,14 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
 pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
     if trusted == Trusted::Now || names_project(settings, root) {
         return Ok(());
+    }
+    let ProjectChecks { checks, foreign } = &settings.of_every_loop;
+    if *foreign && !checks.is_empty() {
+        let runs: Vec<_> = checks.iter().map(|it| format!("  {}", text::line(&it.run))).collect();
+        bail!(
+            "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
+            runs.join("\n")
+        );
     }
     let program = settings.first_of(&["harness", "harness-command"]);
     let bold = settings.effective().into_iter().find(|setting| {
@@ -260,14 +269,15 @@ fn checks(settings: &Settings) -> Result<Vec<Check>> {
     if limit < Duration::from_secs(1) || limit > LONGEST_CHECK {
         bail!("`check-timeout` is from 1 second to 24 hours");
     }
+    let of_every_loop = settings.of_every_loop.checks.clone();
     let Some(setting) = settings.get("check") else {
-        return Ok(Vec::new());
+        return Ok(of_every_loop);
     };
     if setting.values.iter().any(|run| run.trim().is_empty() || run.contains('\0')) {
         bail!("{} needs a command", setting.named());
     }
     let check = |run: &String| Check { run: run.clone(), limit_seconds: limit.as_secs() };
-    Ok(setting.values.iter().map(check).collect())
+    Ok(with_more(of_every_loop, setting.values.iter().map(check)))
 }
 
 fn shown(settings: &Settings) -> Result<Shown> {

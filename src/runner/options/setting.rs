@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 
 use super::keys::Key;
 use super::value;
+use crate::engine::Check;
 
 /// A setting as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,12 +90,29 @@ impl Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     layers: Vec<Vec<Setting>>,
+    /// The checks that the project asks of every loop, in `.claude/ralph-speckit.local.md`.
+    pub of_every_loop: ProjectChecks,
+}
+
+/// The checks that a project asks of every loop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectChecks {
+    /// The checks, in the order of the file.
+    pub checks: Vec<Check>,
+    /// Whether the file comes with the repository, so that nobody here may have read it.
+    pub foreign: bool,
 }
 
 impl Settings {
     /// Returns settings out of layers, the strongest first.
     pub fn of(layers: Vec<Vec<Setting>>) -> Self {
-        Self { layers }
+        Self { layers, of_every_loop: ProjectChecks::default() }
+    }
+
+    /// Returns these settings with the checks that the project asks of every loop.
+    #[must_use]
+    pub fn with_checks_of_every_loop(self, of_every_loop: ProjectChecks) -> Self {
+        Self { of_every_loop, ..self }
     }
 
     /// Returns the strongest setting of this name.

@@ -322,3 +322,29 @@ fn settings_that_differ_have_another_digest() {
     assert_ne!(digest("---\nenabled: true\n---\n"), digest("---\nenabled: true \n---\n"));
     assert_eq!(Settings::default().digest, 0);
 }
+
+#[test]
+fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().join("inner");
+    std::fs::create_dir_all(root.join(".claude")).unwrap();
+    std::fs::write(root.join(SETTINGS), "---\n---\n").unwrap();
+    assert!(!come_with_the_repository(&root), "there is no repository");
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(scratch.path()).env("HOME", scratch.path());
+        assert!(git.args(arguments).output().unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["init", "--quiet"]);
+    assert!(!come_with_the_repository(&root), "nothing was ever added");
+    std::fs::write(scratch.path().join("other"), "").unwrap();
+    git(&["add", "other"]);
+    assert!(!come_with_the_repository(&root));
+    git(&["add", "--force", "inner"]);
+    assert!(come_with_the_repository(&root));
+    git(&["update-index", "--split-index"]);
+    assert!(come_with_the_repository(&root));
+    git(&["rm", "--quiet", "--cached", "-r", "inner"]);
+    std::fs::write(scratch.path().join(".git/index"), "no index").unwrap();
+    assert!(come_with_the_repository(&root), "nobody can tell");
+}
