@@ -94,7 +94,7 @@ fn unarmed(
     if std::mem::replace(&mut record.told.unarmed, true) {
         return None;
     }
-    Some(Notice { event, words: armed::nobody_words(&record.about, standing, limits) })
+    Some(Notice { event, words: armed::nobody_words(record, standing, limits) })
 }
 
 fn settings_changed(scene: &Scene<'_>, record: &mut Record, standing: &Standing) -> Option<Notice> {
@@ -120,7 +120,7 @@ fn settings_changed(scene: &Scene<'_>, record: &mut Record, standing: &Standing)
         runs => format!("the checks armed then still hold: {runs}"),
     };
     let words = format!(
-        "`{SETTINGS}` {what} since the loop of {} was armed; {checks}. To arm it with the new settings, a person types /speckit:implement.",
+        "`{SETTINGS}` {what} since the loop of {} was armed; {checks}. To change that, a person arms it again.",
         text::title(&record.about, 80)
     );
     Some(Notice { event: "settings", words })

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::notices::{notices, told};
 use super::stop::{
     Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
 };
@@ -10,11 +11,13 @@ use crate::engine::{
     Contract, Observation, TerminalReason, Verdict, decide, wants_checks, wants_files,
 };
 use crate::evidence::progress::still;
-use crate::ralph::{end, observe, words};
+use crate::ralph::{PROMISE, end, observe, words};
 use crate::speckit::arm::path_of;
+use crate::speckit::armed;
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Record, Session};
 use crate::store::pausing::resume_after_failure;
+use crate::store::pins::{Limits, Standing};
 use crate::world;
 
 /// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
@@ -38,6 +41,8 @@ pub fn own_turn(
     }
     seat.begin();
     resume_after_failure(&seat.folder, &mut seat.record)?;
+    let standing = armed::standing(&scene.project.root, &seat.record);
+    armed::hold_to(&mut seat.record, &standing, PROMISE);
     let (contract, seen) = seat.observe(ran);
     if wants_checks(&contract, &seat.record.ledger, &seen) {
         // Nobody waits for the checks: a cancel in the meantime counts.
@@ -45,7 +50,7 @@ pub fn own_turn(
         drop(folder);
         return own_loop(scene, Some(run_checks(scene, &contract.checks, &record, &seen)));
     }
-    seat.judge(&contract, &seen).map(Some)
+    seat.judge(&contract, &seen, &standing).map(Some)
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -99,7 +104,12 @@ impl Seat<'_> {
         (contract, seen)
     }
 
-    fn judge(&mut self, contract: &Contract, seen: &Observation) -> io::Result<Answer> {
+    fn judge(
+        &mut self,
+        contract: &Contract,
+        seen: &Observation,
+        standing: &Standing,
+    ) -> io::Result<Answer> {
         let before = self.folder.record()?.unwrap_or_default();
         let judgement = decide(contract, &self.record.ledger, seen);
         self.record.seen_at = world::now();
@@ -119,16 +129,24 @@ impl Seat<'_> {
             self.record.read_as_far_as(&before);
         }
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
+        let limits = Limits::default();
+        let notices = notices(self.scene, &mut self.record, standing, limits, &verdict);
         self.folder.save(&self.record)?;
-        let noted = self.note(contract, seen, &verdict);
+        if !self.record.ledger.is_live() {
+            armed::unpin(&self.scene.project.root, &self.record);
+        }
+        let noted = self.note(contract, seen, &verdict).and_then(|()| {
+            notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
+        });
         if !matches!(verdict, Verdict::End(_)) {
             noted?;
         } else if let Err(error) = noted {
             // It is over, and the record says so: the person hears of it whatever the journal has.
             let answer = self.answer(&verdict, of_a_pause.as_deref());
-            return Ok(answer.log(&format!("The end is not in the journal: {error}")));
+            let answer = answer.log(&format!("The end is not in the journal: {error}"));
+            return Ok(told(answer, &notices));
         }
-        Ok(self.answer(&verdict, of_a_pause.as_deref()))
+        Ok(told(self.answer(&verdict, of_a_pause.as_deref()), &notices))
     }
 
     /// What is said about a verdict that is kept.

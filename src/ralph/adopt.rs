@@ -13,6 +13,7 @@ use super::arm::{TASK_FILE, replace};
 use super::words;
 use crate::engine::{Contract, Demand, Observation, TerminalReason, decide};
 use crate::speckit::arm::{Refusal, length_of, path_of};
+use crate::speckit::armed;
 use crate::speckit::observe::Desk;
 use crate::speckit::project::{Project, printable};
 use crate::speckit::settings::Settings;
@@ -120,11 +121,15 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         }
         replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
     }
+    armed::carry(&project.root, &record, adopter.session).map_err(unwritable)?;
     let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
     let mut left = record;
     move_over(&loops, &old, &mut left, claim, adopter.session).map_err(unwritable)?;
     // From here on it has moved; what follows only tidies up.
     undo.keep();
+    if left.kind == RALPH {
+        armed::unpin(&project.root, &left);
+    }
     let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
     let contract = contract(project, &arrived, &new);
     let mut line = format!(

@@ -10,10 +10,12 @@ use super::words;
 use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::speckit::arm::{Refusal, length_of, path_of};
+use crate::speckit::armed;
 use crate::speckit::settings::{Settings, with_more};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session};
+use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
+use crate::store::pins::{BY_COMMAND, Pin, Pins, SettingsThen, Whose};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
@@ -78,6 +80,11 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     for name in [TASK_FILE, "loop.json"] {
         undo.remember(&folder.path(name)).map_err(unwritable)?;
     }
+    let (pins, whose) = (Pins::of(armer.root), Whose::Session(armer.session));
+    if let Ok(pins) = &pins {
+        undo.remember(&pins.path(whose)).map_err(unwritable)?;
+        undo.remember(&pins.verify_path(whose)).map_err(unwritable)?;
+    }
     let mut entries = Vec::new();
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.replace {
@@ -85,13 +92,35 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
         }
         entries.push(replace(&loops, &live, &mut undo).map_err(unwritable)?);
     }
+    let hash = settings.digest;
     let contract = contract_of(request, settings);
     let record = new_record(request, contract, &task, armer);
+    let pin = pin_of(&record, hash);
+    let note = armed::pin(pins, whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
     loops.note_all(armer.session, &entries).map_err(unwritable)?;
     undo.keep();
-    Ok(Armed { contract: words::start(&record, &folder), line: words::armed_line(&record) })
+    let runs = armed::shown_of(&pin, &VerifyCommands::new());
+    let lines = [words::armed_line(&record), runs, note.unwrap_or_default()];
+    let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join("\n");
+    Ok(Armed { contract: words::start(&record, &folder), line })
+}
+
+/// What is armed, as it is kept outside of the project; `settings` is the hash of the settings.
+fn pin_of(record: &Record, settings: u64) -> Pin {
+    let contract = record.ralph().map(|assignment| assignment.contract.clone());
+    Pin {
+        about: record.about.clone(),
+        session: record.session.clone(),
+        armed_at: record.armed_at,
+        armed_by: BY_COMMAND.to_owned(),
+        checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
+        contract,
+        settings: SettingsThen { hash: settings, tracked: false },
+        ..Pin::default()
+    }
 }
 
 fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
@@ -138,7 +167,7 @@ fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_
         session: armer.session.to_owned(),
         about: words::title(task),
         armed_at: world::now(),
-        armed_by: "command".to_owned(),
+        armed_by: BY_COMMAND.to_owned(),
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(armer.transcript),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::words;
 use crate::engine::{Contract, Demand, Observation, decide};
 use crate::speckit::arm::Refusal;
+use crate::speckit::armed;
 use crate::store::closing::{Telling, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
 use crate::text::{self, counted};
@@ -64,6 +65,9 @@ pub fn end(
         return Ok(None);
     };
     let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+    if let Ok(root) = loops.root() {
+        armed::unpin(&root, &record);
+    }
     Ok(Some((record, unnoted)))
 }
 

@@ -1,12 +1,15 @@
 //! The ralph loops of a project as they stand, as data and as text.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::Serialize;
 
+use crate::speckit::armed;
 use crate::speckit::project::{Project, printable};
 use crate::speckit::status::{self, age, counted_line, orphaned};
 use crate::store::loops::{Loops, RALPH, Record};
+use crate::store::pins::{Pin, Standing};
 use crate::text::{counted, grouped};
 use crate::world;
 
@@ -36,6 +39,11 @@ pub struct TaskReport {
     pub reason: String,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
+    /// What a person armed, `None` where no person did, nobody knows, or the loop is over.
+    pub pin: Option<Pin>,
+    /// Who armed the loop and what holds for it, as lines for a person; empty where it is over.
+    #[serde(skip)]
+    pub armed: String,
     /// The session's notes.
     pub record: Record,
 }
@@ -43,7 +51,7 @@ pub struct TaskReport {
 impl Report {
     /// Returns the report on all loops of a project.
     pub fn of(project: &Project) -> Self {
-        let tasks = TaskReport::all(&Loops::of(&project.root));
+        let tasks = TaskReport::all(&project.root);
         Self { speckit: status::Report::of(project), tasks }
     }
 
@@ -59,7 +67,8 @@ impl Report {
 
 impl TaskReport {
     /// The live ralph loops of a project and the last three that are over, newest first.
-    fn all(loops: &Loops) -> Vec<Self> {
+    fn all(root: &Path) -> Vec<Self> {
+        let loops = &Loops::of(root);
         let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
         let mut records: Vec<_> = records.filter(|record| record.kind == RALPH).collect();
         records.sort_by_key(|record| {
@@ -67,11 +76,16 @@ impl TaskReport {
         });
         let live = records.iter().filter(|record| record.ledger.is_live()).count();
         records.truncate(live + PAST);
-        records.into_iter().map(|record| Self::of(loops, record)).collect()
+        records.into_iter().map(|record| Self::of(root, loops, record)).collect()
     }
 
-    fn of(loops: &Loops, record: Record) -> Self {
+    fn of(root: &Path, loops: &Loops, record: Record) -> Self {
         let ended = record.ledger.ended.as_ref();
+        let standing = match ended {
+            None => armed::standing(root, &record),
+            Some(_) => Standing::Nobody,
+        };
+        let lines = ended.is_none().then(|| armed::status_lines(root, &standing));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
@@ -83,6 +97,8 @@ impl TaskReport {
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
             checking: status::checking(loops, Some(&record)),
+            armed: lines.unwrap_or_default(),
+            pin: standing.pin().cloned(),
             record,
         }
     }
@@ -111,6 +127,7 @@ impl TaskReport {
         let limit = self.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
+        text.push_str(&self.armed);
         let _ = writeln!(text, "  Session: {}", self.session);
         if let Some(adopted) = &self.record.adopted {
             let ago = age(world::now().saturating_sub(adopted.at));

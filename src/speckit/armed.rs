@@ -8,7 +8,7 @@ use super::project::Project;
 use super::settings::{SETTINGS, Settings};
 use super::state::State;
 use crate::engine::Check;
-use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
+use crate::store::loops::{Claim, Loops, RALPH, Record, VerifyCommands};
 use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
 use crate::text;
 
@@ -34,7 +34,7 @@ pub fn standing_of_feature(project: &Project, feature: &str) -> Standing {
 
 /// Returns whose pin belongs to a record.
 pub fn whose(record: &Record) -> Whose<'_> {
-    if record.kind == crate::store::loops::RALPH {
+    if record.kind == RALPH {
         Whose::Session(&record.session)
     } else {
         Whose::Feature(&record.about)
@@ -51,6 +51,33 @@ pub fn unpin(root: &Path, record: &Record) {
 pub fn unpin_feature(root: &Path, claim: &Claim) {
     let _ =
         Pins::of(root).and_then(|pins| pins.close(Whose::Feature(&claim.about), claim.armed_at));
+}
+
+/// Keeps what was pinned for a ralph loop for the session that takes the loop over as well; what belongs to
+/// a feature stays with the feature. A pin that cannot be read stays where it is.
+pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<()> {
+    let (Standing::Armed(pin), RALPH) = (standing(root, record), record.kind.as_str()) else {
+        return Ok(());
+    };
+    let pin = Pin { session: to.to_owned(), ..*pin };
+    Pins::of(root)?.write(Whose::Session(to), &pin, &VerifyCommands::new())
+}
+
+/// Puts the contract that holds in the place of the one in a ralph loop's notes: the pinned one, or where no
+/// person armed the loop one without commands and within the default limits, which asks for a promise.
+pub fn hold_to(record: &mut Record, standing: &Standing, promise: &str) {
+    let Some(assignment) = record.assignment.as_deref_mut() else { return };
+    if let Some(contract) = standing.pin().and_then(|pin| pin.contract.clone()) {
+        assignment.contract = contract;
+        return;
+    }
+    let most = Limits::default().max_iterations;
+    let contract = &mut assignment.contract;
+    contract.checks = Vec::new();
+    // Without its checks nothing would be asked for.
+    contract.token.get_or_insert_with(|| promise.to_owned());
+    let limit = contract.guardrails.max_iterations.unwrap_or(most).min(most);
+    contract.guardrails.max_iterations = Some(limit);
 }
 
 /// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
@@ -118,8 +145,12 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
 
 /// Returns the same for what a person armed.
 pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
-    let from = if pin.contract.is_some() { "the command that was typed" } else { SETTINGS };
-    shown(&pin.checks, from, commands, &pin.list)
+    let from = match (&pin.contract, pin.settings.hash) {
+        (None, _) => SETTINGS.to_owned(),
+        (Some(_), 0) => "the command that was typed".to_owned(),
+        (Some(_), _) => format!("{SETTINGS} and the command that was typed"),
+    };
+    shown(&pin.checks, &from, commands, &pin.list)
 }
 
 /// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`.
@@ -212,15 +243,21 @@ fn indented(command: &str) -> String {
 }
 
 /// Returns what a person is told once of a loop that no person armed.
-pub fn nobody_words(about: &str, standing: &Standing, limits: Limits) -> String {
+pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> String {
+    let about = &record.about;
     let why = match standing {
         Standing::Unknown(why) => {
             format!("what was armed for {} cannot be read: {why}", text::title(about, 80))
         }
         _ => format!("no person armed the loop of {}", text::title(about, 80)),
     };
+    let (again, cancel) = if record.kind == RALPH {
+        ("/speckit:ralph-loop", "/speckit:cancel-ralph")
+    } else {
+        ("/speckit:implement", "/speckit:cancel")
+    };
     format!(
-        "{why}. No check and no Verify command is run for it, and it ends after {} iterations at most. To run them: /speckit:implement, which shows them first; to end it: /speckit:cancel.",
+        "{why}. No check and no Verify command is run for it, and it ends after {} iterations at most. To run them: {again}, which shows them first; to end it: {cancel}.",
         limits.max_iterations
     )
 }

@@ -13,6 +13,7 @@ mod ends;
 mod outcome;
 mod pause;
 mod prefix;
+mod safety;
 mod spec_000;
 mod spec_002;
 #[path = "../hook/support.rs"]
