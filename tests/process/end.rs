@@ -54,7 +54,7 @@ fn an_orphan_in_a_session_of_its_own_is_found_although_its_parent_is_long_dead()
     let witness = Witness::new();
     let text = format!(
         "{}(setsid sh -c 'trap \"\" TERM; echo orphan >&9; exec sleep 3600' &)
-         until [ -e /nowhere ]; do sleep 3600; done",
+         while :; do sleep 3600; done",
         witness.held()
     );
     let limits = Limits { grace: Duration::from_secs(1), ..no_limits() };

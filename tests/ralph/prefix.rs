@@ -31,7 +31,7 @@ fn a_command_that_bears_our_mark_arms_the_loop() {
     let bench = bench
         .command("s2", "ulw-loop", "\"Make it\"")
         .with("command_source", "userSettings")
-        .variable("HOME", "/nowhere")
+        .variable("HOME", bench.outside().join("nowhere").to_str().unwrap())
         .variable("CLAUDE_CONFIG_DIR", bench.outside().join(".claude").to_str().unwrap())
         .run();
     assert!(bench.context().starts_with("ULTRAWORK MODE"), "{bench}");
