@@ -5,7 +5,7 @@ use crate::ralph::assert_nothing_is_left;
 use crate::stage::{Scene, Stage};
 use ralph_speckit::rehearsal::{Asked, Reply, Usage};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 
 on_every_agent! {
@@ -147,5 +147,29 @@ fn d7_the_sub_agents_of_opencode_are_counted() {
         let (main, side) = stage.model.usage();
         assert_eq!(stage.model.requests().len(), 3, "{facts}");
         assert_eq!(stage.state()["total_tokens"], (main + side).total(), "{facts}");
+    });
+}
+
+#[test]
+fn d6_a_tool_that_a_rule_of_opencode_denies_is_named_also_with_allow_all() {
+    Agent::Opencode.play(|agent| {
+        let stage = Stage::new(agent, |_| {
+            move |asked: &Asked| {
+                if asked.tool_results().is_empty() {
+                    return agent.shell("echo no > denied.txt").usage(usage(asked));
+                }
+                Reply::text("It was denied.").usage(usage(asked))
+            }
+        });
+        let path = stage.home().join(".config/opencode/opencode.json");
+        let text = fs::read_to_string(&path).expect("its settings");
+        let mut settings: Value = serde_json::from_str(&text).expect("its settings");
+        settings["permission"] = json!({"bash": "deny"});
+        fs::write(&path, settings.to_string()).expect("its settings");
+        let (code, printed) = stage.ralph(&["--allow-all", "--max-iterations", "1"]).end();
+        let facts = stage.facts();
+        assert_eq!(code, Some(3), "{facts}");
+        assert!(printed.contains("tools were denied in 1 iteration: bash"), "{facts}");
+        assert_eq!(stage.state()["iterations"][0]["denied"][0], "bash", "{facts}");
     });
 }

@@ -28,6 +28,20 @@ const LASTING: &[&str] = &["Session not found"];
 const GONE: &[&str] = &["Session not found"];
 /// The tool by which it hands work to agents of its own.
 const DELEGATING: &str = "task";
+/// Its own tools that a person's rules can deny.
+const OWN_TOOLS: &[&str] = &[
+    "bash",
+    "edit",
+    "write",
+    "patch",
+    "read",
+    "list",
+    "glob",
+    "grep",
+    "webfetch",
+    "websearch",
+    DELEGATING,
+];
 /// Errors whose name alone says that trying again does not help.
 const LASTING_NAMES: &[&str] =
     &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
@@ -177,8 +191,10 @@ impl OpencodeReader {
             && (error.starts_with("The user rejected permission")
                 || error.starts_with("The user has specified a rule")
                 || error.starts_with("Permission denied by ruleset"));
-        // Without consent, a tool that is denied is not offered.
-        if refused || (missing && self.approval == Approval::Own) {
+        // A tool that a rule denies is not offered: one of its own that is missing was denied, any other was
+        // made up by the model, unless nothing was allowed beforehand.
+        let denied = self.approval == Approval::Own || OWN_TOOLS.contains(&tool.as_str());
+        if refused || (missing && denied) {
             heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
             self.refusals.add(&tool, &what);
         }
