@@ -1,14 +1,14 @@
 //! A small disk of its own, where the system lets a test mount one.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;
 
 /// Enough for a project and its notes.
-const SIZE: &str = "size=4m";
+const SIZE: &str = "size=16m";
 
 /// A file system in memory that can be filled.
 pub struct Disk(TempDir);
@@ -43,9 +43,14 @@ impl Disk {
     pub fn fill(&self, free: u64) {
         let mut file = File::create(self.ballast()).unwrap();
         let mut written = 0_u64;
-        while let Ok(count @ 1..) = file.write(&[0; 4096]) {
-            written += count as u64;
+        loop {
+            match file.write(&[0; 4096]) {
+                Ok(count) => written += count as u64,
+                Err(error) if error.kind() == ErrorKind::StorageFull => break,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}"),
+            }
         }
+        assert!(written > free, "the disk is too small: {written} bytes were free");
         file.set_len(written - free).unwrap();
     }
 

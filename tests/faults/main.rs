@@ -29,7 +29,6 @@ fn say(words: &str) {
 }
 
 #[test]
-#[ignore = "L1 to L4, L7 and L8 are being fixed"]
 fn whatever_fails_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
     if !tracer::can_trace() {
         return;
@@ -42,7 +41,6 @@ fn whatever_fails_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
 }
 
 #[test]
-#[ignore = "L1 to L4, L7 and L8 are being fixed"]
 fn on_a_full_disk_no_fact_is_lost_and_nothing_is_said_that_is_not_so() {
     let Some(disk) = disk::Disk::mount().filter(|_| tracer::can_trace()) else {
         return;

@@ -335,7 +335,8 @@ fn armed(case: &Case<'_>) -> Outcome {
         same(&case.now.phase.as_str(), &"execution", "it says armed, and the phase is not it")?;
     } else if !case.killed() && !case.is_mute() {
         unchanged_loops(case, "it is refused")?;
-        if case.before.phase.is_empty() && case.before.live().is_empty() && !is_corrupt(case) {
+        let is_free = case.before.phase.is_empty() && case.before.live().is_empty();
+        if is_free && !is_corrupt(case) && !case.cannot_undo() {
             case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
         }
     } else {
@@ -371,7 +372,9 @@ fn taken(case: &Case<'_>) -> Outcome {
         ensure(live == [OURS], "it says armed, and the loop is elsewhere")?;
     } else if !case.killed() && !case.is_mute() {
         unchanged_loops(case, "it is refused")?;
-        case.stops(OTHER, "I stop here.").held("refused, then a stop of the old session")?;
+        if !case.cannot_undo() {
+            case.stops(OTHER, "I stop here.").held("refused, then a stop of the old session")?;
+        }
     }
     ensure(case.again()?.live() == [OURS], "armed again, and the loop is elsewhere")?;
     case.stops(OURS, "I stop here.").held("armed again")?;
@@ -392,7 +395,9 @@ fn started(case: &Case<'_>) -> Outcome {
     if !case.killed() && !case.is_mute() {
         let open = claim(&case.now).is_some_and(|(_, closed)| closed.is_none());
         ensure(!open || case.cannot_undo(), "it is refused, and the claim is open")?;
-        case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
+        if !case.cannot_undo() {
+            case.stops(OURS, "I stop here.").silent("refused, then a stop")?;
+        }
     }
     same(&claim(&case.again()?), &Some((None, None)), "armed again, and the claim is not open")?;
     case.stops(OURS, "I stop here.").held("armed again in a terminal")
