@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Enough for a project and its notes.
-const SIZE: &str = "size=16m";
+const SIZE: &str = "size=4m";
 
 /// A file system in memory that can be filled.
 pub struct Disk(TempDir);
@@ -56,6 +56,8 @@ impl Disk {
 
     /// Somebody makes room again.
     pub fn make_room(&self) {
+        // A child of another test that has not become its program yet may still hold the file open.
+        File::create(self.ballast()).unwrap();
         fs::remove_file(self.ballast()).unwrap();
     }
 }
