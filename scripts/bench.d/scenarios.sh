@@ -7,12 +7,12 @@ own_session=0b5f9f4e-6d0f-4a36-9a34-5f5e2f0d7a11
 other_session=7c1d2e3f-0a4b-4c5d-8e6f-112233445566
 feature=001-user-login
 
-# A project like many: some folders, 200 files, a repository with a log of its head.
+# A project like many: some folders, 1,000 files, a repository with a log of its head.
 lay_out_project() {
     local project=$1/project folder number
     for folder in src src/models src/services src/routes tests docs; do
         mkdir -p "$project/$folder"
-        for number in {1..33}; do
+        for number in {1..166}; do
             echo "// module $number of $folder" >"$project/$folder/module_$number.ts"
         done
     done
@@ -98,7 +98,8 @@ write_transcript() {
 arm() {
     write_state "$1" "$2"
     printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s","hook_event_name":"UserPromptExpansion","command_name":"speckit:implement","command_args":""}' \
-        "$3" "$1/transcript.jsonl" "$1/project" | "$hook" >/dev/null 2>&1
+        "$3" "$1/transcript.jsonl" "$1/project" |
+        in_project "$1" "$hook" >/dev/null 2>&1
     write_state "$1" "$2"
 }
 
@@ -151,7 +152,7 @@ hold_once() {
     lay_out_feature "$1" 9
     arm "$1" 9 "$own_session"
     write_event "$1" "$own_session" false
-    "$hook" <"$1/event.json" >/dev/null 2>&1
+    in_project "$1" "$hook" <"$1/event.json" >/dev/null 2>&1
     write_event "$1" "$own_session" true
     local note
     for note in "$1/project/.claude/ralph/$own_session"/*.json*; do

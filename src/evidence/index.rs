@@ -106,6 +106,7 @@ fn read_entry(
         file.read_exact(&mut [0; 2])?;
         length += 2;
     }
+    let told = usize::from(flags & 0xfff);
     if version == 4 {
         let cut = varint(file)?;
         let kept = name.len().checked_sub(cut).ok_or_else(broken)?;
@@ -114,19 +115,25 @@ fn read_entry(
         name.clear();
     }
     let before = name.len();
-    file.take(LONGEST as u64).read_until(0, name)?;
-    if name.pop() != Some(0) {
-        return Err(broken());
-    }
-    let told = usize::from(flags & 0xfff);
-    if told != name.len().min(0xfff) {
-        return Err(broken());
+    if version < 4 && told < 0xfff {
+        name.resize(told, 0);
+        file.read_exact(name)?;
+    } else {
+        file.take(LONGEST as u64).read_until(0, name)?;
+        if name.pop() != Some(0) || told != name.len().min(0xfff) {
+            return Err(broken());
+        }
+        length += 1;
     }
     if version < 4 {
         // Each entry is filled up with zeros to a multiple of eight bytes, one at least.
-        let read = length + name.len() - before + 1;
-        let rest = (8 - read % 8) % 8;
-        file.read_exact(&mut [0; 8][..rest])?;
+        let read = length + name.len() - before;
+        let rest = if told < 0xfff { 8 - read % 8 } else { (8 - read % 8) % 8 };
+        let mut zeros = [0; 8];
+        file.read_exact(&mut zeros[..rest])?;
+        if zeros != [0; 8] {
+            return Err(broken());
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 
 use super::ignored::{MOST, Repository, Rules};
 use super::index;
@@ -21,6 +21,9 @@ const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
 /// How far the times of a folder and of what was put into it may lie apart, in nanoseconds: the clock of
 /// the files goes in steps.
 const STEP: u64 = 20_000_000;
+
+/// How much of a folder's names the system hands over at once, in bytes.
+const ROOM: usize = 1 << 15;
 
 /// Whether all of a tree was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +101,7 @@ pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(Found<'_>) -> Go)
         parts: vec![first],
         folders: vec![Folder { path: Vec::new(), rules, part: 0 }],
         path: Vec::new(),
+        room: Vec::with_capacity(ROOM),
     };
     while let Some(folder) = walk.folders.pop() {
         if let Err(end) = walk.folder(folder) {
@@ -133,6 +137,8 @@ struct Walk<'a> {
     folders: Vec<Folder>,
     /// The path of what is looked at from the top of its repository.
     path: Vec<u8>,
+    /// Where the system puts the names of a folder.
+    room: Vec<u8>,
 }
 
 /// When something was put into a folder, renamed in it or removed from it.
@@ -173,12 +179,12 @@ impl Walk<'_> {
             .filter(|_| self.bounds.since > 0)
             .map(|stat| FolderChange { at: modified(&stat), explained: false })
             .filter(|change| change.at >= self.bounds.since);
-        let Ok(listed) = Dir::read_from(&open) else {
-            return Ok(());
-        };
-        for entry in listed.flatten() {
-            self.entry(&folder, &open, entry.file_name(), entry.file_type(), change.as_mut())?;
-        }
+        let mut room = std::mem::take(&mut self.room);
+        let listed = list(&open, &mut room, &mut |name, kind| {
+            self.entry(&folder, &open, name, kind, change.as_mut())
+        });
+        self.room = room;
+        listed?;
         match change {
             Some(FolderChange { at, explained: false }) => {
                 let names = self.names(&folder, &open);
@@ -305,19 +311,21 @@ impl Walk<'_> {
 
     /// A number for the names of the work in a folder.
     fn names(&mut self, folder: &Folder, open: &OwnedFd) -> u64 {
-        let Ok(listed) = Dir::read_from(open) else { return 0 };
         let mut sum = 0_u64;
-        for entry in listed.flatten() {
-            let name = entry.file_name().to_bytes();
+        let mut room = std::mem::take(&mut self.room);
+        let _all = list(open, &mut room, &mut |name, kind| {
+            let name = name.to_bytes();
             if matches!(name, b"." | b".." | b".git") || is_left_out(&folder.path, name) {
-                continue;
+                return Ok(());
             }
             self.path_from_top(folder, name);
-            if !folder.rules.ignore(&self.path, name, entry.file_type() == FileType::Directory) {
+            if !folder.rules.ignore(&self.path, name, kind == FileType::Directory) {
                 // A sum does not depend on the order in which the system lists them.
                 sum = sum.wrapping_add(hash_of(name));
             }
-        }
+            Ok(())
+        });
+        self.room = room;
         sum
     }
 
@@ -342,6 +350,41 @@ impl Walk<'_> {
 /// Whether a path is the one that is left out, or in the folder that is.
 fn is_in(left_out: &[u8], path: &[u8]) -> bool {
     left_out == path || (left_out.ends_with(b"/") && path.starts_with(left_out))
+}
+
+/// Shows `visit` the names in a folder until it returns an error.
+///
+/// The names stay where the system has put them: this is most of what a look costs.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn list(
+    folder: &OwnedFd,
+    room: &mut Vec<u8>,
+    visit: &mut dyn FnMut(&CStr, FileType) -> Result<(), Whole>,
+) -> Result<(), Whole> {
+    room.clear();
+    let mut names = rustix::fs::RawDir::new(folder, room.spare_capacity_mut());
+    // Whoever looks a second time begins again at the start.
+    let _start = rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0));
+    while let Some(Ok(entry)) = names.next() {
+        visit(entry.file_name(), entry.file_type())?;
+    }
+    Ok(())
+}
+
+/// Shows `visit` the names in a folder until it returns an error.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn list(
+    folder: &OwnedFd,
+    _: &mut Vec<u8>,
+    visit: &mut dyn FnMut(&CStr, FileType) -> Result<(), Whole>,
+) -> Result<(), Whole> {
+    let Ok(names) = rustix::fs::Dir::read_from(folder) else {
+        return Ok(());
+    };
+    for entry in names.flatten() {
+        visit(entry.file_name(), entry.file_type())?;
+    }
+    Ok(())
 }
 
 /// The bytes of a folder's `.gitignore`; git follows no link there.
@@ -395,6 +438,10 @@ fn is_note(above: &[u8], name: &[u8]) -> bool {
 
 /// Whether a name in a folder is the loop's own, or a leftover of a write in progress.
 fn is_left_out(folder: &[u8], name: &[u8]) -> bool {
+    // Most names are none of these.
+    if !matches!(name.first(), Some(b'.' | b'r' | b'l')) {
+        return false;
+    }
     let above = folder.strip_suffix(b"/").unwrap_or(folder);
     let above = above.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     OWN_FILES.contains(&name)
