@@ -485,7 +485,8 @@ fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
     if right || state.phase() != "execution" {
         return Ok(());
     }
-    let _lock = loops.feature_lock(&desk.feature.name, Duration::from_millis(200))?;
+    let _lock =
+        loops.feature_lock(&desk.feature.name, &desk.feature.folder, Duration::from_millis(200))?;
     let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
     state.set("taskIndex", total);
     state.set("totalTasks", total);

@@ -177,7 +177,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
-    let _books = loops.feature_lock(&feature.name, PATIENCE).map_err(unwritable)?;
+    let _books =
+        loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(unwritable)?;
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = armer.session.map(|session| loops.session(session)).transpose();
     let folder = folder.map_err(unwritable)?;

@@ -111,7 +111,7 @@ impl<'a> Books<'a> {
         session: Option<&'a str>,
     ) -> Result<Self, NotKept> {
         let loops = Loops::of(&project.root);
-        let lock = loops.feature_lock(&feature.name, PATIENCE).map_err(|error| {
+        let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
             NotKept(format!(
                 "the books of feature `{}` cannot be opened: `{}`: {error}\nmake the folder writable, or try again when nobody else writes them",
                 feature.name,

@@ -110,7 +110,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
         )));
     }
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
-    let _books = loops.feature_lock(&feature.name, PATIENCE).ok();
+    let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     let ended = end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
         Refusal(format!(

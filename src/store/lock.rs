@@ -1,6 +1,6 @@
-//! A lock on a file, held by one process at a time and freed by the system when it dies.
+//! A lock on a file or a folder, held by one process at a time and freed by the system when it dies.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::world::{self, Deadline};
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -22,20 +22,93 @@ impl Lock {
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the lock, waiting at most `limit` for whoever holds it; `TimedOut` after that.
+    /// Returns the lock on a file, which is made where it is missing; waits at most `limit` for whoever holds
+    /// it; `TimedOut` after that.
+    ///
+    /// A file that was removed meanwhile, by `git clean` say, is no lock: the one that stands there now is.
     pub fn take(path: &Path, limit: Duration) -> io::Result<Self> {
-        let file = open_or_create(path, File::options().truncate(false).read(true).write(true))?;
         let deadline = Deadline::after(limit);
         loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self { _file: file }),
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if deadline.is_over() => {
-                    let why = "another program has held it for too long";
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, why));
-                }
-                Err(TryLockError::WouldBlock) => world::pause(Duration::from_millis(2)),
+            let file = open_lock(path)?;
+            wait_for(&file, deadline)?;
+            if is_at(&file, path) {
+                return Ok(Self { file });
             }
         }
     }
+
+    /// Returns whether what is locked still stands at this path.
+    pub fn is_on(&self, path: &Path) -> bool {
+        is_at(&self.file, path)
+    }
+
+    /// Returns the lock on a folder: nobody removes it as long as something stands in it. On file systems that
+    /// lock no folders (NFS), it is the lock on the file `instead`.
+    pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
+        let deadline = Deadline::after(limit);
+        loop {
+            let file = open_folder(folder)?;
+            match wait_for(&file, deadline) {
+                Ok(()) if is_at(&file, folder) => return Ok(Self { file }),
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error),
+                Err(_) => return Self::take(instead, deadline.left()),
+            }
+        }
+    }
+}
+
+/// Waits until the lock on an open file is ours.
+fn wait_for(file: &File, deadline: Deadline) -> io::Result<()> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if deadline.is_over() => {
+                let why = "another program has held it for too long";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            Err(TryLockError::WouldBlock) => world::pause(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// A file for a lock. One that another user has made, and that only that user may write, is locked all the
+/// same where it can be read.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let options = &mut OpenOptions::new();
+    match open_or_create(path, options.truncate(false).read(true).write(true)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.exists() => {
+            read::open(path).map(|(file, _)| file).map_err(|_| {
+                let words = "this lock belongs to another user: remove it, or give it to yourself with chown";
+                io::Error::new(error.kind(), format!("{error}; {words}"))
+            })
+        }
+        found => found,
+    }
+}
+
+#[cfg(unix)]
+fn open_folder(folder: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(folder)
+}
+
+#[cfg(not(unix))]
+fn open_folder(folder: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(folder)
+}
+
+/// Whether an open file is the one that stands at this path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let name = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+    file.metadata().ok().map(name) == path.metadata().ok().map(name)
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }

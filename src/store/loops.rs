@@ -46,6 +46,8 @@ const MOST: u64 = 1 << 20;
 const MOST_NOTED: u64 = 64 << 20;
 /// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
 pub const SILENT: u64 = 60 * 60 * 1000;
+/// How often something is tried again that was taken away in the same moment.
+const TRIES: usize = 50;
 /// How long to wait for another process that writes the same file.
 pub const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -585,11 +587,17 @@ impl Loops {
         }
     }
 
-    /// Returns the lock under which a feature's task list and state file are changed.
-    pub fn feature_lock(&self, feature: &str, patience: Duration) -> io::Result<Lock> {
-        self.create()?;
-        let path = self.claim_path(feature)?.with_extension("lock");
-        Lock::take(&path, patience).map_err(|error| in_file(&path, &error))
+    /// Returns the lock under which a feature's task list and state file are changed: the one on the
+    /// feature's folder, which stands as long as there is a list in it.
+    pub fn feature_lock(
+        &self,
+        feature: &str,
+        folder: &Path,
+        patience: Duration,
+    ) -> io::Result<Lock> {
+        again_where_removed(|| self.create())?;
+        let instead = self.claim_path(feature)?.with_extension("lock");
+        Lock::take_folder(folder, &instead, patience).map_err(|error| in_file(folder, &error))
     }
 
     /// Appends to a session's journal without locking it: one line is one write.
@@ -599,11 +607,14 @@ impl Loops {
 
     /// Appends several entries in one write: all of them are there, or the error says that they are not.
     pub fn note_all(&self, session: &str, entries: &[Entry]) -> io::Result<()> {
-        self.create()?;
         let folder = self.folder.join(session);
-        make_inside(&self.root()?, &folder)?;
         let path = folder.join("journal.jsonl");
-        journal::append(&path, entries).map_err(|error| in_file(&path, &error))
+        let append = || {
+            self.create()?;
+            make_inside(&self.root()?, &folder)?;
+            journal::append(&path, entries).map_err(|error| in_file(&path, &error))
+        };
+        again_where_removed(append)
     }
 
     /// Returns the session's folder, made where it is missing, and locked.
@@ -753,6 +764,17 @@ pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
     let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
     fs::rename(path, &aside).map_err(|error| in_file(path, &error))?;
     Ok(aside)
+}
+
+/// Does something again when what it has made was taken away in the same moment, by `git clean` say.
+fn again_where_removed<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..TRIES {
+        match act() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => return done,
+        }
+    }
+    act()
 }
 
 fn take_lock(folder: &Path, patience: Duration) -> io::Result<Lock> {

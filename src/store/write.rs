@@ -13,6 +13,9 @@ const LOOKS: usize = 5;
 /// How old a temporary file is that nobody writes any more.
 pub const LEFT_ALONE: Duration = Duration::from_mins(1);
 
+/// How often a file is written again whose temporary one was taken away.
+const TRIES: usize = 20;
+
 /// How far a written file has to be on its way to the disk before this returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
@@ -46,6 +49,19 @@ pub fn write_private(path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> 
 }
 
 fn write_for(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
+    for _ in 0..TRIES {
+        match write_once(readers, path, bytes, flush) {
+            // The temporary file was taken away in the same moment, by `git clean` say.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound
+                    && path.parent().is_some_and(Path::exists) => {}
+            done => return done,
+        }
+    }
+    write_once(readers, path, bytes, flush)
+}
+
+fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::Result<()> {
     let before = match path.symlink_metadata() {
         Ok(meta) if meta.is_file() => Some(meta),
         Ok(_) => return Err(not_a_file()),
@@ -174,38 +190,50 @@ fn not_a_file() -> io::Error {
 /// was killed. The caller holds the lock under which the target is written.
 pub fn remove_leftovers(path: &Path, age: Duration) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-        let target = name.to_string_lossy();
-        remove_temporaries(folder, age, |found| target_of(found) == Some(&*target));
+        let name = name.to_string_lossy();
+        remove_temporary(folder, |target, _| (target == name).then_some(age));
     }
 }
 
-/// Removes all temporary files of a folder in which nobody else has any, once they were left alone for this
-/// long.
+/// Removes the temporary files in a folder that killed programs have left: only those with a name of ours,
+/// once they were left alone for this long and their process is gone. A process of that number may be another
+/// one by now: nobody writes a file for a day.
 pub fn remove_all_leftovers(folder: &Path, age: Duration) {
-    remove_temporaries(folder, age, |found| target_of(found).is_some());
+    const DAY: Duration = Duration::from_hours(24);
+    remove_temporary(folder, |_, process| {
+        Some(if world::is_alive(process) { age.max(DAY) } else { age })
+    });
 }
 
-/// The target of a temporary file, by its name `.<target>.<process>.<n>.tmp`.
-fn target_of(temporary: &str) -> Option<&str> {
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = temporary.strip_prefix('.')?.strip_suffix(".tmp")?;
-    let (rest, _) = rest.rsplit_once('.').filter(|(_, attempt)| is_number(attempt))?;
-    let (target, _) = rest.rsplit_once('.').filter(|(_, process)| is_number(process))?;
-    Some(target)
-}
-
-fn remove_temporaries(folder: &Path, age: Duration, is_meant: impl Fn(&str) -> bool) {
-    let limit = world::now().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+/// Removes temporary files that were left alone for as long as `needed` says, `None` for those that stay.
+fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !is_meant(&entry.file_name().to_string_lossy()) {
-            continue;
-        }
-        let changed = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
-        if changed.is_ok_and(|changed| changed < limit) {
+        let found = entry.file_name();
+        let found = found.to_string_lossy();
+        let needed = parts(&found).and_then(|(target, process)| needed(target, process));
+        let Some(needed) = needed else { continue };
+        let needed = u64::try_from(needed.as_millis()).unwrap_or(u64::MAX);
+        let changed =
+            entry.metadata().ok().filter(fs::Metadata::is_file).map(|meta| last_change(&meta));
+        if changed.is_some_and(|changed| changed < world::now().saturating_sub(needed)) {
             // Another process may have removed it; it is only litter.
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// The target and the process in the name of a temporary file: `.<target>.<process>.<number>.tmp`.
+fn parts(name: &str) -> Option<(&str, u32)> {
+    let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
+    let (rest, number) = rest.rsplit_once('.')?;
+    let (target, process) = rest.rsplit_once('.')?;
+    number.parse::<u32>().ok()?;
+    Some((target, process.parse().ok()?))
+}
+
+/// When a file or its name last changed, in milliseconds since the Unix epoch.
+fn last_change(meta: &fs::Metadata) -> u64 {
+    meta.modified().map(world::millis).unwrap_or(u64::MAX)
 }
 
 /// Returns the temporary name under which a file keeps its content when the file itself is replaced: a

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 
 use serde_json::json;
 
@@ -112,4 +113,43 @@ fn readers_always_see_a_whole_list_and_a_whole_state() {
         }
     });
     project.assert_books_agree();
+}
+
+#[test]
+fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
+    let project = Project::with(&list(200));
+    let git = |arguments: &[&str]| {
+        let mut git = project.command("git");
+        let git = git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
+        git.output().unwrap()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    assert!(git(&["commit", "-qm", "all"]).status.success());
+    project.arm("");
+    let acknowledged = Mutex::new(BTreeSet::new());
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                git(&["clean", "-fdxq"]);
+            }
+        });
+        all_at_once(|worker| {
+            for number in 1..=10 {
+                let id = format!("T{:03}", worker * 10 + number);
+                // A call may fail where a file is taken away under it; then it says so.
+                if project.task(&["done", &id]).code == 0 {
+                    acknowledged.lock().unwrap().insert(id);
+                }
+            }
+        });
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let acknowledged = acknowledged.into_inner().unwrap();
+    let tasks = project.tasks();
+    let lost: Vec<_> =
+        acknowledged.iter().filter(|id| !tasks.contains(&format!("- [x] {id} "))).collect();
+    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), acknowledged.len());
+    assert!(acknowledged.len() > 150, "only {} of 200 were acknowledged", acknowledged.len());
 }

@@ -8,6 +8,7 @@ mod driven;
 mod hazards;
 mod input;
 mod lines;
+mod litter;
 mod outcome;
 mod partner;
 mod paths;

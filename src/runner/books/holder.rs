@@ -80,7 +80,7 @@ impl fmt::Display for Taken {
 /// The lock of one runner on its change.
 #[derive(Debug)]
 pub(super) struct ChangeLock {
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// The lock of one runner on its work tree.
@@ -110,7 +110,14 @@ impl ChangeLock {
         open_or_create(&path, File::options().write(true).truncate(true))
             .and_then(|mut file| file.write_all(&line))
             .map_err(|error| at(&path, &error))?;
-        Ok(Self { _lock: lock })
+        Ok(Self { lock })
+    }
+}
+
+impl ChangeLock {
+    /// Returns whether the file that is locked still stands in this folder.
+    pub fn is_in(&self, folder: &Path) -> bool {
+        self.lock.is_on(&folder.join("lock"))
     }
 }
 

@@ -26,7 +26,10 @@ use super::target::Change;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::put_aside;
 use crate::store::read::{self, Problem};
-use crate::store::write::{Flush, append_line, open_or_create, remove_leftovers, write_whole};
+use crate::store::write::{
+    Flush, LEFT_ALONE, append_line, open_or_create, remove_all_leftovers, remove_leftovers,
+    write_whole,
+};
 use crate::world;
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
@@ -114,6 +117,7 @@ impl Books {
         let Some(tree_lock) = TreeLock::take(&claude)? else {
             return Err(taken_tree(&document).into());
         };
+        remove_all_leftovers(&folder, LEFT_ALONE);
         for path in [&document, &folder.join("state.json")] {
             must_be_free_or_a_file(path)?;
             remove_leftovers(path, Duration::ZERO);
@@ -178,7 +182,7 @@ impl Books {
     /// Makes the folders again that somebody has taken away, an agent with `git clean` most often: what was
     /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
     fn put_back(&mut self) -> Result<()> {
-        if self.folder.join("lock").symlink_metadata().is_err() {
+        if !self.change_lock.is_in(&self.folder) {
             self.folder = make_state_folder(&self.root, &self.state.change_id)?;
             let (change, since) = (&self.state.change_id, &self.state.started_at);
             self.change_lock = ChangeLock::take(&self.folder, change, since)?;
