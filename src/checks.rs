@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::engine::{Check, CheckResult};
 use crate::exec::{End, Program, Ran};
+use crate::mask::masked;
 use crate::world::Deadline;
 
 /// The most of the output that is kept, in bytes.
@@ -71,8 +72,10 @@ fn outcome(ran: &io::Result<Ran>, limit: Duration) -> (bool, String) {
     }
 }
 
-/// Returns the end of an output as text, without control characters but line breaks and tabs.
+/// Returns the end of an output as text, without what looks like a key and without control characters but
+/// line breaks and tabs.
 pub fn readable(output: &[u8]) -> String {
+    let output = masked(output);
     let start = output.len().saturating_sub(TAIL);
     let text = String::from_utf8_lossy(&output[start..]);
     let clean = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');

@@ -17,6 +17,7 @@ pub mod engine;
 pub mod evidence;
 pub mod exec;
 pub mod hook;
+pub mod mask;
 pub mod ralph;
 pub mod speckit;
 pub mod store;

@@ -23,7 +23,7 @@ use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
 use crate::store::read;
 use crate::store::undo::Undo;
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::{Flush, write_private};
 use crate::world;
 
 /// The most that is read of a file that moves with the loop, in bytes.
@@ -221,7 +221,7 @@ fn prepare(
 ) -> io::Result<Record> {
     for name in BELONGINGS {
         match read::read(&old.path(name), MOST) {
-            Ok(content) => write_whole(&new.path(name), &content.bytes, Flush::ToSystem)?,
+            Ok(content) => write_private(&new.path(name), &content.bytes, Flush::ToSystem)?,
             Err(read::Problem::Missing) => {}
             Err(problem) => {
                 return Err(io::Error::other(format!("`{}`: {problem}", old.path(name).display())));

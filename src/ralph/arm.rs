@@ -18,7 +18,7 @@ use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, Veri
 use crate::store::pins::{BY_COMMAND, Pin, Pins, SettingsThen, Whose};
 use crate::store::read;
 use crate::store::undo::Undo;
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::{Flush, write_private};
 use crate::world;
 
 /// The most that is read of a file that holds the task, in bytes.
@@ -208,7 +208,7 @@ fn contract_of(request: &Request, settings: Settings) -> Contract {
 
 fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
     if let Some(long) = record.ralph().filter(|assignment| !assignment.task_file.is_empty()) {
-        write_whole(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
+        write_private(&folder.path(&long.task_file), task.as_bytes(), Flush::ToSystem)?;
     }
     folder.save(record)
 }

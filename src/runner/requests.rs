@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::books::holder;
 use crate::store::read;
-use crate::store::write::{Flush, write_whole};
+use crate::store::write::{Flush, write_private};
 use crate::world;
 
 /// What is asked for.
@@ -93,7 +93,7 @@ impl Requests {
     fn write(&self, name: &str) -> io::Result<()> {
         let runner = holder(&self.folder).unwrap_or_default().pid;
         let bytes = serde_json::to_vec(&Asked { runner, at: world::now() })?;
-        write_whole(&self.folder.join(name), &bytes, Flush::ToSystem)
+        write_private(&self.folder.join(name), &bytes, Flush::ToSystem)
     }
 
     /// When it was asked. A request to an earlier runner is none to this one.

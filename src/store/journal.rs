@@ -1,5 +1,6 @@
 //! The journal: one line of JSON for every verdict, only ever appended to.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -7,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::write::append_line;
+use super::write::append_private_line;
 use crate::engine::Ledger;
+use crate::mask::masked_text;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,16 +71,21 @@ fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
 
-/// Appends entries, each as one line, all in one write; lines of other writers are never torn.
+/// Appends entries without what looks like a key, each as one line, all in one write; lines of other writers are never torn.
 pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
     let mut lines = Vec::new();
     for entry in entries {
         if !lines.is_empty() {
             lines.push(b'\n');
         }
-        serde_json::to_writer(&mut lines, entry)?;
+        match masked_text(&entry.words) {
+            Cow::Borrowed(_) => serde_json::to_writer(&mut lines, entry)?,
+            Cow::Owned(words) => {
+                serde_json::to_writer(&mut lines, &Entry { words, ..entry.clone() })?;
+            }
+        }
     }
-    append_line(path, &lines)
+    append_private_line(path, &lines)
 }
 
 /// Returns the entries that can be read, in the order of the file, and how many lines could not.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::read::{self, Content, Problem};
-use super::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_whole};
+use super::write::{Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TerminalReason, Tokens, UNSEEN,
 };
@@ -672,7 +672,7 @@ impl Loops {
         if ignored.is_file() {
             return Ok(());
         }
-        write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
+        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
     }
 
     /// Returns the real root of the project; an error where it is gone.
@@ -784,7 +784,13 @@ fn take_lock(folder: &Path, patience: Duration) -> io::Result<Lock> {
 
 /// Makes a folder where it is missing, and looks where it is before anything is made in it.
 fn make_inside(root: &Path, folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
+    // Claude Code's own folder is not ours to close.
+    let made = if folder == root.join(".claude") {
+        fs::create_dir(folder)
+    } else {
+        make_private_folder(folder)
+    };
+    match made {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             return Err(in_file(folder, &error));
         }
@@ -845,5 +851,5 @@ fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
 fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    write_whole(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
+    write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
 }

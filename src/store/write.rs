@@ -128,7 +128,15 @@ fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
 /// Where the last line of the file has no end, because a disk was full or somebody else wrote it, the new
 /// one begins on a line of its own.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut file = open_or_create(path, File::options().read(true).append(true))?;
+    append(open(path, File::options().read(true).append(true).create(true))?, line)
+}
+
+/// Appends a line to a file that only its owner may read; otherwise as [`append_line`].
+pub fn append_private_line(path: &Path, line: &[u8]) -> io::Result<()> {
+    append(open_or_create(path, File::options().read(true).append(true))?, line)
+}
+
+fn append(mut file: File, line: &[u8]) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(line.len() + 2);
     if !ends_with_a_line(&mut file)? {
         bytes.push(b'\n');
@@ -161,10 +169,18 @@ fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
     Ok(file.read(&mut last)? == 0 || last[0] == b'\n')
 }
 
-/// Returns a file opened with these options, made where it is missing; what is not a file, or a link
-/// to one, is an error and is never waited for.
+/// Returns a file of ours opened with these options, made where it is missing; only its owner may read it. What
+/// is not a file, or a link to one, is an error and is never waited for.
 pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    let file = open(path, options)?;
+    close_to_others(&file.metadata()?, |mode| file.set_permissions(mode));
+    Ok(file)
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -181,6 +197,38 @@ pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File
     };
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
 }
+
+/// Makes a folder of ours where it is missing; only its owner may enter it. One that is there and belongs to
+/// this user is closed to others as well.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let meta = folder.symlink_metadata()?;
+            if meta.is_dir() {
+                close_to_others(&meta, |mode| fs::set_permissions(folder, mode));
+            }
+            Ok(())
+        }
+        made => made,
+    }
+}
+
+/// Takes from others what they may do with something of this user.
+#[cfg(unix)]
+fn close_to_others(meta: &fs::Metadata, set: impl FnOnce(fs::Permissions) -> io::Result<()>) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let mode = meta.mode();
+    if mode & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
+        // Where it cannot be closed, it stays as somebody made it.
+        let _ = set(fs::Permissions::from_mode(mode & 0o7700));
+    }
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &fs::Metadata, _: impl FnOnce(fs::Permissions) -> io::Result<()>) {}
 
 fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
@@ -233,7 +281,7 @@ fn parts(name: &str) -> Option<(&str, u32)> {
 
 /// When a file or its name last changed, in milliseconds since the Unix epoch.
 fn last_change(meta: &fs::Metadata) -> u64 {
-    meta.modified().map(world::millis).unwrap_or(u64::MAX)
+    meta.modified().map_or(u64::MAX, world::millis)
 }
 
 /// Returns the temporary name under which a file keeps its content when the file itself is replaced: a

@@ -12,6 +12,7 @@ mod litter;
 mod outcome;
 mod partner;
 mod paths;
+mod private;
 mod properties;
 mod spec_000;
 mod spec_003;

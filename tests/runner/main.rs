@@ -12,6 +12,7 @@ mod hangs;
 mod hearing;
 mod interruptions;
 mod people;
+mod private;
 #[path = "../process/support.rs"]
 #[allow(dead_code, reason = "the tests of the process tree use the rest")]
 mod process;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use super::folder::{at, must_be_free_or_a_file};
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
-use crate::store::write::{Flush, remove_leftovers, write_whole};
+use crate::store::write::{Flush, remove_leftovers, write_private};
 
 /// The most that may be added to the prompts, in bytes.
 pub const MOST: usize = 256 << 10;
@@ -64,7 +64,7 @@ impl Context {
                 text.len()
             );
         }
-        write_whole(&path, text.as_bytes(), Flush::ToDisk).map_err(|error| at(&path, &error))
+        write_private(&path, text.as_bytes(), Flush::ToDisk).map_err(|error| at(&path, &error))
     }
 
     /// Takes all of it away; an error when that cannot be done.

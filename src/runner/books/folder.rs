@@ -8,7 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::speckit::project::printable;
 use crate::store::read::folder_inside;
-use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_whole};
+use crate::store::write::{
+    Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
+};
 
 /// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
 const LONGEST: usize = 200;
@@ -39,15 +41,15 @@ pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
     let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
     make(&root, &root.join(".spool"))?;
-    let states = make(&root, &root.join(".spool").join(".state"))?;
+    let states = make_private(&root, &root.join(".spool").join(".state"))?;
     remove_all_leftovers(&states, LEFT_ALONE);
     let ignored = states.join(".gitignore");
     if ignored.symlink_metadata().is_err() {
-        write_whole(&ignored, b"*\n", Flush::ToSystem).map_err(|error| at(&ignored, &error))?;
+        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| at(&ignored, &error))?;
     }
-    let ralph = make(&root, &states.join("ralph"))?;
-    let folder = make(&root, &ralph.join(change))?;
-    make(&root, &folder.join("logs"))?;
+    let ralph = make_private(&root, &states.join("ralph"))?;
+    let folder = make_private(&root, &ralph.join(change))?;
+    make_private(&root, &folder.join("logs"))?;
     Ok(folder)
 }
 
@@ -78,11 +80,18 @@ pub fn changes_with_state(root: &Path) -> Vec<String> {
 /// Makes a folder where it is missing and returns its real path, which lies inside of `root`.
 pub(super) fn make(root: &Path, folder: &Path) -> Result<PathBuf> {
     match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(at(folder, &error));
-        }
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(folder, &error)),
+        _ => real_inside(root, folder),
     }
+}
+
+/// Does the same; only its owner may enter the folder.
+pub(super) fn make_private(root: &Path, folder: &Path) -> Result<PathBuf> {
+    make_private_folder(folder).map_err(|error| at(folder, &error))?;
+    real_inside(root, folder)
+}
+
+fn real_inside(root: &Path, folder: &Path) -> Result<PathBuf> {
     match folder_inside(root, folder) {
         Ok(real) => Ok(real),
         Err(problem) => bail!("`{}`: {problem}\n{MOVE_AWAY}", folder.display()),

@@ -18,17 +18,18 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use self::document::{Bytes, Ended, Read, parse};
-use self::folder::{at, make, must_be_free_or_a_file};
+use self::folder::{at, make, make_private, must_be_free_or_a_file};
 use self::holder::{ChangeLock, TreeLock};
 use self::recover::{mended, recover};
 use super::requests::Requests;
 use super::target::Change;
+use crate::mask::masked_text;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::put_aside;
 use crate::store::read::{self, Problem};
 use crate::store::write::{
-    Flush, LEFT_ALONE, append_line, open_or_create, remove_all_leftovers, remove_leftovers,
-    write_whole,
+    Flush, LEFT_ALONE, append_private_line, open_or_create, remove_all_leftovers, remove_leftovers,
+    write_private, write_whole,
 };
 use crate::world;
 
@@ -170,11 +171,12 @@ impl Books {
         self.put_back()?;
         self.write_history()?;
         self.state.updated_at = iso(world::now());
+        self.state.words = masked_text(&self.state.words).into_owned();
         document::without_ours(&mut self.state.more);
         self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
         let flush = if self.state.status.is_over() { Flush::ToDisk } else { Flush::ToSystem };
         let state = self.folder.join("state.json");
-        write_whole(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
+        write_private(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
         write_whole(&self.document, &self.bytes.document, flush)
             .map_err(|error| at(&self.document, &error))
     }
@@ -182,20 +184,34 @@ impl Books {
     /// Makes the folders again that somebody has taken away, an agent with `git clean` most often: what was
     /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
     fn put_back(&mut self) -> Result<()> {
-        if !self.change_lock.is_in(&self.folder) {
-            self.folder = make_state_folder(&self.root, &self.state.change_id)?;
+        if !self.change_lock.is_in(&self.folder) || !is_real(&self.folder) {
+            let folder = make_state_folder(&self.root, &self.state.change_id)?;
+            self.is_where_it_was(&folder, &self.folder)?;
             let (change, since) = (&self.state.change_id, &self.state.started_at);
             self.change_lock = ChangeLock::take(&self.folder, change, since)?;
         }
         let claude = self.tree.join(".claude");
-        if !self.tree_lock.is_on(&claude) {
-            make(&self.tree, &claude)?;
+        if !self.tree_lock.is_on(&claude) || !is_real(&claude) {
+            self.is_where_it_was(&make(&self.tree, &claude)?, &claude)?;
             let Some(lock) = TreeLock::take(&claude)? else {
                 return Err(taken_tree(&self.document).into());
             };
             self.tree_lock = lock;
         }
         Ok(())
+    }
+
+    /// An error where a folder of this loop leads elsewhere since it began: nothing is written there.
+    fn is_where_it_was(&self, now: &Path, before: &Path) -> Result<()> {
+        if now == before {
+            return Ok(());
+        }
+        anyhow::bail!(
+            "`{}`: a symbolic link leads to `{}` since the loop of `{}` began\nmove it away, then start again",
+            before.display(),
+            now.display(),
+            self.state.change_id
+        )
     }
 
     /// Writes down that an iteration has begun: it is visible as an entry without `ended`. Called again
@@ -239,6 +255,9 @@ impl Books {
     /// Returns a new file for all that the agent program prints in an iteration, and its path relative
     /// to the state folder.
     pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
+        self.put_back()?;
+        let logs = self.folder.join("logs");
+        self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
         let run: String =
             self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
         // An iteration that did not count has the number of the one that comes after it.
@@ -256,7 +275,7 @@ impl Books {
         }
         if self.logged >= PRUNED_EVERY {
             self.logged = 0;
-            logs::prune(&self.folder.join("logs"), logs::MOST);
+            logs::prune(&logs, logs::MOST);
         }
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
@@ -276,6 +295,9 @@ impl Books {
     /// The iteration with an end, and with the beginning that was written down: by it, it is known again.
     fn as_begun(&self, iteration: &Iteration) -> Iteration {
         let mut iteration = iteration.clone();
+        for words in [&mut iteration.words, &mut iteration.failure] {
+            *words = masked_text(words).into_owned();
+        }
         if let Some(running) = self.running.as_ref().filter(|running| running.n == iteration.n) {
             iteration.started.clone_from(&running.started);
         }
@@ -303,7 +325,7 @@ impl Books {
         let path = self.folder.join("history.jsonl");
         // Nobody else writes it: what a failed try has left of these lines goes before the next one.
         let before = path.metadata().map(|meta| meta.len());
-        let written = append_line(&path, self.unwritten.trim_ascii_end());
+        let written = append_private_line(&path, self.unwritten.trim_ascii_end());
         if written.is_ok() {
             self.unwritten.clear();
         } else if let Ok(before) = before {
@@ -389,6 +411,11 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
         Err(problem) => Err(problem.to_string()),
         Ok(content) => parse(&content.bytes).map(|read| Some((read.state, read.running))),
     }
+}
+
+/// Whether no link leads to this folder.
+fn is_real(folder: &Path) -> bool {
+    folder.canonicalize().is_ok_and(|real| real == folder)
 }
 
 /// Who has the work tree, as far as `loop-state.json` tells.

@@ -1,8 +1,10 @@
-//! The log of one run: its output as it came, from both streams, with an upper bound.
+//! The log of one run: its output from both streams without what looks like a key, with an upper bound.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
+
+use crate::mask::Masker;
 
 /// The most of a run's beginning that is written, in bytes.
 pub const BEGINNING: u64 = 64 << 20;
@@ -17,16 +19,29 @@ pub struct Log<'a> {
     left_out: u64,
     end: VecDeque<u8>,
     trouble: Option<io::Error>,
+    masker: Masker,
 }
 
 impl<'a> Log<'a> {
     /// Returns a log that goes into `file`, where that stands.
     pub fn new(file: &'a mut File) -> Self {
-        Self { file, room: BEGINNING, left_out: 0, end: VecDeque::new(), trouble: None }
+        Self {
+            file,
+            room: BEGINNING,
+            left_out: 0,
+            end: VecDeque::new(),
+            trouble: None,
+            masker: Masker::default(),
+        }
     }
 
-    /// Takes in what came. A disk that is full does not stop a run.
+    /// Takes in what came, without what looks like a key. A disk that is full does not stop a run.
     pub fn take(&mut self, piece: &[u8]) {
+        let piece = self.masker.take(piece);
+        self.keep(&piece);
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
         let now = piece.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
         let (now, later) = piece.split_at(now);
         if !now.is_empty() {
@@ -52,6 +67,8 @@ impl<'a> Log<'a> {
     /// Writes the end of what was too long, with a line that says how much is missing before it, and
     /// returns the first error that kept something out of the file.
     pub fn finish(mut self) -> io::Result<()> {
+        let held = self.masker.finish();
+        self.keep(&held);
         if self.left_out > 0 {
             let note = format!("\n[spool: {} bytes of output are left out here]\n", self.left_out);
             self.write(note.as_bytes());

@@ -1,0 +1,380 @@
+//! What looks like a key is taken out of what is written down: logs, tails of checks, journals, history.
+//!
+//! A mask is no proof against a program that wants a key to be read: it keeps what was printed by mistake.
+
+use std::borrow::Cow;
+
+/// What stands in the place of a key.
+pub const MASK: &[u8] = b"[masked]";
+/// The most of a line that is held back until its end is there, in bytes.
+const MOST_HELD: usize = 64 << 10;
+/// What is held back of a longer line, in bytes: a key is shorter.
+const KEPT: usize = 4 << 10;
+/// The most lines that a block of a private key has.
+const MOST_LINES: usize = 200;
+/// How a private key begins and ends.
+const BEGIN: &[u8] = b"-----BEGIN ";
+const PRIVATE: &[u8] = b"PRIVATE KEY-----";
+const END: &[u8] = b"-----END ";
+
+/// How a key begins, and how many characters follow at least.
+const PREFIXES: [(&[u8], usize); 24] = [
+    (b"sk-", 16),
+    (b"sk_live_", 16),
+    (b"sk_test_", 16),
+    (b"rk_live_", 16),
+    (b"ghp_", 20),
+    (b"gho_", 20),
+    (b"ghu_", 20),
+    (b"ghs_", 20),
+    (b"ghr_", 20),
+    (b"github_pat_", 20),
+    (b"glpat-", 16),
+    (b"xoxb-", 10),
+    (b"xoxp-", 10),
+    (b"xoxa-", 10),
+    (b"xoxr-", 10),
+    (b"xoxs-", 10),
+    (b"AKIA", 16),
+    (b"ASIA", 16),
+    (b"AIza", 30),
+    (b"npm_", 30),
+    (b"hf_", 30),
+    (b"pypi-", 30),
+    (b"dop_v1_", 30),
+    (b"eyJ", 60),
+];
+
+/// What a value is called that is a key; written in small letters.
+const NAMES: [&[u8]; 13] = [
+    b"api_key",
+    b"api-key",
+    b"apikey",
+    b"access_token",
+    b"access-token",
+    b"auth_token",
+    b"access_key",
+    b"secret_key",
+    b"secret-key",
+    b"client_secret",
+    b"private_key",
+    b"password",
+    b"passwd",
+];
+
+/// A stream whose keys are masked although it comes in pieces.
+#[derive(Debug, Default)]
+pub struct Masker {
+    held: Vec<u8>,
+    /// How many lines of a private key may still come, 0 outside of one.
+    in_key: usize,
+}
+
+impl Masker {
+    /// Takes a piece in and returns what can be written: whole lines, without keys.
+    pub fn take(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(piece.len());
+        let mut rest = piece;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, later) = rest.split_at(end + 1);
+            rest = later;
+            if self.held.is_empty() {
+                self.write_line(line, &mut out);
+            } else {
+                let mut held = std::mem::take(&mut self.held);
+                held.extend_from_slice(line);
+                self.write_line(&held, &mut out);
+            }
+        }
+        self.held.extend_from_slice(rest);
+        if self.held.len() > MOST_HELD {
+            // Not in the middle of a word, where there is a place between two.
+            let from = self.held.len() - KEPT;
+            let place = self.held[from..].iter().position(|byte| !is_key_byte(*byte));
+            let later = self.held.split_off(from + place.unwrap_or(0));
+            let now = std::mem::replace(&mut self.held, later);
+            self.write_line(&now, &mut out);
+        }
+        out
+    }
+
+    /// Returns what was held back of a line without an end.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let held = std::mem::take(&mut self.held);
+        self.write_line(&held, &mut out);
+        out
+    }
+
+    fn write_line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        if self.in_key > 0 {
+            self.in_key =
+                if memchr::memmem::find(line, END).is_some() { 0 } else { self.in_key - 1 };
+            return;
+        }
+        if begins_a_key(line) {
+            self.in_key = MOST_LINES;
+        }
+        out.extend_from_slice(&masked(line));
+    }
+}
+
+/// Whether a private key begins in this line and goes on behind it.
+fn begins_a_key(line: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::rfind(line, BEGIN) else { return false };
+    let rest = &line[at..];
+    memchr::memmem::find(rest, PRIVATE).is_some() && memchr::memmem::find(rest, END).is_none()
+}
+
+/// Returns bytes without what looks like a key; the same ones where nothing does.
+pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut out: Vec<u8> = Vec::new();
+    let (mut done, mut at) = (0, 0);
+    while at < bytes.len() {
+        match key_at(bytes, at) {
+            Some((from, to)) => {
+                out.extend_from_slice(&bytes[done..from]);
+                out.extend_from_slice(MASK);
+                (done, at) = (to, to);
+            }
+            None => at += 1,
+        }
+    }
+    if done == 0 {
+        return Cow::Borrowed(bytes);
+    }
+    out.extend_from_slice(&bytes[done..]);
+    Cow::Owned(out)
+}
+
+/// Returns a text without what looks like a key.
+pub fn masked_text(text: &str) -> Cow<'_, str> {
+    match masked(text.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
+/// The key that is found at this place: from where to where it is masked.
+fn key_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let rest = &bytes[at..];
+    match rest[0] {
+        b'-' => private_key(rest).map(|length| (at, at + length)),
+        b's' | b'r' | b'g' | b'x' | b'A' | b'n' | b'h' | b'p' | b'd' | b'e' | b'a' | b'c'
+        | b'P' | b'C' | b'S' | b'b' | b'B' => {
+            let begins_a_word =
+                at == 0 || !bytes[at - 1].is_ascii_alphanumeric() && bytes[at - 1] != b'_';
+            let token =
+                begins_a_word.then(|| token(rest)).flatten().map(|length| (at, at + length));
+            let bearer = || begins_a_word.then(|| bearer(rest)).flatten();
+            let value = || bearer().or_else(|| named_value(rest));
+            token.or_else(|| value().map(|(from, to)| (at + from, at + to)))
+        }
+        _ => None,
+    }
+}
+
+/// The length of a token that shows by its beginning what it is.
+fn token(rest: &[u8]) -> Option<usize> {
+    let (prefix, least) = PREFIXES.iter().find(|(prefix, _)| rest.starts_with(prefix))?;
+    let length = rest.iter().take_while(|byte| is_token_byte(**byte)).count();
+    let body = &rest[prefix.len()..length];
+    // `sk-learn-is-a-library` is none.
+    (body.len() >= *least && body.iter().any(u8::is_ascii_digit)).then_some(length)
+}
+
+/// Where the key in `Bearer …` stands.
+fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
+    let from = 7;
+    if !rest.get(..from)?.eq_ignore_ascii_case(b"bearer ") {
+        return None;
+    }
+    let length = rest[from..].iter().take_while(|byte| is_key_byte(**byte)).count();
+    (length >= 16).then_some((from, from + length))
+}
+
+/// Where the value in `api_key=…`, `"api_key": "…"` and the like stands.
+fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
+    let is_it = |name: &&&[u8]| {
+        rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    let name = NAMES.iter().find(is_it)?;
+    let skip = |from: usize, between: &[u8]| {
+        from + rest[from..].iter().take(4).take_while(|byte| between.contains(byte)).count()
+    };
+    let sign = skip(name.len(), b"\"'\\ ");
+    if !matches!(rest.get(sign), Some(b'=' | b':')) {
+        return None;
+    }
+    let from = skip(sign + 1, b"\"'\\ ");
+    let value = &rest[from..];
+    let length = value.iter().take_while(|byte| is_key_byte(**byte)).count();
+    let is_key = length >= 8 && value[..length].iter().any(u8::is_ascii_digit);
+    is_key.then_some((from, from + length))
+}
+
+/// The length of a private key, up to its end or the end of what there is.
+fn private_key(rest: &[u8]) -> Option<usize> {
+    if !rest.starts_with(BEGIN) {
+        return None;
+    }
+    let line = &rest[..rest.len().min(64)];
+    memchr::memmem::find(line, PRIVATE)?;
+    let Some(end) = memchr::memmem::find(rest, END) else {
+        let line_end = rest.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
+        return line_end.map(|last| last + 1);
+    };
+    let after = &rest[end + END.len()..];
+    let tail = memchr::memmem::find(after, b"-----").map_or(after.len(), |at| at + 5);
+    Some(end + END.len() + tail)
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-'
+                | b'.'
+                | b'~'
+                | b'+'
+                | b'/'
+                | b'='
+                | b'!'
+                | b'@'
+                | b'#'
+                | b'%'
+                | b'^'
+                | b'*'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(input: &str) -> String {
+        masked_text(input).into_owned()
+    }
+
+    /// Written in two parts, so that no key stands in this file.
+    fn keys() -> Vec<String> {
+        let body = "abcDEF0123456789abcDEF0123456789abcDEF01";
+        [
+            "sk-",
+            "sk-ant-api03-",
+            "ghp_",
+            "gho_",
+            "github_pat_",
+            "glpat-",
+            "xoxb-",
+            "AIza",
+            "npm_",
+            "hf_",
+        ]
+        .iter()
+        .map(|prefix| format!("{prefix}{body}"))
+        .chain([format!("AKI{}", "AIOSFODNN7EXAMPLE"), format!("eyJ{}.{body}.{body}", &body[..30])])
+        .collect()
+    }
+
+    #[test]
+    fn s8_what_looks_like_a_key_is_masked_and_the_rest_stays() {
+        for key in keys() {
+            for (before, after) in
+                [("", ""), ("key: ", " done"), ("\"", "\","), ("https://x:", "@host")]
+            {
+                let found = text(&format!("{before}{key}{after}"));
+                assert!(!found.contains(&key[5..]) && found.contains("[masked]"), "{key}: {found}");
+                assert!(found.starts_with(before), "{found}");
+            }
+        }
+        let body = "abcDEF0123456789abcDEF";
+        for (input, output) in [
+            (format!("Authorization: Bearer {body}"), "Authorization: Bearer [masked]"),
+            (format!("OPENAI_API_KEY={body}\n"), "OPENAI_API_KEY=[masked]\n"),
+            (
+                format!("{{\"api_key\": \"{body}\", \"n\": 1}}"),
+                "{\"api_key\": \"[masked]\", \"n\": 1}",
+            ),
+            (format!("{{\\\"apiKey\\\":\\\"{body}\\\"}}"), "{\\\"apiKey\\\":\\\"[masked]\\\"}"),
+            ("password = hunter2hunter2".to_owned(), "password = [masked]"),
+        ] {
+            assert_eq!(text(&input), output);
+        }
+    }
+
+    #[test]
+    fn s8_what_is_no_key_stays() {
+        for input in [
+            "sk-learn-is-a-library-for-machines",
+            "the task-list-of-the-first-week-2026",
+            "api_key=os.environ[\"KEY\"]",
+            "bearer of bad news",
+            "password: string",
+            "tokens_used: 123456789012",
+            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+            "0123456789abcdef0123456789abcdef01234567",
+            "",
+        ] {
+            assert_eq!(text(input), input);
+        }
+    }
+
+    fn pem() -> String {
+        format!(
+            "-----BEGIN RSA {}\nMIIEow\nIBAAKC\n-----END RSA {}\n",
+            "PRIVATE KEY-----", "PRIVATE KEY-----"
+        )
+    }
+
+    #[test]
+    fn s8_a_private_key_is_masked_over_its_lines_and_within_one() {
+        let mut masker = Masker::default();
+        let mut out = masker.take(format!("a\n{}b\n", pem()).as_bytes());
+        out.extend(masker.finish());
+        assert_eq!(String::from_utf8(out).unwrap(), "a\n[masked]\nb\n");
+        let line = format!("{{\"key\": \"{}\", \"n\": 1}}", pem().trim().replace('\n', "\\n"));
+        assert_eq!(text(&line), "{\"key\": \"[masked]\", \"n\": 1}");
+    }
+
+    #[test]
+    fn s8_a_stream_is_masked_however_it_is_cut() {
+        let whole = format!("one {} two\n{}three\nBearer {}", keys()[0], pem(), keys()[2]);
+        let mut masker = Masker::default();
+        let mut expected = masker.take(whole.as_bytes());
+        expected.extend(masker.finish());
+        assert_eq!(
+            String::from_utf8_lossy(&expected),
+            "one [masked] two\n[masked]\nthree\nBearer [masked]"
+        );
+        for size in 1..40 {
+            let mut masker = Masker::default();
+            let mut out: Vec<u8> =
+                whole.as_bytes().chunks(size).flat_map(|piece| masker.take(piece)).collect();
+            out.extend(masker.finish());
+            assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&expected), "{size}");
+        }
+    }
+
+    #[test]
+    fn s8_a_line_without_an_end_is_bounded_and_loses_nothing() {
+        let mut masker = Masker::default();
+        let piece = "word ".repeat(1000);
+        let mut out = Vec::new();
+        for _ in 0..100 {
+            out.extend(masker.take(piece.as_bytes()));
+            assert!(masker.held.len() <= MOST_HELD + piece.len());
+        }
+        out.extend(masker.finish());
+        assert_eq!(out, piece.repeat(100).into_bytes());
+        let mut masker = Masker::default();
+        let endless = vec![b'a'; 300_000];
+        let mut out = masker.take(&endless);
+        out.extend(masker.finish());
+        assert_eq!(out, endless);
+    }
+}
