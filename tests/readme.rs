@@ -15,13 +15,14 @@ use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
 use serde_json::Value;
 
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "docs/files.md",
     "docs/loop-state.md",
+    "docs/safety.md",
 ];
 
 #[test]

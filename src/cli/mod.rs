@@ -17,6 +17,7 @@ mod status;
 mod stop;
 mod surroundings;
 mod task;
+mod trust;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ enum Command {
     Start(start::StartArgs),
     Status(status::StatusArgs),
     Task(task::TaskArgs),
+    Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
     Resume(resume::ResumeArgs),
     Cancel(cancel::CancelArgs),
@@ -92,6 +94,7 @@ pub fn main() -> ExitCode {
         Command::Task(args) => task::run(&args),
         Command::Adopt(args) => adopt::run(&args),
         Command::Block(args) => block::run(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Pause(args) => pause::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Cancel(args) => cancel::run(&args),

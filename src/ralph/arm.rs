@@ -62,6 +62,7 @@ pub struct Armed {
 /// Arms the loop and returns what is said about it; on any refusal nothing is armed.
 pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let settings = Settings::to_arm(armer.root)?;
+    let tracked = armed::trusted(armer.root, &settings)?;
     let task = task_of(request, armer.cwd)?;
     let loops = Loops::of(armer.root);
     let unwritable = |error: io::Error| {
@@ -95,7 +96,7 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let hash = settings.digest;
     let contract = contract_of(request, settings);
     let record = new_record(request, contract, &task, armer);
-    let pin = pin_of(&record, hash);
+    let pin = pin_of(&record, SettingsThen { hash, tracked });
     let note = armed::pin(pins, whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
@@ -108,8 +109,8 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     Ok(Armed { contract: words::start(&record, &folder), line })
 }
 
-/// What is armed, as it is kept outside of the project; `settings` is the hash of the settings.
-fn pin_of(record: &Record, settings: u64) -> Pin {
+/// What is armed, as it is kept outside of the project.
+fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
     let contract = record.ralph().map(|assignment| assignment.contract.clone());
     Pin {
         about: record.about.clone(),
@@ -118,7 +119,7 @@ fn pin_of(record: &Record, settings: u64) -> Pin {
         armed_by: BY_COMMAND.to_owned(),
         checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
         contract,
-        settings: SettingsThen { hash: settings, tracked: false },
+        settings,
         ..Pin::default()
     }
 }

@@ -162,6 +162,7 @@ fn switch(value: Option<&str>) -> Result<bool, Refusal> {
 /// On any refusal nothing is armed and no file of the feature is changed.
 pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let settings = Settings::to_arm(&project.root)?;
+    let tracked = armer.is_person() && armed::trusted(&project.root, &settings)?;
     let feature = match &request.feature {
         Some(name) => project.feature(name)?,
         None => project.current_feature()?.ok_or_else(|| {
@@ -202,7 +203,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     };
     let commands =
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
-    let pin = pin_of(&feature, &state, &settings, &claim, armer);
+    let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
+    pin.settings.tracked = tracked;
     if armer.is_person() {
         let kept = armed::pin(pins, Whose::Feature(&feature.name), &pin, &commands);
         notes.extend(kept.map_err(Refusal)?);

@@ -4,12 +4,14 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use super::arm::Refusal;
 use super::project::Project;
-use super::settings::{SETTINGS, Settings};
+use super::settings::{SETTINGS, Settings, come_with_the_repository};
 use super::state::State;
 use crate::engine::Check;
 use crate::store::loops::{Claim, Loops, RALPH, Record, VerifyCommands};
 use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
+use crate::store::trust;
 use crate::text;
 
 /// The most different Verify commands that are shown; `spool status --json` has them all.
@@ -30,6 +32,25 @@ pub fn standing_of_feature(project: &Project, feature: &str) -> Standing {
         Some(claim) => Standing::of(&project.root, Whose::Feature(feature), claim.armed_at),
         None => Standing::Nobody,
     }
+}
+
+/// Returns whether git tracks the settings that a loop is to be armed with. Their checks came with the
+/// repository then, and are refused until a person trusts them.
+pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
+    if settings.checks.is_empty() || !come_with_the_repository(root) {
+        return Ok(false);
+    }
+    let commands: Vec<String> = settings.checks.iter().map(|check| check.run.clone()).collect();
+    let why = match trust::trusts(root, SETTINGS, &commands) {
+        Ok(true) => return Ok(true),
+        Ok(false) => "you have not trusted its checks".to_owned(),
+        Err(error) => format!("what you trust cannot be read: {error}"),
+    };
+    let shown: Vec<_> = commands.iter().map(|command| format!("  {}", indented(command))).collect();
+    Err(Refusal(format!(
+        "nothing is armed: `{SETTINGS}` came with the repository (git tracks it), and {why}:\n{}\nWhen you would type these commands yourself, run `spool trust` in a terminal; otherwise remove them.",
+        shown.join("\n")
+    )))
 }
 
 /// Returns whose pin belongs to a record.

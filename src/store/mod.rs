@@ -8,5 +8,6 @@ pub mod pausing;
 pub mod pins;
 pub mod read;
 pub mod settled;
+pub mod trust;
 pub mod undo;
 pub mod write;

@@ -1,6 +1,7 @@
 //! A command runs only because a person armed it: the ways around that, each from the agent's side.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -329,4 +330,67 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     assert_eq!(project.status()["pin"]["checks"][0]["run"], "cargo test --all");
     let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
     assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
+}
+
+/// Runs git in the project as somebody who has just made the repository.
+fn git(project: &Project, arguments: &[&str]) {
+    let mut git = project.command("git");
+    git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"]).args(arguments);
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {done:?}");
+}
+
+/// Any `spool` command as a person types it, without a terminal.
+fn by_person(project: &Project, arguments: &[&str]) -> Said {
+    let mut command = project.command(SPOOL);
+    Said::of(command.env_remove("CLAUDE_CODE_SESSION_ID").args(arguments))
+}
+
+#[test]
+fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_commands() {
+    let project = Project::with(PLAIN);
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
+    git(&project, &["init", "-q"]);
+    assert!(start(&project, &[]).ok().contains("test -e built"), "nothing came with a repository");
+    by_person(&project, &["cancel"]).ok();
+    git(&project, &["add", "-A"]);
+    let said = start(&project, &[]).refused();
+    for words in ["nothing is armed", "git tracks it", "  test -e built", "spool trust"] {
+        assert!(said.contains(words), "{words} not in {said}");
+    }
+    assert!(!project.state_path().exists(), "refused is unchanged");
+    // The agent cannot say it for the person, nor can a script that does not say so.
+    assert!(project.spool(&["trust", "--yes"]).refused().contains("an agent's session"));
+    assert!(by_person(&project, &["trust"]).refused().contains("nobody can be asked"));
+    assert!(start(&project, &[]).code == 1);
+    let said = by_person(&project, &["trust", "--yes"]).ok();
+    assert!(said.contains("  test -e built\n") && said.contains("Trusted."), "{said}");
+    assert!(by_person(&project, &["trust", "--list"]).ok().contains("test -e built"));
+    start(&project, &[]).ok();
+    assert_eq!(project.status()["pin"]["settings"]["tracked"], true);
+    by_person(&project, &["cancel"]).ok();
+    // Another command needs trust anew; one that was removed does not.
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n  - touch pwned\n---\n");
+    assert!(start(&project, &[]).refused().contains("touch pwned"));
+    project.write(SETTINGS, "---\nchecks:\n  - run: test -e built\n    limit: 5\n---\n");
+    start(&project, &[]).ok();
+    by_person(&project, &["cancel"]).ok();
+    assert_eq!(by_person(&project, &["trust", "--remove"]).ok(), "Trusted no longer.\n");
+    assert_eq!(start(&project, &[]).code, 1);
+    let kept = project.beside("home/.local/state/ralph-speckit/trust.json");
+    assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
+    let project = Project::with(PLAIN);
+    project.write(".spool/ralph.toml", "check = [\"test -e built\"]\n");
+    let plan = ["ralph", "Build it", "--change", FEATURE, "--dry-run"];
+    let said = by_person(&project, &plan);
+    assert!(said.code == 2 && said.err.contains("spool trust"), "{said:?}");
+    let said = by_person(&project, &["trust", "--yes"]).ok();
+    assert!(said.contains("check = test -e built"), "{said}");
+    assert!(by_person(&project, &plan).ok().contains("Check: test -e built"));
+    project.write(".spool/ralph.toml", "check = [\"touch pwned\"]\n");
+    assert!(by_person(&project, &plan).err.contains("touch pwned"));
 }

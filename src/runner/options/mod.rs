@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
-pub use resolve::{Defaults, Trusted, refuse_what_a_command_cannot_do, resolve, trust};
+pub use resolve::{
+    Defaults, Trusted, commands_of_project, refuse_what_a_command_cannot_do, resolve, trust,
+};
 pub use setting::{Origin, ProjectChecks, Setting, Settings};
 pub use task::task;
 pub use value::time_in_words;

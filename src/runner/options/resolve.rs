@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::super::harness::program;
 use super::super::tokens::USAGE;
+use super::file::PROJECT_FILE;
 use super::keys::FromProject;
 use super::setting::{Origin, ProjectChecks, Setting, Settings};
 use super::{
@@ -15,6 +16,7 @@ use super::{
 use crate::engine::{Check, Guardrails, PromiseMatch};
 use crate::speckit::project::printable;
 use crate::speckit::settings::{SETTINGS, with_more};
+use crate::store;
 use crate::text;
 use crate::world;
 
@@ -130,30 +132,57 @@ pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
         return Ok(());
     }
     let ProjectChecks { checks, foreign } = &settings.of_every_loop;
-    if *foreign && !checks.is_empty() {
+    let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
+    let is_known = |file: &str, commands: &[String]| {
+        // What cannot be read is no trust.
+        store::trust::trusts(root, file, commands).unwrap_or_default()
+    };
+    if *foreign && !checks.is_empty() && !is_known(SETTINGS, &commands) {
         let runs: Vec<_> = checks.iter().map(|it| format!("  {}", text::line(&it.run))).collect();
         bail!(
-            "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
+            "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\nrun `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says",
             runs.join("\n")
         );
     }
-    let program = settings.first_of(&["harness", "harness-command"]);
-    let bold = settings.effective().into_iter().find(|setting| {
-        matches!(setting.origin, Origin::Project { .. })
-            && setting.key.project == FromProject::Trusted
-            && (setting.key.name != "harness" || program == Some(*setting))
-    });
-    let Some(setting) = bold else {
+    let bold = bold(settings);
+    let Some(setting) = bold.first() else {
         return Ok(());
     };
+    if is_known(PROJECT_FILE, &lines(&bold)) {
+        return Ok(());
+    }
     // Whole, for somebody who has to judge it, but without what would draw on the terminal.
     let values: Vec<String> =
         setting.values.iter().map(|value| format!("  {}", text::line(value))).collect();
     bail!(
-        "{} says which programs run, and this project is not trusted:\n{}\nrun it with --trust-project when you would type that yourself, or put the project's folder into `trusted-projects` of your own file",
+        "{} says which programs run, and this project is not trusted:\n{}\nrun `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says",
         setting.named(),
         values.join("\n")
     )
+}
+
+/// Returns what the project's own file says about which programs run, a line for each.
+pub fn commands_of_project(settings: &Settings) -> Vec<String> {
+    lines(&bold(settings))
+}
+
+fn lines(bold: &[&Setting]) -> Vec<String> {
+    let line = |setting: &&Setting| {
+        let name = setting.key.name;
+        setting.values.iter().map(|value| format!("{name} = {value}")).collect::<Vec<_>>()
+    };
+    bold.iter().flat_map(line).collect()
+}
+
+/// The settings of the project's own file that say which programs run.
+fn bold(settings: &Settings) -> Vec<&Setting> {
+    let program = settings.first_of(&["harness", "harness-command"]);
+    let is_bold = |setting: &&Setting| {
+        matches!(setting.origin, Origin::Project { .. })
+            && setting.key.project == FromProject::Trusted
+            && (setting.key.name != "harness" || program == Some(*setting))
+    };
+    settings.effective().into_iter().filter(is_bold).collect()
 }
 
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.

@@ -1,0 +1,136 @@
+//! `spool trust`: a person reads the commands of a repository's own files, and allows them.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use super::person::{can_be_asked, confirm, in_agents_session};
+use super::{Where, own_session};
+use crate::runner::options::file::{self, PROJECT_FILE};
+use crate::runner::options::{self, Settings as Options};
+use crate::runner::target::root_around;
+use crate::speckit::project::Project;
+use crate::speckit::settings::{SETTINGS, Settings};
+use crate::store::trust;
+use crate::text;
+
+/// Allow the commands that a repository's own files name.
+///
+/// A settings file that git tracks, and `.spool/ralph.toml`, came with the repository: its commands are run
+/// only when you trust them, once for each content.
+#[derive(clap::Args)]
+pub struct TrustArgs {
+    /// Show what is trusted, in all projects
+    #[arg(long, conflicts_with_all = ["remove", "yes"])]
+    list: bool,
+    /// Trust this project no longer
+    #[arg(long, conflicts_with = "yes")]
+    remove: bool,
+    /// Trust what is shown without a question
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// A file of the project with commands.
+struct File {
+    root: PathBuf,
+    name: &'static str,
+    commands: Vec<String>,
+}
+
+/// Shows the commands and asks; never inside of an agent's session.
+pub fn run(args: &TrustArgs) -> Result<ExitCode> {
+    if args.list {
+        return list();
+    }
+    if in_agents_session() {
+        bail!(
+            "trust is a person's word, and this is an agent's session\nrun `spool trust` in a terminal of your own"
+        );
+    }
+    let roots = roots(&args.place)?;
+    if args.remove {
+        let mut removed = 0;
+        for root in &roots {
+            removed += trust::remove(root)?;
+        }
+        outln!("{}", if removed == 0 { "Nothing was trusted here." } else { "Trusted no longer." });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let files = files(&roots)?;
+    if files.is_empty() {
+        outln!(
+            "Neither {SETTINGS} nor {PROJECT_FILE} names a command here: there is nothing to trust."
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    for file in &files {
+        outln!("{} runs:", file.root.join(file.name).display());
+        for command in &file.commands {
+            outln!("  {}", text::block(command).trim_end().replace('\n', "\n    "));
+        }
+    }
+    if !args.yes {
+        if !can_be_asked() {
+            bail!(
+                "nobody can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the commands above"
+            );
+        }
+        if !confirm("Trust these commands, as they are now?")? {
+            outln!("Nothing is trusted.");
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    for file in files {
+        trust::add(&file.root, file.name, file.commands)?;
+    }
+    outln!("Trusted. When one of these commands changes, you are asked again.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list() -> Result<ExitCode> {
+    let all = trust::list()?;
+    if all.is_empty() {
+        outln!("Nothing is trusted.");
+    }
+    for trusted in all {
+        outln!("{}: {}", text::line(&trusted.project), text::line(&trusted.file));
+        for command in &trusted.commands {
+            outln!("  {}", text::line(command));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folders whose files are meant: the project of the loops in sessions, that of `spool ralph`, and
+/// without either the folder itself.
+fn roots(place: &Where) -> Result<Vec<PathBuf>> {
+    let start = place.start()?;
+    let with_loops = Project::with_loops(&start, own_session().as_deref()).map(|it| it.root);
+    let mut roots: Vec<PathBuf> =
+        [with_loops, root_around(&start).ok()].into_iter().flatten().collect();
+    if roots.is_empty() {
+        roots.push(start.canonicalize()?);
+    }
+    roots.dedup();
+    Ok(roots)
+}
+
+fn files(roots: &[PathBuf]) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    for root in roots {
+        let settings = Settings::read(root).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let checks = settings.checks.into_iter().map(|check| check.run).collect();
+        files.push(File { root: root.clone(), name: SETTINGS, commands: checks });
+        files.push(File { root: root.clone(), name: PROJECT_FILE, commands: of_runner(root)? });
+    }
+    files.retain(|file| !file.commands.is_empty());
+    Ok(files)
+}
+
+fn of_runner(root: &Path) -> Result<Vec<String>> {
+    Ok(options::commands_of_project(&Options::of(vec![file::of_project(root)?])))
+}

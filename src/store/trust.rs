@@ -1,0 +1,88 @@
+//! Trust: the commands of a repository's own files that a person has read and allowed, project by project.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::lock::Lock;
+use super::pins::{VERSION, load_private, make_private, refuse_inside, save, state_home};
+use crate::world;
+
+/// The name of the file that holds all of them.
+const FILE: &str = "trust.json";
+/// The most that is read or written of it, in bytes.
+const MOST: u64 = 4 << 20;
+/// How long to wait for another program that changes it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The commands of one file of one project that a person trusts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trusted {
+    /// The project's real root.
+    pub project: String,
+    /// The file, relative to the project.
+    pub file: String,
+    /// The commands, in the order of the file: another one needs trust anew.
+    pub commands: Vec<String>,
+    /// When it was trusted, in milliseconds since the Unix epoch.
+    pub at: u64,
+}
+
+/// `trust.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct All {
+    version: u32,
+    trusted: Vec<Trusted>,
+}
+
+/// Returns whether a person trusts all of these commands of a project's file; an error when what they trust
+/// cannot be read.
+pub fn trusts(root: &Path, file: &str, commands: &[String]) -> io::Result<bool> {
+    refuse_inside(root, &state_home()?)?;
+    let project = root.to_string_lossy();
+    let all = list()?;
+    let ours = all.iter().find(|it| it.project == project && it.file == file);
+    Ok(ours.is_some_and(|it| commands.iter().all(|command| it.commands.contains(command))))
+}
+
+/// Returns everything that the person trusts; an error when it cannot be read.
+pub fn list() -> io::Result<Vec<Trusted>> {
+    let all: Option<All> = load_private(&state_home()?.join(FILE), MOST)?;
+    Ok(all.unwrap_or_default().trusted)
+}
+
+/// Trusts a project's file with these commands, in the place of those that it had before.
+pub fn add(root: &Path, file: &str, commands: Vec<String>) -> io::Result<()> {
+    refuse_inside(root, &state_home()?)?;
+    let project = root.to_string_lossy().into_owned();
+    let new = Trusted { project, file: file.to_owned(), commands, at: world::now() };
+    change(|all| {
+        all.retain(|it| (&it.project, &it.file) != (&new.project, &new.file));
+        all.push(new);
+    })
+}
+
+/// Trusts a project no longer and returns how many of its files were trusted.
+pub fn remove(root: &Path) -> io::Result<usize> {
+    let project = root.to_string_lossy();
+    let mut removed = 0;
+    change(|all| {
+        let before = all.len();
+        all.retain(|it| it.project != project);
+        removed = before - all.len();
+    })?;
+    Ok(removed)
+}
+
+fn change(what: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+    let folder = state_home()?;
+    make_private(&folder)?;
+    let _lock = Lock::take(&folder.join("trust.lock"), PATIENCE)?;
+    let mut trusted = list()?;
+    what(&mut trusted);
+    save(&folder.join(FILE), &All { version: VERSION, trusted }, MOST)
+}
