@@ -1,9 +1,13 @@
 //! What `spool` prints. Output that cannot be written aborts nothing: it changes the exit code at the end.
 
+use std::borrow::Cow;
 use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::style;
+use crate::text;
 
 /// Whether something could not be written to standard output.
 static LOST: AtomicBool = AtomicBool::new(false);
@@ -32,6 +36,7 @@ macro_rules! err {
 /// Writes to standard output. Where that fails, the words go to standard error: what they say was done is
 /// done. A reader that has gone away, as `head` does, wants no more of them.
 pub fn output(words: Arguments<'_>, end: &str) {
+    let words = shown(words);
     let mut stream = anstream::stdout().lock();
     let written = write!(stream, "{words}{end}").and_then(|()| stream.flush());
     drop(stream);
@@ -43,14 +48,25 @@ pub fn output(words: Arguments<'_>, end: &str) {
     if is_first {
         errors(format_args!("error: standard output cannot be written: {error}"), "\n");
     }
-    errors(words, end);
+    errors(format_args!("{words}"), end);
 }
 
 /// Writes to standard error.
 pub fn errors(words: Arguments<'_>, end: &str) {
+    let words = shown(words);
     let mut stream = anstream::stderr().lock();
     // There is nobody left to tell.
     let _ = write!(stream, "{words}{end}").and_then(|()| stream.flush());
+}
+
+/// The words with nothing in them that steers the terminal but our own styles: the last place through which
+/// all goes, whatever file, path or argument it came from.
+fn shown(words: Arguments<'_>) -> String {
+    let words = words.to_string();
+    match text::styled(&words, &style::sequences()) {
+        Cow::Borrowed(_) => words,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 /// Returns the exit code of a program that was to leave with this one: 1 in place of 0 where something could

@@ -12,3 +12,15 @@ pub const WARN: Style = AnsiColor::Yellow.on_default();
 pub const DIM: Style = Style::new().dimmed();
 /// More important than the rest.
 pub const BOLD: Style = Style::new().bold();
+
+/// Makes a hidden cursor visible again.
+pub const SHOW_CURSOR: &str = "\u{1b}[?25h";
+
+/// Returns every sequence that these styles write, the one that ends them, and the one that shows the cursor.
+pub fn sequences() -> Vec<String> {
+    let all = [BAD, GOOD, WARN, DIM, BOLD];
+    let mut all: Vec<String> = all.iter().map(|style| style.render().to_string()).collect();
+    all.push(BOLD.render_reset().to_string());
+    all.push(SHOW_CURSOR.to_owned());
+    all
+}

@@ -43,6 +43,59 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(block)
 }
 
+/// Returns a text of several lines that a terminal only shows, as [`block`] does, but for these sequences of
+/// our own, which stay as they are.
+#[cfg(feature = "cli")]
+pub fn styled<'a>(text: &'a str, own: &[String]) -> Cow<'a, str> {
+    if matches!(block(text), Cow::Borrowed(_)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    let next = |rest: &str| {
+        let found = own.iter().filter_map(|it| Some((rest.find(it.as_str())?, it.len())));
+        found.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
+    };
+    while let Some((at, length)) = next(rest) {
+        shown.push_str(&block(&rest[..at]));
+        shown.push_str(&rest[at..at + length]);
+        rest = &rest[at + length..];
+    }
+    shown.push_str(&block(rest));
+    Cow::Owned(shown)
+}
+
+/// Returns the words of a person for an agent: as they are, but for control characters, which become `�`.
+pub fn prose(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\r\n", "\n");
+    Cow::Owned(text.chars().map(|letter| if steers(letter) { SHOWN } else { letter }).collect())
+}
+
+/// Returns JSON with everything escaped that a terminal would not just show; programs read the same from it.
+#[cfg(feature = "cli")]
+pub fn json(text: &str) -> Cow<'_, str> {
+    use std::fmt::Write;
+    let is_bare = |letter: char| letter != '\n' && (is_break(letter) || is_hidden(letter));
+    if !text.contains(is_bare) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_bare(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Returns a number with commas, such as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -193,6 +246,27 @@ mod tests {
         assert!(matches!(block("a\nb"), Cow::Borrowed(_)));
         assert_eq!(block("a\r\nb\rc\td\u{1b}[2J\u{2028}e\n"), "a\nb\nc    d�[2J\ne\n");
         assert!(is_plain("ab") && !is_plain("a\nb") && !is_plain("a\u{202e}"));
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn s7_our_own_colors_stay_and_those_of_others_do_not() {
+        let own =
+            ["\u{1b}[1m".to_owned(), "\u{1b}[1m\u{1b}[31m".to_owned(), "\u{1b}[0m".to_owned()];
+        let text = "\u{1b}[1m\u{1b}[31merror\u{1b}[0m: \u{1b}[7mx\u{1b}[0m\n";
+        assert_eq!(styled(text, &own), "\u{1b}[1m\u{1b}[31merror\u{1b}[0m: �[7mx\u{1b}[0m\n");
+        assert!(matches!(styled("plain\n", &own), Cow::Borrowed(_)));
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn s7_json_says_the_same_and_steers_nothing() {
+        let value = serde_json::json!({"a": "x\u{9b}\u{202e}\u{e0041}\u{7f}\n\u{1b}é"});
+        let text = value.to_string();
+        let escaped = json(&text);
+        assert!(is_plain(&escaped), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+        assert_eq!(prose("a\tb\n\u{200f}c\u{1b}[2J"), "a\tb\n\u{200f}c�[2J");
     }
 
     #[cfg(feature = "cli")]

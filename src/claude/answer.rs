@@ -22,7 +22,7 @@ impl Answer {
     /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
     pub fn block(reason: &str, message: &str) -> Self {
         Self::object(
-            &json!({"decision": "block", "reason": reason, "systemMessage": text::block(message)}),
+            &json!({"decision": "block", "reason": text::prose(reason), "systemMessage": text::block(message)}),
         )
     }
 
@@ -38,7 +38,7 @@ impl Answer {
 
     /// Returns the answer that hands the model a context line with its command.
     pub fn context(event: &str, context: &str) -> Self {
-        let output = json!({"hookEventName": event, "additionalContext": context});
+        let output = json!({"hookEventName": event, "additionalContext": text::prose(context)});
         Self::object(&json!({"hookSpecificOutput": output}))
     }
 
@@ -67,7 +67,7 @@ impl Answer {
 
     /// Returns the answer that hands the model a context with its command, and the person a line.
     pub fn context_and_line(event: &str, context: &str, message: &str) -> Self {
-        let output = json!({"hookEventName": event, "additionalContext": context});
+        let output = json!({"hookEventName": event, "additionalContext": text::prose(context)});
         Self::object(&json!({"hookSpecificOutput": output, "systemMessage": text::block(message)}))
     }
 

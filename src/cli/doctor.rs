@@ -597,7 +597,8 @@ fn print_json(checks: &[Check]) -> Result<()> {
         checks: &'a [Check],
     }
     let ok = checks.iter().all(|check| check.status != Status::Fail);
-    outln!("{}", serde_json::to_string_pretty(&Report { version: 1, ok, checks })?);
+    let report = serde_json::to_string_pretty(&Report { version: 1, ok, checks })?;
+    outln!("{}", text::json(&report));
     Ok(())
 }
 

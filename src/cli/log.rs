@@ -15,6 +15,7 @@ use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
 use crate::store::read;
+use crate::text;
 
 /// The most that is read of a runner's journal, in bytes.
 const MOST: u64 = 256 << 20;
@@ -53,7 +54,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         for (session, entry) in all.iter().skip(skipped) {
             let mut value = serde_json::to_value(entry)?;
             value["session"] = session.as_str().into();
-            outln!("{value}");
+            outln!("{}", text::json(&value.to_string()));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -129,10 +130,10 @@ fn line(session: &str, entry: &Entry) -> String {
         ("end", _) => (style::BAD, format!("end: {}", entry.reason)),
         (_, event) => (style::BOLD, event.to_owned()),
     };
-    let short: String = session.chars().take(8).collect();
+    let short: String = printable(session).chars().take(8).collect();
     let task = match entry.task.as_str() {
         "" => String::new(),
-        task => format!(" task {task}"),
+        task => format!(" task {}", printable(task)),
     };
     let sums = match entry.verdict.as_str() {
         "end" => sums(entry.tool_calls, entry.commits, entry.tokens),

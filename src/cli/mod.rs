@@ -30,6 +30,7 @@ use crate::runner::harness::demo::play_if_asked;
 use crate::speckit::project::Project;
 use crate::store::loops::{BY_SESSION, BY_TERMINAL};
 use crate::style;
+use crate::text;
 use crate::world;
 
 /// Keeps a coding agent working until the work is really done.
@@ -111,8 +112,14 @@ pub fn main() -> ExitCode {
 
 /// Prints help, the version or what is wrong with the arguments.
 fn said_by_clap(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
+    // It quotes the arguments: where those would steer the terminal, its colors are given up.
+    let plain = error.render().to_string();
     let code = u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+    if !matches!(text::block(&plain), std::borrow::Cow::Borrowed(_)) {
+        errln!("{}", plain.trim_end());
+        return code;
+    }
+    let printed = error.print();
     if printed.is_err() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
 

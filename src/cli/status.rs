@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Where;
 use crate::ralph::report::Report;
 use crate::runner::report as runners;
+use crate::text;
 
 /// Show the loops of this project.
 #[derive(clap::Args)]
@@ -38,7 +39,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if args.json {
         let mut value = report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
         value["runners"] = serde_json::to_value(&runners)?;
-        outln!("{}", serde_json::to_string_pretty(&value)?);
+        outln!("{}", text::json(&serde_json::to_string_pretty(&value)?));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(report) = report {

@@ -186,7 +186,7 @@ fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
             "done": list.done(),
             "total": list.tasks.len(),
         });
-        outln!("{answer}");
+        outln!("{}", text::json(&answer.to_string()));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
@@ -220,7 +220,7 @@ fn list_as_json(job: &Job<'_>) -> Result<ExitCode> {
     let all = list.tasks.iter();
     let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
     let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-    outln!("{answer}");
+    outln!("{}", text::json(&answer.to_string()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -341,7 +341,7 @@ fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     };
     let result = checks::run(&command, &job.project.root, limit);
     if result.passed {
-        outln!("{} passes: `{command}`", task.id);
+        outln!("{} passes: `{}`", printable(&task.id), text::line(&command));
         return Ok(ExitCode::SUCCESS);
     }
     outln!("{}", failure(&result));
@@ -491,15 +491,17 @@ fn unarmed(task: &Task, command: &str, why: &str) -> String {
 
 fn not_run(task: &Task, command: &str) -> String {
     format!(
-        "The Verify command of {} was written after the loop was armed and is not run here: run it yourself: `{command}`",
-        task.id
+        "The Verify command of {} was written after the loop was armed and is not run here: run it yourself: `{}`",
+        printable(&task.id),
+        text::line(command)
     )
 }
 
 fn changed(task: &Task, known: &str) -> String {
     format!(
-        "{} is not ticked: its Verify command is not the one that the loop was armed with.\nPut it back: `{known}`",
-        task.id
+        "{} is not ticked: its Verify command is not the one that the loop was armed with.\nPut it back: `{}`",
+        printable(&task.id),
+        text::line(known)
     )
 }
 
@@ -514,7 +516,7 @@ fn refusal(task: &Task, result: &CheckResult) -> String {
 
 fn failure(result: &CheckResult) -> String {
     let tail = if result.tail.is_empty() { "(it printed nothing)" } else { &result.tail };
-    format!("`{}` failed: {}\n{tail}", result.run, result.outcome)
+    format!("`{}` failed: {}\n{}", text::line(&result.run), result.outcome, text::block(tail))
 }
 
 fn missing(id: &str) -> String {

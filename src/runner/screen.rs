@@ -92,6 +92,7 @@ impl Screen {
             let style = crate::style::WARN;
             let line = format!("{}warning{}: {words}", style.render(), style.render_reset());
             // See the first lines of this file.
+            let line = text::styled(&line, &crate::style::sequences());
             let _ = writeln!(anstream::stderr(), "{line}");
         });
     }
@@ -201,6 +202,10 @@ impl Screen {
     }
 
     fn print(&self, line: &str) {
+        let line = match self.form {
+            Form::Words => text::styled(line, &crate::style::sequences()),
+            Form::Json => text::json(line),
+        };
         self.live.suspend(|| {
             let mut output = anstream::stdout().lock();
             // See the first lines of this file.

@@ -13,14 +13,12 @@ use signal_hook::iterator::Signals;
 use crate::runner::options::{Setting, Settings};
 use crate::runner::target::{self, Change, Found, Wanted};
 use crate::speckit::project::printable;
+use crate::style::SHOW_CURSOR;
 
 /// The most changes that an error lists.
 const LISTED: usize = 20;
 /// The most lines of the list to choose from that are shown at once.
 const LINES: usize = 15;
-
-/// What makes a hidden cursor visible again.
-const SHOW_CURSOR: &str = "\x1b[?25h";
 
 /// The person left the choice.
 #[derive(Debug)]

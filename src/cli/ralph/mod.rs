@@ -21,6 +21,7 @@ use crate::runner::options::{
 use crate::runner::report::{Report, live, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
 use crate::speckit::settings;
+use crate::text;
 
 pub use args::RalphArgs;
 
@@ -94,8 +95,8 @@ fn print(text: &str) -> Result<()> {
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = Report::of(root, change)?;
     match form {
-        Form::Words => print(&report.text())?,
-        Form::Json => print(&(serde_json::to_string(&report)? + "\n"))?,
+        Form::Words => print(&text::block(&report.text()))?,
+        Form::Json => print(&text::json(&(serde_json::to_string(&report)? + "\n")))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -115,7 +116,7 @@ fn play(options: &Options) -> Result<ExitCode> {
         Form::Words => outln!("{words}"),
         Form::Json => {
             let line = serde_json::json!({"event": "demo", "words": words, "folder": place});
-            outln!("{line}");
+            outln!("{}", text::json(&line.to_string()));
         }
     }
     drive::run(&change, options)

@@ -7,7 +7,6 @@ mod unfinished;
 mod wait;
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -79,10 +78,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
 /// Shows why no loop begins.
 fn tell_error(error: &anyhow::Error) {
     let style = crate::style::BAD;
-    let words = format!("{error:#}");
-    let (on, off, words) = (style.render(), style.render_reset(), crate::text::block(&words));
-    // A terminal that is gone is no reason to fail in another way.
-    let _ = writeln!(anstream::stderr(), "{on}error{off}: {words}");
+    errln!("{}error{}: {error:#}", style.render(), style.render_reset());
 }
 
 /// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and
