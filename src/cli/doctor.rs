@@ -15,9 +15,10 @@ use crate::engine::Guardrails;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
+use crate::speckit::armed;
 use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings};
-use crate::speckit::status::let_go;
+use crate::speckit::status::{Report, let_go};
 use crate::store::loops::Loops;
 use crate::store::read;
 use crate::text;
@@ -109,6 +110,7 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
     checks.push(check_hooks_allowed(&settings, surroundings));
     checks.push(check_project_switch(surroundings));
     checks.extend(check_let_go(surroundings));
+    checks.extend(check_armed(surroundings));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
@@ -335,6 +337,45 @@ fn check_project_switch(surroundings: &Surroundings) -> Check {
         );
     }
     Check::ok(name, "the loop is not switched off for this project")
+}
+
+/// What may be run for the live loops of this project, and whether its settings need trust.
+fn check_armed(surroundings: &Surroundings) -> Vec<Check> {
+    let name = "armed";
+    let Some(project) = Project::around(&surroundings.working_folder) else {
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    let untrusted = Settings::read(&project.root)
+        .is_ok_and(|settings| armed::trusted(&project.root, &settings).is_err());
+    if untrusted {
+        checks.push(Check::warn(
+            name,
+            format!("`{SETTINGS}` came with the repository, and you have not trusted its checks"),
+            "read them with `spool trust`; until then no loop is armed",
+        ));
+    }
+    let live = |status: &str| !matches!(status, "none" | "ended");
+    for feature in Report::of(&project).features.iter().filter(|it| live(&it.loop_status)) {
+        let about = text::line(&feature.name);
+        checks.push(match &feature.pin {
+            Some(pin) => Check::ok(
+                name,
+                format!(
+                    "the loop of {about} was armed by {} with {}{}",
+                    text::line(&pin.armed_by),
+                    armed::in_short(pin.checks.len(), pin.verify),
+                    armed::checks_in_words(&pin.checks)
+                ),
+            ),
+            None => Check::warn(
+                name,
+                format!("no person armed the loop of {about}: no command is run for it"),
+                "arm it with /speckit:implement or `spool start`, or end it with `spool cancel`",
+            ),
+        });
+    }
+    checks
 }
 
 /// The sessions that were not held because the loop is another's: nothing is wrong, but somebody may

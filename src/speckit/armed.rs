@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use super::TASKS;
 use super::arm::Refusal;
-use super::project::Project;
+use super::project::{Feature, Project};
 use super::settings::{SETTINGS, Settings, come_with_the_repository};
 use super::state::State;
 use crate::engine::Check;
@@ -13,6 +14,7 @@ use crate::store::loops::{Claim, Loops, RALPH, Record, VerifyCommands};
 use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
 use crate::store::trust;
 use crate::text;
+use crate::world;
 
 /// The most different Verify commands that are shown; `spool status --json` has them all.
 const SHOWN: usize = 100;
@@ -32,6 +34,13 @@ pub fn standing_of_feature(project: &Project, feature: &str) -> Standing {
         Some(claim) => Standing::of(&project.root, Whose::Feature(feature), claim.armed_at),
         None => Standing::Nobody,
     }
+}
+
+/// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
+pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
+    let pin = Pins::of(&project.root).ok()?.read(Whose::Change(&feature.name)).ok()??;
+    let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
+    (is_its && pin.process > 0 && world::is_alive(pin.process)).then_some(pin)
 }
 
 /// Returns whether git tracks the settings that a loop is to be armed with. Their checks came with the

@@ -457,14 +457,17 @@ pub enum Proof {
 /// commands that a person armed are run.
 pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
     let command = task.verify_command(text);
-    let standing = armed::standing_of_feature(project, &feature.name);
+    let (standing, whose) = match armed::standing_of_feature(project, &feature.name) {
+        Standing::Armed(pin) => (Standing::Armed(pin), Whose::Feature(&feature.name)),
+        other => match armed::pin_of_runner(project, feature) {
+            Some(pin) => (Standing::Armed(Box::new(pin)), Whose::Change(&feature.name)),
+            None => (other, Whose::Feature(&feature.name)),
+        },
+    };
     let commands = match &standing {
-        Standing::Armed(pin) => {
-            let whose = Whose::Feature(&feature.name);
-            Pins::of(&project.root)
-                .and_then(|pins| pins.verify(whose, pin))
-                .map_err(|it| it.to_string())
-        }
+        Standing::Armed(pin) => Pins::of(&project.root)
+            .and_then(|pins| pins.verify(whose, pin))
+            .map_err(|it| it.to_string()),
         Standing::Nobody => Err("no person armed a loop for it".to_owned()),
         Standing::Unknown(why) => Err(why.clone()),
     };

@@ -18,6 +18,7 @@ mod private;
 mod process;
 mod promises;
 mod ran;
+mod safety;
 mod spec_000;
 mod spec_001;
 mod spec_004;

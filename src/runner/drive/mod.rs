@@ -2,6 +2,7 @@
 
 mod gather;
 mod iteration;
+mod pin;
 mod tell;
 mod unfinished;
 mod wait;
@@ -63,6 +64,10 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         drive => drive?,
     };
     drive.greet(&version);
+    let pinned = pin::pin(change);
+    if let Some((_, words)) = &pinned {
+        drive.screen.tell("armed", words, serde_json::json!({}));
+    }
     if let Some(words) = left {
         drive.screen.warn(&words);
     }
