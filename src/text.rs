@@ -13,6 +13,9 @@ const SHOWN: char = '\u{fffd}';
 /// Returns a text as one line that a terminal only shows: line breaks and tabs become blanks, what would
 /// steer it or cannot be seen becomes `�`, and what is longer than 4,096 characters ends with `…`.
 pub fn line(text: &str) -> Cow<'_, str> {
+    if is_ascii_line(text) && text.len() <= LONGEST_LINE {
+        return Cow::Borrowed(text);
+    }
     if !text.contains(|letter| is_break(letter) || is_hidden(letter))
         && text.chars().nth(LONGEST_LINE).is_none()
     {
@@ -23,6 +26,9 @@ pub fn line(text: &str) -> Cow<'_, str> {
 
 /// Returns the same in at most `most` characters, the last of them `…` when there is more.
 pub fn title(text: &str, most: usize) -> String {
+    if is_ascii_line(text) && text.len() <= most {
+        return text.to_owned();
+    }
     shortened(in_a_line(text), most)
 }
 
@@ -143,6 +149,11 @@ pub fn fit(line: &str, most: usize) -> Cow<'_, str> {
         short.push('…');
     }
     Cow::Owned(short)
+}
+
+/// Whether a text is nothing but ASCII that is shown as it is: nearly every one is, and that is soon seen.
+fn is_ascii_line(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn in_a_line(text: &str) -> impl Iterator<Item = char> {
