@@ -23,6 +23,8 @@ pub struct Report {
     pub project: String,
     /// Whether loops are switched on here.
     pub enabled: bool,
+    /// Why the settings cannot be used, with the line, empty when they can: then nothing can be armed.
+    pub settings_problem: String,
     /// The features that have a state file or a loop, and the current one.
     pub features: Vec<FeatureReport>,
 }
@@ -96,10 +98,12 @@ impl Report {
             })
             .collect();
         features.sort_by_key(|report| (!report.current, report.name.clone()));
+        let settings = Settings::read(&project.root);
         Self {
             version: 1,
             project: project.root.display().to_string(),
-            enabled: !Settings::switch_off(&project.root),
+            enabled: !settings.as_ref().is_ok_and(|settings| !settings.enabled),
+            settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),
             features,
         }
     }
@@ -109,6 +113,9 @@ impl Report {
         let mut text = format!("Project: {}\n", printable(&self.project));
         if !self.enabled {
             text.push_str("Loops are switched off by .claude/ralph-speckit.local.md\n");
+        }
+        if !self.settings_problem.is_empty() {
+            let _ = writeln!(text, "Nothing can be armed: {}", printable(&self.settings_problem));
         }
         if self.features.is_empty() {
             text.push_str("No feature has a loop. Start one with /speckit:implement in Claude Code, or `spool start`.\n");

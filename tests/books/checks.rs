@@ -190,3 +190,13 @@ fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
         assert_ne!(project.status()["reason"], "completed", "{what}");
     }
 }
+
+#[test]
+fn s3_status_names_what_is_wrong_with_the_settings() {
+    let project = Project::armed(FOUR);
+    assert_eq!(project.spool(&["status", "--json"]).json()["settings_problem"], "");
+    project.write(".claude/ralph-speckit.local.md", "---\ncheck:\n  - exit 7\n---\n");
+    let status = project.spool(&["status"]).ok();
+    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: `check` is no key that is known here. Did you mean `checks`?\n";
+    assert!(status.contains(wanted), "{status}");
+}
