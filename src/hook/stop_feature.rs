@@ -299,6 +299,7 @@ impl Seat<'_> {
             return Ok(Judged::RunChecks(contract.checks, Box::new(seen)));
         }
         let judgement = decide(&contract, &self.record.ledger, &seen);
+        armed::may_end(&project.root, &standing, &judgement.verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript() {
             self.record.transcript = path_of(Some(&path));

@@ -112,6 +112,7 @@ impl Seat<'_> {
     ) -> io::Result<Answer> {
         let before = self.folder.record()?.unwrap_or_default();
         let judgement = decide(contract, &self.record.ledger, seen);
+        armed::may_end(&self.scene.project.root, standing, &judgement.verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = self.scene.event.transcript() {
             self.record.transcript = path_of(Some(&path));

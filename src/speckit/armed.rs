@@ -9,7 +9,7 @@ use super::arm::Refusal;
 use super::project::{Feature, Project};
 use super::settings::{SETTINGS, Settings, come_with_the_repository};
 use super::state::State;
-use crate::engine::Check;
+use crate::engine::{Check, TerminalReason, Verdict};
 use crate::store::loops::{Claim, Loops, RALPH, Record, VerifyCommands};
 use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
 use crate::store::trust;
@@ -60,6 +60,25 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
         "nothing is armed: `{SETTINGS}` came with the repository (git tracks it), and {why}:\n{}\nWhen you would type these commands yourself, run `spool trust` in a terminal; otherwise remove them.",
         shown.join("\n")
     )))
+}
+
+/// Returns nothing; an error when an end hangs on what was armed, and that stands outside of the project and
+/// cannot be read at the moment: without it a loop would end without its checks, or too early.
+pub fn may_end(root: &Path, standing: &Standing, verdict: &Verdict) -> io::Result<()> {
+    let Verdict::End(reason) = verdict else { return Ok(()) };
+    let hangs_on_it = matches!(
+        reason,
+        TerminalReason::Completed
+            | TerminalReason::MaxIters { .. }
+            | TerminalReason::TaskFailed { .. }
+    );
+    match standing {
+        // Where there is no such place, nothing was kept there.
+        Standing::Unknown(why) if hangs_on_it && Pins::of(root).is_ok() => {
+            Err(io::Error::other(why.clone()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns whose pin belongs to a record.

@@ -150,7 +150,7 @@ impl Bench {
     }
 
     /// The path of that file.
-    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    #[allow(dead_code, reason = "not all tests that share this look at it")]
     pub fn pin_path(&self, name: &str) -> Option<PathBuf> {
         let projects = self.home().join(".local/state/ralph-speckit/projects");
         let folders = fs::read_dir(projects).into_iter().flatten().flatten();

@@ -86,3 +86,23 @@ fn l4_a_hook_with_few_files_to_open_renames_nothing_and_ends_no_loop() {
     }
     assert!(bench.stop("s1").run().is_block());
 }
+
+#[test]
+fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_checks() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
+    bench.implement("s1", "").context();
+    for id in ["T002", "T003"] {
+        bench.tick(id);
+    }
+    let pin = bench.pin_path("feature-001-login").unwrap();
+    let aside = pin.with_extension("aside");
+    fs::rename(&pin, &aside).unwrap();
+    fs::create_dir(&pin).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("cannot be read or written"), "{stop}");
+    assert_eq!(bench.record("s1").ledger.ended, None, "complete without its check");
+    fs::remove_dir(&pin).unwrap();
+    fs::rename(&aside, &pin).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("Check failed: `test -e src/built`"), "{stop}");
+}
