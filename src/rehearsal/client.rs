@@ -21,6 +21,7 @@ pub struct Client {
     project: PathBuf,
     model_url: String,
     home: Home,
+    permission_mode: Option<String>,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     limit: Duration,
@@ -43,6 +44,7 @@ impl Client {
             project: project.to_owned(),
             model_url: model_url.to_owned(),
             home: Home::Temporary(Arc::new(temporary)),
+            permission_mode: None,
             arguments: Vec::new(),
             environment: Vec::new(),
             limit: Duration::from_mins(2),
@@ -53,6 +55,13 @@ impl Client {
     #[must_use]
     pub fn home(mut self, home: &Path) -> Client {
         self.home = Home::Given(home.to_owned());
+        self
+    }
+
+    /// Asks for permissions in this mode, such as `default` or `acceptEdits`; without it, every tool is allowed.
+    #[must_use]
+    pub fn permission_mode(mut self, mode: &str) -> Client {
+        self.permission_mode = Some(mode.to_owned());
         self
     }
 
@@ -148,7 +157,12 @@ impl Client {
     /// Also for a caller that runs it under a terminal of its own.
     pub fn command(&self, first: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(first).arg("--dangerously-skip-permissions").args(&self.arguments);
+        command.args(first);
+        match &self.permission_mode {
+            Some(mode) => command.args(["--permission-mode", mode]),
+            None => command.arg("--dangerously-skip-permissions"),
+        };
+        command.args(&self.arguments);
         command.current_dir(&self.project).env_clear();
         // The environment is cleared because a person's own keys, proxies and settings have no place in a rehearsal.
         if let Some(path) = world::raw_variable("PATH") {

@@ -15,6 +15,7 @@ mod packaging;
 mod pausing;
 mod ralph;
 mod rehearsal;
+mod safety;
 mod screen;
 mod support;
 mod the_loop;
