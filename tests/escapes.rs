@@ -375,6 +375,12 @@ fn s7_nothing_that_is_printed_steers_a_terminal() {
     project.hook(&project.typed(SESSION, "speckit:implement", ""), &mut faults);
     let (lines, loops) = (all_arguments(), all_loops());
     ask_all(&project, &mut faults);
+    // A color alone, which clap takes out of its plain text.
+    for arguments in
+        [&["x\u{1b}[7;35my"][..], &["status", "--x\u{1b}[7;35m"], &["log", "-n", "\u{1b}[7;35m"]]
+    {
+        project.spool(None, arguments, &mut faults);
+    }
     run_all(&project, &lines, &mut faults);
     run_all(&project, &loops, &mut faults);
     fs::write(project.beside("home/fail"), "").unwrap();

@@ -115,7 +115,8 @@ fn said_by_clap(error: &clap::Error) -> ExitCode {
     // It quotes the arguments: where those would steer the terminal, its colors are given up.
     let plain = error.render().to_string();
     let code = u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
-    if !matches!(text::block(&plain), std::borrow::Cow::Borrowed(_)) {
+    // Its plain text has lost colors that came with an argument: the arguments themselves are looked at.
+    if !std::env::args_os().all(|argument| text::is_plain(&argument.to_string_lossy())) {
         errln!("{}", plain.trim_end());
         return code;
     }
