@@ -73,8 +73,13 @@ fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
         reason.reason()
     );
     project.agent_works();
-    // It insists: what is left of the list is done. The journal has what happened.
-    project.stop(ALL).silent();
+    // It insists: what is left of the list is done, and the person reads what is gone from it.
+    let stop = project.stop(ALL);
+    assert!(
+        stop.told().contains("gone from tasks.md at the end: T002, T003, T004."),
+        "{}",
+        stop.told()
+    );
     assert_eq!(project.status()["reason"], "completed");
     let told = project.log().iter().any(|entry| entry["words"].to_string().contains("T002"));
     assert!(told, "{:#?}", project.log());

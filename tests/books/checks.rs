@@ -75,7 +75,8 @@ fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
     assert!(project.stop(ALL).reason().contains("taken out of tasks.md: T002"));
     assert!(!project.root.join("runs").exists());
     project.agent_works();
-    project.stop(ALL).silent();
+    let stop = project.stop(ALL);
+    assert!(stop.told().contains("gone from tasks.md at the end: T002."), "{}", stop.told());
     assert!(project.root.join("runs").exists());
 }
 
