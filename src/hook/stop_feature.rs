@@ -81,14 +81,18 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let claim = loops.read_claim(&feature.name)?;
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
-    if let Some(answer) = claim.as_ref().and_then(over) {
-        if complete_end(loops, &feature.name, event.session())? {
+    if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
+        if complete_end(loops, claim, event.session())? {
             return turn(scene, None, None).map(Option::unwrap_or_default);
         }
         // Whoever ended the loop may have been killed before its claim was closed.
-        let unclosed = earlier.as_ref().filter(|_| claim.is_some_and(|it| it.closed.is_none()));
-        let _closed = unclosed.map(|record| close_claim(loops, record));
-        note_let_go(loops, loops.claim(&feature.name).as_ref(), event.session());
+        match earlier.as_ref().filter(|_| claim.closed.is_none()) {
+            Some(record) => {
+                let _closed = close_claim(loops, record);
+                note_let_go(loops, loops.claim(&feature.name).as_ref(), event.session());
+            }
+            None => note_let_go(loops, Some(claim), event.session()),
+        }
         return Ok(answer);
     }
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {

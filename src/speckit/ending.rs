@@ -98,12 +98,14 @@ fn end_record(
 
 /// Completes an end that did not reach the record of this session, because its writer was killed or a disk
 /// was full; returns whether there was one. Only then is anything written.
-pub fn complete_end(loops: &Loops, feature: &str, session: &str) -> io::Result<bool> {
-    if !loops.claim(feature).is_some_and(|claim| is_to_be_told(&claim, session)) {
+///
+/// `claim` is the feature's as it was just read; it is read again under the lock.
+pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<bool> {
+    if !is_to_be_told(claim, session) {
         return Ok(false);
     }
     let _lock = loops.lock()?;
-    let claim = loops.read_claim(feature)?.filter(|claim| is_to_be_told(claim, session));
+    let claim = loops.read_claim(&claim.about)?.filter(|claim| is_to_be_told(claim, session));
     let Some((claim, reason)) = claim.and_then(|claim| Some((claim.clone(), claim.reason?))) else {
         return Ok(false);
     };
