@@ -13,6 +13,8 @@ use crate::world;
 
 /// The most that is read of the log of the head, in bytes.
 const MOST: u64 = 256 << 10;
+/// How many folders are looked at for a repository, as many as for a project.
+const LEVELS: usize = 64;
 
 /// How the lines of the log begin that tell of a new commit; merges are looked at more closely.
 const COMMITS: [&[u8]; 7] = [
@@ -87,11 +89,15 @@ fn is_commit(line: &[u8], not_before: u64) -> bool {
     time.is_some_and(|time| time >= not_before)
 }
 
+/// Returns the top of the work tree that a folder is in, at most 64 folders up, `None` without one.
+pub fn top_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().take(LEVELS).find(|folder| folder.join(".git").exists())
+}
+
 /// Returns the folder with the repository's data, `None` without one; in a work tree `.git` is a file
 /// that names it.
 pub fn repository_of(root: &Path) -> Option<PathBuf> {
-    let git =
-        root.ancestors().take(8).map(|folder| folder.join(".git")).find(|git| git.exists())?;
+    let git = top_of(root)?.join(".git");
     if git.is_dir() {
         return Some(git);
     }

@@ -5,15 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::commits::repository_of;
+use super::commits::{repository_of, top_of};
 use super::pattern::Pattern;
 use crate::store::read;
 use crate::world;
 
 /// The most that is read of one list, in bytes.
 pub const MOST: u64 = 1 << 20;
-/// How far up a repository is looked for.
-const LEVELS: usize = 64;
 /// What holds no work where there is no git. A `.gitignore` that says `!target/` takes a name out.
 const WITHOUT_GIT: &str = "\
 node_modules/
@@ -96,8 +94,8 @@ impl Repository {
             rules: Rc::new(Rules::default()).with(WITHOUT_GIT.as_bytes(), 0),
             ..Self::default()
         };
-        let top = folder.ancestors().take(LEVELS).find(|it| it.join(".git").exists());
-        let Some((top, data)) = top.and_then(|top| Some((top, repository_of(top)?))) else {
+        let Some((top, data)) = top_of(folder).and_then(|top| Some((top, repository_of(top)?)))
+        else {
             return without_git();
         };
         let mut rules = rules_of_all_folders(&data);

@@ -35,7 +35,7 @@ pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
 }
 
 /// Returns whether git tracks the file of this name, relative to the top of the work tree and without regard to
-/// case; `None` where the index cannot be read or understood.
+/// case, or a link or a submodule that one of its folders is; `None` where the index cannot be read or understood.
 pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
     let index = repository.join("index");
     let is_shared = |path: &PathBuf| {
@@ -52,7 +52,7 @@ pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
     let mut found = false;
     for file in files {
         let mut look = |tracked: &[u8]| {
-            found = found || tracked.eq_ignore_ascii_case(name);
+            found = found || is_or_holds(tracked, name);
             !found
         };
         let understood =
@@ -62,6 +62,14 @@ pub fn tracks(repository: &Path, name: &[u8]) -> Option<bool> {
         }
     }
     Some(found)
+}
+
+/// Whether a tracked name is this one, or that of a folder above it; a folder that git has not taken apart
+/// ends with a slash.
+fn is_or_holds(tracked: &[u8], name: &[u8]) -> bool {
+    let tracked = tracked.strip_suffix(b"/").unwrap_or(tracked);
+    name.get(..tracked.len()).is_some_and(|start| start.eq_ignore_ascii_case(tracked))
+        && matches!(name.get(tracked.len()), None | Some(b'/'))
 }
 
 fn broken() -> io::Error {

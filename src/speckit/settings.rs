@@ -115,15 +115,29 @@ pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) 
     checks
 }
 
-/// Returns whether the settings of the project at `root` come with its repository: git tracks them, or its index
-/// cannot be understood. Nobody on this machine may have read them.
+/// Returns whether the settings of the project at `root` come with a repository: git tracks them, the file that
+/// a link leads to, or a link or submodule on the way there, or its index cannot be understood. Nobody on this
+/// machine may have read them.
 pub fn come_with_the_repository(root: &Path) -> bool {
-    let Some(repository) = commits::repository_of(root) else {
+    let path = root.join(SETTINGS);
+    // Who names the file is one repository, who holds it may be another.
+    if is_tracked(root, &path) {
+        return true;
+    }
+    match path.canonicalize() {
+        Ok(real) => real.parent().is_none_or(|folder| is_tracked(folder, &real)),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether the repository that a folder is in tracks a file below it, or may track it.
+fn is_tracked(folder: &Path, file: &Path) -> bool {
+    let Some(top) = commits::top_of(folder) else {
         return false;
     };
-    let top = root.ancestors().find(|folder| folder.join(".git").exists());
-    let inside = top.and_then(|top| root.strip_prefix(top).ok()).unwrap_or(Path::new(""));
-    let name = inside.join(SETTINGS);
+    let (Some(repository), Ok(name)) = (commits::repository_of(top), file.strip_prefix(top)) else {
+        return true;
+    };
     index::tracks(&repository, name.as_os_str().as_encoded_bytes()).unwrap_or(true)
 }
 

@@ -348,3 +348,62 @@ fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
     std::fs::write(scratch.path().join(".git/index"), "no index").unwrap();
     assert!(come_with_the_repository(&root), "nobody can tell");
 }
+
+#[test]
+fn s2_settings_behind_a_tracked_link_in_a_submodule_or_far_below_the_top_come_with_the_repository()
+{
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path().canonicalize().unwrap();
+    let git = |folder: &std::path::Path, arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(folder).env("HOME", &scratch).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"]);
+        git.args(["-c", "protocol.file.allow=always"]).args(arguments);
+        assert!(git.output().unwrap().status.success(), "{arguments:?}");
+    };
+    let file = |path: std::path::PathBuf| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "---\n---\n").unwrap();
+    };
+    let made = |name: &str| {
+        let root = scratch.join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        git(&root, &["init", "--quiet"]);
+        root
+    };
+    // The folder is a link that git tracks, or one of a person's own to what git tracks.
+    for what in ["cfg", ".claude"] {
+        let linked = made(&format!("linked-to-{what}"));
+        file(linked.join("cfg/ralph-speckit.local.md"));
+        std::os::unix::fs::symlink("cfg", linked.join(".claude")).unwrap();
+        assert!(!come_with_the_repository(&linked), "nothing was added");
+        git(&linked, &["add", what]);
+        assert!(come_with_the_repository(&linked), "{what}");
+    }
+    // The folder is a repository by itself.
+    let inner = made("inner");
+    file(inner.join("ralph-speckit.local.md"));
+    git(&inner, &["add", "--all"]);
+    git(&inner, &["commit", "--quiet", "--message", "x"]);
+    let outer = made("outer");
+    git(&outer, &["submodule", "--quiet", "add", inner.to_str().unwrap(), ".claude"]);
+    assert!(come_with_the_repository(&outer));
+    git(&outer, &["rm", "--quiet", "--cached", ".claude"]);
+    assert!(come_with_the_repository(&outer), "its own repository tracks the file");
+    // A project that is a submodule may have settings of a person's own.
+    git(&outer, &["submodule", "--quiet", "add", inner.to_str().unwrap(), "part"]);
+    let part = outer.join("part");
+    file(part.join(SETTINGS));
+    assert!(!come_with_the_repository(&part));
+    git(&part, &["add", "--all"]);
+    assert!(come_with_the_repository(&part));
+    // As far below as a project is looked for.
+    for depth in [7, 8, 60] {
+        let top = made(&format!("deep-{depth}"));
+        let root = top.join("d/".repeat(depth));
+        file(root.join(SETTINGS));
+        assert!(!come_with_the_repository(&root));
+        git(&top, &["add", "--all"]);
+        assert!(come_with_the_repository(&root), "{depth} folders below");
+    }
+}
