@@ -113,9 +113,10 @@ fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {
     paused.into_iter().chain(background).chain(typed_cancel(typed, record)).collect()
 }
 
-/// Returns the results of the last run of the checks when nothing has happened since.
+/// Returns the results of the last run of the checks when one failed and nothing has happened since.
 ///
-/// Not every cause shows in the files that are looked at: any tool call asks for another run.
+/// Not every cause shows in the files that are looked at: any tool call asks for another run. The results are
+/// kept where the agent can write: that all have passed is never taken from there.
 pub fn still_good(
     checked: Option<&Checked>,
     seen: &Observation,
@@ -123,6 +124,9 @@ pub fn still_good(
     moment: Moment,
 ) -> Option<Checked> {
     let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
+    if checked.results.iter().all(|result| result.passed) {
+        return None;
+    }
     let same = seen.fingerprint.work == checked.fingerprint.work
         && changed_since(root, checked.since, moment) == Change::Same;
     same.then(|| checked.clone())

@@ -64,6 +64,28 @@ fn nothing_changed_is_no_reason_to_run_them_again() {
 }
 
 #[test]
+fn s1_a_pass_that_the_agent_could_have_written_is_run_again() {
+    for forged in ["passed", "nothing"] {
+        let bench =
+            armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
+        works_and_says(&bench, PROMISE).reason();
+        let path = bench.path(".claude/ralph/s1/loop.json");
+        let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let results = &mut record["assignment"]["checked"]["results"];
+        assert_eq!(results[0]["passed"], false, "{results}");
+        match forged {
+            "passed" => results[0]["passed"] = true.into(),
+            _ => *results = Value::Array(Vec::new()),
+        }
+        fs::write(&path, record.to_string()).unwrap();
+        bench.transcript("s1").assistant(PROMISE);
+        let stop = bench.stop("s1").saying(PROMISE).run();
+        assert!(stop.reason().contains("exit code 1"), "{forged}: {stop}");
+        assert_eq!(runs(&bench), 2, "{forged}");
+    }
+}
+
+#[test]
 fn the_same_failure_three_times_asks_for_another_way() {
     let bench = armed("\"Make it\" --completion-promise DONE --check 'date +%N; exit 1'");
     for _ in 0..2 {
