@@ -101,7 +101,7 @@ pub struct SettingsThen {
     pub tracked: bool,
 }
 
-/// `<loop>.verify.json`, as it stands on the disk.
+/// `verify-<loop>.json`, as it stands on the disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Verify {
@@ -197,7 +197,8 @@ impl Pins {
 
     /// Returns the path of the Verify commands that belong to a pin.
     pub fn verify_path(&self, whose: Whose<'_>) -> PathBuf {
-        self.folder.join(format!("{}.verify.json", whose.name()))
+        // No loop can have a name that makes its pin this file: each begins with what kind it is.
+        self.folder.join(format!("verify-{}.json", whose.name()))
     }
 
     /// Writes a pin with its Verify commands; nobody but the owner can read it.
@@ -380,6 +381,21 @@ mod tests {
         assert!(pins.read(WHOSE).unwrap().is_some(), "a later arming stays");
         pins.close(WHOSE, 7).unwrap();
         assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn s1_no_name_of_a_loop_makes_its_pin_a_file_of_another() {
+        let (_scratch, pins) = place();
+        let pin = armed(&pins);
+        let names = ["001-login.verify", "verify-001-login", "verify-feature-001-login"];
+        for name in names {
+            for whose in [Whose::Feature(name), Whose::Session(name), Whose::Change(name)] {
+                pins.write(whose, &Pin::default(), &VerifyCommands::new()).unwrap();
+            }
+        }
+        assert_eq!(pins.verify(WHOSE, &pin).unwrap()["T001"], "true");
+        assert_eq!(pins.read(WHOSE).unwrap(), Some(pin));
+        assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 2 * (1 + 3 * names.len()));
     }
 
     #[test]

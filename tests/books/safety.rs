@@ -20,10 +20,10 @@ fn start(project: &Project, arguments: &[&str]) -> Said {
 }
 
 /// What the person's home folder keeps for the feature of the scratch project.
-fn pin(project: &Project, name: &str) -> PathBuf {
+fn pin(project: &Project, prefix: &str) -> PathBuf {
     let projects = project.beside("home/.local/state/ralph-speckit/projects");
     let mut folders = fs::read_dir(projects).unwrap();
-    folders.next().unwrap().unwrap().path().join(format!("feature-{FEATURE}.{name}"))
+    folders.next().unwrap().unwrap().path().join(format!("{prefix}feature-{FEATURE}.json"))
 }
 
 /// Neither `verify` nor `done` runs the trap's command; each names it.
@@ -116,10 +116,10 @@ fn s1_notes_that_are_missing_or_broken_run_nothing() {
 
 #[test]
 fn s1_what_was_armed_is_out_of_reach_and_where_it_cannot_be_read_nothing_runs() {
-    for name in ["json", "verify.json"] {
+    for prefix in ["", "verify-"] {
         for bytes in [None, Some(""), Some("{"), Some("[]")] {
             let project = Project::armed(TRAP);
-            let path = pin(&project, name);
+            let path = pin(&project, prefix);
             assert!(!path.starts_with(&project.root));
             match bytes {
                 None => fs::remove_file(&path).unwrap(),
