@@ -48,6 +48,25 @@ pub struct Unreadable {
     pub why: String,
     /// Tells one broken content from another.
     pub hash: u64,
+    /// Whether there is a content at all.
+    pub content: Found,
+}
+
+/// What was found of a file that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A content that is none of ours.
+    Broken,
+    /// Nothing: it cannot be opened at the moment, and may be as good as ever.
+    Nothing,
+}
+
+impl Unreadable {
+    /// A file that cannot be opened; no two times are the same, for nobody knows what is in it.
+    fn unopened(path: PathBuf, why: String) -> Self {
+        let hash = hash_of(format!("{why} {}", world::now()).as_bytes());
+        Self { path, why, hash, content: Found::Nothing }
+    }
 }
 
 /// Where the work stands, in the words of spec 003.
@@ -91,14 +110,13 @@ impl Desk {
             Err(NoState::Missing) => (State::default(), None),
             Ok(state) => (state, None),
             Err(NoState::Unopened { why }) => {
-                let hash = hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);
-                (State::default(), Some(Unreadable { path, why, hash }))
+                (State::default(), Some(Unreadable::unopened(path, why)))
             }
             Err(NoState::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);
-                (State::default(), Some(Unreadable { path, why, hash }))
+                (State::default(), Some(Unreadable { path, why, hash, content: Found::Broken }))
             }
         };
         let mut desk = Self {
@@ -135,10 +153,16 @@ impl Desk {
                 self.tasks = Some(list);
             }
             Err(Problem::Missing) => {}
+            Err(Problem::Refused(why))
+                if self.unreadable.is_none() && !folder.join(TASKS).is_symlink() =>
+            {
+                self.unreadable = Some(Unreadable::unopened(folder.join(TASKS), why));
+            }
             Err(problem) if self.unreadable.is_none() => {
                 let why = problem.to_string();
                 let hash = hash_of(why.as_bytes());
-                self.unreadable = Some(Unreadable { path: folder.join(TASKS), why, hash });
+                let (path, content) = (folder.join(TASKS), Found::Broken);
+                self.unreadable = Some(Unreadable { path, why, hash, content });
             }
             Err(_) => {}
         }

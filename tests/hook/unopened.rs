@@ -106,3 +106,24 @@ fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_ch
     let stop = bench.stop("s1").run();
     assert!(stop.reason().contains("Check failed: `test -e src/built`"), "{stop}");
 }
+
+#[test]
+fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_called_corrupt_and_ends_no_loop() {
+    for (name, what) in [(".speckit-state.json", "state file"), ("tasks.md", "task list")] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        let before = names(&bench);
+        let path = bench.feature_path(name);
+        for _ in 0..3 {
+            bench.transcript("s1").tool("Edit");
+            let stop = bench.stop("s1").start_without_rights(&[&path]).finish();
+            let text = stop.reason();
+            assert!(text.contains(&format!("The {what} at")), "{text}");
+            assert!(text.contains("cannot be opened") && !text.contains("orrupt"), "{text}");
+        }
+        assert_eq!(names(&bench), before, "`{name}`");
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").start_without_rights(&[]).finish();
+        assert!(stop.reason().starts_with("Continue feature"), "{stop}");
+    }
+}
