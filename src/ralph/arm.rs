@@ -12,7 +12,7 @@ use crate::evidence::commits;
 use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::armed;
 use crate::speckit::settings::{Settings, with_more};
-use crate::store::closing::end_entry;
+use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
 use crate::store::pins::{BY_COMMAND, Pin, Pins, SettingsThen, Whose};
@@ -100,12 +100,13 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let note = armed::pin(pins, whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
-    loops.note_all(armer.session, &entries).map_err(unwritable)?;
     undo.keep();
+    // From here on it is armed, whatever the journal has.
+    let noted = not_noted(unnoted(loops.note_all(armer.session, &entries)));
     let runs = armed::shown_of(&pin, &VerifyCommands::new());
     let lines = [words::armed_line(&record), runs, note.unwrap_or_default()];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
-    let line = lines.collect::<Vec<_>>().join("\n");
+    let line = lines.collect::<Vec<_>>().join("\n") + &noted;
     Ok(Armed { contract: words::start(&record, &folder), line })
 }
 

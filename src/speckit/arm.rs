@@ -212,7 +212,12 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         notes.push(NOT_A_PERSON.to_owned());
     }
     notes.extend(taken_from(&loops, &feature, armer));
-    loops.write_claim(&claim).map_err(unwritable)?;
+    let before = loops.read_claim(&feature.name).map_err(unwritable)?;
+    if before.is_none_or(|before| before.closed.is_some()) {
+        // Until the claim is open, no stop holds a session, also where nothing can be put back any more.
+        let closed = Some(TerminalReason::Stopped.name().to_owned());
+        loops.write_claim(&Claim { closed, ..claim.clone() }).map_err(unwritable)?;
+    }
     notes.extend(ended_by(&loops, &feature, armer, &mut undo).map_err(unwritable)?);
     let mut entries = Vec::new();
     if let Some(folder) = &folder {
@@ -220,12 +225,13 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         let replaced = bind(project, folder, &claim, armer, &desk).map_err(unwritable)?;
         entries.extend(replaced);
     }
-    // The phase comes last: until then no stop finds anything to hold a session for.
     state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
-    entries.push(armed_entry(&claim, armer, &pin, &commands));
-    let session = armer.session.unwrap_or(TERMINAL);
-    loops.note_all(session, &entries).map_err(unwritable)?;
+    loops.write_claim(&claim).map_err(unwritable)?;
     undo.keep();
+    // From here on it is armed, whatever the journal has.
+    entries.push(armed_entry(&claim, armer, &pin, &commands));
+    let noted = loops.note_all(armer.session.unwrap_or(TERMINAL), &entries);
+    notes.extend(noted.err().map(|error| format!("It is not in the journal: {error}.")));
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),

@@ -7,12 +7,11 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 /// What arming writes, in the order in which it does.
-const WRITTEN: [&str; 5] = [
+const WRITTEN: [&str; 4] = [
     ".claude/ralph/claims/001-login.json",
     ".claude/ralph/s1/open-tasks.json",
     ".claude/ralph/s1/loop.json",
     ".specify/specs/001-login/.speckit-state.json",
-    ".claude/ralph/s1/journal.jsonl",
 ];
 
 /// Puts a link to a good file in the place of a file: it can be read, and is never written.
@@ -109,4 +108,17 @@ fn l3_a_refused_arming_from_a_session_with_another_feature_ends_no_loop() {
     assert_eq!(all_but_locks(&bench), before);
     let stop = bench.stop("s1").run();
     assert!(stop.reason().starts_with("Continue feature: 001-login"), "{stop}");
+}
+
+#[test]
+fn l3_an_arming_that_is_not_in_the_journal_is_armed_and_says_so() {
+    for command in ["speckit:implement", "speckit:ralph-loop"] {
+        let bench = Bench::ready();
+        fs::create_dir_all(bench.path(".claude/ralph/s1/journal.jsonl")).unwrap();
+        let task = if command == "speckit:ralph-loop" { "Make it" } else { "" };
+        let answer = bench.command("s1", command, task).run();
+        let said = format!("{}{}", answer.context(), answer.message());
+        assert!(said.contains("It is not in the journal"), "{answer}");
+        assert!(bench.record("s1").ledger.is_live());
+    }
 }
