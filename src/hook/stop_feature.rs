@@ -98,6 +98,9 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
         return Ok(Answer::silent());
     };
+    if let Err(error) = desk.opened() {
+        return Ok(Answer::silent().log(&error.to_string()));
+    }
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &desk, event, &mut trial);
@@ -247,6 +250,7 @@ impl Seat<'_> {
         let Some(desk) = desk.or_else(|| self.desk_without_state()) else {
             return self.state_gone();
         };
+        desk.opened()?;
         let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
         // Another phase, or armed for another feature since the files were read.
         let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());

@@ -230,8 +230,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     undo.keep();
     // From here on it is armed, whatever the journal has.
     entries.push(armed_entry(&claim, armer, &pin, &commands));
-    let noted = loops.note_all(armer.session.unwrap_or(TERMINAL), &entries);
-    notes.extend(noted.err().map(|error| format!("It is not in the journal: {error}.")));
+    let in_journal = loops.note_all(armer.session.unwrap_or(TERMINAL), &entries);
+    notes.extend(in_journal.err().map(|error| format!("It is not in the journal: {error}.")));
     let next = tasks.open().next().map(|task| task.id.clone()).unwrap_or_default();
     Ok(Armed {
         open: tasks.open().count(),

@@ -1,5 +1,6 @@
 //! Gathering: one stop of a speckit loop as an observation for the engine.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,9 +63,8 @@ pub enum Found {
 }
 
 impl Unreadable {
-    /// A file that cannot be opened; no two times are the same, for nobody knows what is in it.
     fn unopened(path: PathBuf, why: String) -> Self {
-        let hash = hash_of(format!("{why} {}", world::now()).as_bytes());
+        let hash = hash_of(why.as_bytes());
         Self { path, why, hash, content: Found::Nothing }
     }
 }
@@ -129,6 +129,17 @@ impl Desk {
         };
         desk.read_tasks(deadline);
         desk
+    }
+
+    /// Returns an error for a file that cannot be opened at the moment: nothing can be judged by it, and
+    /// nothing is wrong with it.
+    pub fn opened(&self) -> io::Result<()> {
+        match self.unreadable.as_ref().filter(|it| it.content == Found::Nothing) {
+            Some(Unreadable { path, why, .. }) => {
+                Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the same files under the limits of the loop that was armed.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::observe::{Desk, Found, Place};
+use super::observe::{Desk, Place};
 use super::project::printable;
 use super::{PROGRESS, SIGNAL, STATE, TASKS};
 use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
@@ -149,16 +149,6 @@ pub fn corrupt(desk: &Desk) -> String {
     };
     let path = shortened(&unreadable.path.display().to_string());
     let what = if unreadable.path.ends_with(TASKS) { "task list" } else { "state file" };
-    if unreadable.content == Found::Nothing {
-        return limited(format!(
-            "ERROR: The {what} at {path} cannot be opened\n\n\
-             Feature: {}\nProblem: {}\n\n\
-             It may be as good as ever. Make it readable (`chmod u+rw`), then continue with the work. If that is \
-             not for you to do, say what a person must do.",
-            desk.feature.name,
-            printable(&unreadable.why),
-        ));
-    }
     limited(format!(
         "ERROR: Corrupt {what} at {path}\n\n\
          Feature: {}\nProblem: {}\n\n\
