@@ -171,7 +171,7 @@ fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
     let mut running = bench.ralph("").start();
     running.wait_for("-- iteration 1");
     let other = bench.spool("ralph --change 003-01_other --harness-command agent x");
-    other.run().with_code(1).warns("a runner works in this work tree already");
+    other.run().with_code(12).warns("a runner works in this work tree already");
     let ran = bench.spool("status").run().with_code(0);
     ran.says(CHANGE);
     assert!(!ran.output.contains("003-01_other"), "{ran:?}");

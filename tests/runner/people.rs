@@ -66,12 +66,12 @@ fn a_second_runner_is_refused_and_told_of_the_first() {
     running.wait_for("-- iteration 1");
     let before = bench.state();
     let process = format!("process {}", running.id());
-    let second = bench.ralph("").run().with_code(1);
+    let second = bench.ralph("").run().with_code(12);
     second.warns(&format!("a runner works on the change `{CHANGE}` already: {process}"));
     second.warns(&format!("end it with `spool stop --change {CHANGE}`"));
     // Another change in the same work tree would write the same file.
     let call = bench.spool("ralph Other --change 003-01_other --harness-command agent");
-    let second = call.run().with_code(1);
+    let second = call.run().with_code(12);
     second.warns(&format!(
         "a runner works in this work tree already, on the change `{CHANGE}`: {process}"
     ));
