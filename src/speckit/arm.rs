@@ -192,6 +192,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
+    let last = pins.as_ref().ok().and_then(|pins| pins.read(Whose::Feature(&feature.name)).ok()?);
+    notes.extend(lower_limits(&mut state, &tasks, request, last.map(|pin| pin.limits)));
     fill(&mut state, &feature, &tasks, request);
     let claim = Claim {
         session: armer.session.map(str::to_owned),
@@ -386,6 +388,47 @@ fn state_to_start_from(
     }
 }
 
+/// How many iterations so many tasks get: the schema's default of 100 would end a long list early.
+fn enough_iterations(tasks: usize) -> u32 {
+    u32::try_from(tasks).unwrap_or(u32::MAX).saturating_mul(3).max(Limits::default().max_iterations)
+}
+
+/// Lowers limits of the state file that are above the default, unless a person asks for them now or did so for
+/// the loop that still runs: the file may have come with the repository, and the agent can write it. Returns
+/// what the person should know of it.
+fn lower_limits(
+    state: &mut State,
+    tasks: &TaskList,
+    request: &Request,
+    last: Option<Limits>,
+) -> Vec<String> {
+    let last = last.unwrap_or_default();
+    let default = Limits::default();
+    // What an earlier arming gave the whole list is not above the default.
+    let iterations = enough_iterations(tasks.tasks.len()).max(last.max_iterations);
+    let attempts = default.max_task_iterations.max(last.max_task_iterations);
+    let mut notes = Vec::new();
+    let asked = state.max_global_iterations();
+    if request.max_iterations.is_none() && asked > iterations {
+        let lower = enough_iterations(tasks.open().count());
+        state.set("maxGlobalIterations", lower);
+        notes.push(lowered(asked, lower, "iterations", "--max-iterations"));
+    }
+    let asked = state.max_task_iterations();
+    if request.max_task_iterations.is_none() && asked > attempts {
+        let lower = default.max_task_iterations;
+        state.set("maxTaskIterations", lower);
+        notes.push(lowered(asked, lower, "attempts a task", "--max-task-iterations"));
+    }
+    notes
+}
+
+fn lowered(asked: u32, lower: u32, what: &str, flag: &str) -> String {
+    format!(
+        "The state file asked for {asked} {what}; a limit above the default has to be typed, so it is {lower} now (to change it: `{flag} N`)."
+    )
+}
+
 /// Fills in the fields that spec 003's schema names; all others stay.
 fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Request) {
     let digits = feature.name.bytes().take_while(u8::is_ascii_digit).count();
@@ -402,8 +445,7 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
     state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);
-    // The schema's default of 100 would end a long list early.
-    let enough = (tasks.open().count() as u64 * 3).max(100);
+    let enough = enough_iterations(tasks.open().count());
     if state.max_global_iterations() == 0 || !state.has("maxGlobalIterations") {
         state.set("maxGlobalIterations", enough);
     }

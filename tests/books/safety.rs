@@ -293,6 +293,40 @@ fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
 }
 
 #[test]
+fn s9_a_limit_above_the_default_is_armed_only_where_a_person_typed_it() {
+    let most = 4_294_967_295_u32;
+    let asked =
+        json!({"phase": "planning", "maxGlobalIterations": most, "maxTaskIterations": most});
+    let limits = |project: &Project| {
+        let limits = project.status()["pin"]["limits"].clone();
+        (
+            limits["max_iterations"].as_u64().unwrap(),
+            limits["max_task_iterations"].as_u64().unwrap(),
+        )
+    };
+    let project = Project::with(PLAIN);
+    fs::write(project.state_path(), asked.to_string()).unwrap();
+    let said = start(&project, &[]).ok();
+    for words in ["asked for 4294967295 iterations", "asked for 4294967295 attempts a task"] {
+        assert!(said.contains(words), "{words} not in {said}");
+    }
+    assert_eq!(limits(&project), (100, 5));
+    assert_eq!(project.state()["maxGlobalIterations"], 100);
+    // What is typed counts, and again while that loop runs; what the file says above that does not.
+    let said = start(&project, &["--max-iterations", "300", "--max-task-iterations", "9"]).ok();
+    assert!(!said.contains("asked for"), "{said}");
+    assert!(!start(&project, &[]).ok().contains("asked for"));
+    assert_eq!(limits(&project), (300, 9));
+    project.set_state(&json!({"maxGlobalIterations": 301, "maxTaskIterations": 10}));
+    assert!(start(&project, &[]).ok().contains("asked for 301 iterations"));
+    assert_eq!(limits(&project), (100, 5));
+    // What is below the default may come from the file.
+    project.set_state(&json!({"maxGlobalIterations": 7, "maxTaskIterations": 2}));
+    assert!(!start(&project, &[]).ok().contains("asked for"));
+    assert_eq!(limits(&project), (7, 2));
+}
+
+#[test]
 fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
     let project = Project::armed(PLAIN);
     project.stop("Not yet.").reason();

@@ -187,7 +187,7 @@ fn a_corrupt_state_file_is_kept_aside() {
 fn arming_keeps_fields_and_limits_and_starts_the_counters_anew() {
     let bench = Bench::ready().state(&json!({"custom": {"a": [1]}, "phase": "tasks",
         "taskIndex": 9, "totalTasks": 9, "taskIteration": 4, "globalIteration": 77,
-        "maxGlobalIterations": 200, "maxTaskIterations": 8, "awaitingApproval": true}));
+        "maxGlobalIterations": 60, "maxTaskIterations": 3, "awaitingApproval": true}));
     bench.implement("s1", "");
     let state = bench.read_state();
     assert_eq!(state["custom"], json!({"a": [1]}));
@@ -197,8 +197,8 @@ fn arming_keeps_fields_and_limits_and_starts_the_counters_anew() {
         ("totalTasks", json!(3)),
         ("taskIteration", json!(1)),
         ("globalIteration", json!(1)),
-        ("maxGlobalIterations", json!(200)),
-        ("maxTaskIterations", json!(8)),
+        ("maxGlobalIterations", json!(60)),
+        ("maxTaskIterations", json!(3)),
         ("awaitingApproval", json!(false)),
     ] {
         assert_eq!(state[field], value, "{field}");
