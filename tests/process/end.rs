@@ -211,3 +211,13 @@ fn marked(words: &str) -> usize {
     });
     ids.filter(|id| has(id, "environ") || has(id, "cmdline")).count()
 }
+
+#[test]
+fn h6_a_hangup_that_is_ignored_above_these_tests_still_reaches_what_they_start() {
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", "trap '' HUP; exec timeout 60 \"$0\" --exact \"$1\""]);
+    shell.arg(std::env::current_exe().unwrap());
+    let outcome = shell.arg("end::a_closed_terminal_ends_the_tree").output().unwrap();
+    let said = String::from_utf8_lossy(&outcome.stdout);
+    assert!(outcome.status.success() && said.contains("1 passed"), "{outcome:?}");
+}
