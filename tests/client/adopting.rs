@@ -26,8 +26,8 @@ fn record(project: &Project, session: &str) -> Value {
     serde_json::from_str(&project.read(&format!(".claude/ralph/{session}/loop.json"))).unwrap()
 }
 
-/// Dates everything that the old session left two hours back.
-fn let_time_pass(project: &Project) {
+/// Dates everything that the old session left two hours back, what was pinned for it too.
+fn let_time_pass(project: &Project, client: &Client) {
     let mut left = record(project, OLD);
     for field in ["armed_at", "seen_at"] {
         left[field] = (left[field].as_u64().unwrap() - 1000 * HOURS).into();
@@ -35,6 +35,12 @@ fn let_time_pass(project: &Project) {
     let transcript = left["transcript"].as_str().unwrap().to_owned();
     assert!(transcript.ends_with(&format!("{OLD}.jsonl")), "{transcript}");
     project.write(&format!(".claude/ralph/{OLD}/loop.json"), &left.to_string());
+    let pins = client.home_folder().join(".local/state/ralph-speckit/projects");
+    let pins = fs::read_dir(pins).unwrap().next().unwrap().unwrap().path();
+    let pin = pins.join(format!("session-{OLD}.json"));
+    let mut pinned: Value = serde_json::from_slice(&fs::read(&pin).unwrap()).unwrap();
+    pinned["armed_at"] = left["armed_at"].clone();
+    fs::write(&pin, pinned.to_string()).unwrap();
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
     let file = fs::File::options().append(true).open(transcript).unwrap();
     file.set_modified(now - Duration::from_secs(HOURS)).unwrap();
@@ -71,11 +77,14 @@ fn left_behind(version: &str, project: &Project) -> Client {
     });
     let model = model.expect("a model");
     let client = client(version, project, &model).plugin(assembled_plugin());
-    let run = client.clone().session(OLD).run("/speckit:ralph-loop \"Write two lines\"");
+    let run = client
+        .clone()
+        .session(OLD)
+        .run("/speckit:ralph-loop --min-tool-calls 2 \"Write two lines\"");
     let run = run.expect("a run");
     assert_eq!(run.exit_code, Some(1), "{}", run.describe());
     assert_eq!(project.read("lines"), "one\n");
-    let_time_pass(project);
+    let_time_pass(project, &client);
     client
 }
 
@@ -94,11 +103,7 @@ fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
         Reply::text("<promise>DONE</promise>"),
     ]);
     let model = model.expect("a model");
-    // One call is behind the loop already: what is asked for is still there in the new session.
-    let mut left = record(&project, OLD);
-    left["assignment"]["contract"]["min_tool_calls"] = 2.into();
-    project.write(&format!(".claude/ralph/{OLD}/loop.json"), &left.to_string());
-
+    // One call of two is behind the loop already: what is asked for is still there in the new session.
     let run =
         asking(&client, &model).session(NEW).run("/speckit:ralph-loop --adopt").expect("a run");
     assert!(run.is_success(), "{}", run.describe());

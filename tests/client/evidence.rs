@@ -52,6 +52,8 @@ fn a_loop_that_is_switched_off_holds_nobody(version: &str) {
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(model.main_requests().len(), 4, "{}", run.describe());
     assert_eq!(run.hook_feedbacks().len(), 1, "{}", run.describe());
-    assert_eq!(run.system_messages("Stop").len(), 1, "{}", run.describe());
+    let said = run.system_messages("Stop");
+    assert_eq!(said.len(), 2, "{}", run.describe());
+    assert!(said[1].contains("switches the loop of"), "{}", said[1]);
     assert_eq!(workshop.verdicts(), ["continue"]);
 }
