@@ -264,6 +264,20 @@ impl Run {
     }
 }
 
+impl Drop for Run {
+    /// Whoever panics while the output is handed on leaves nothing running either.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        self.family.note();
+        self.family.kill();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.family.end();
+    }
+}
+
 /// Something that can be waited for together with the pipes: the end of the program.
 #[cfg(target_os = "linux")]
 fn exit_of(child: &Child) -> Option<OwnedFd> {

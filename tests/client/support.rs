@@ -1,12 +1,14 @@
 //! What the end-to-end tests share: the pinned clients, a throw-away project, and a hook that a test writes for itself.
 
 use ralph_speckit::rehearsal::{Client, ScriptedModel};
+use ralph_speckit::world::Deadline;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Makes one test of each function for each pinned client; the function gets the client's version.
@@ -122,7 +124,9 @@ pub fn program(version: &str) -> PathBuf {
 
 /// Waits until a process is gone. One that nobody has reaped yet is gone too.
 pub fn wait_until_gone(pid: &str) {
+    let limit = Deadline::after(Duration::from_mins(1));
     loop {
+        assert!(!limit.is_over(), "process {pid} is still there after a minute");
         let listing = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps");
         let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
         if state.is_empty() || state.starts_with('Z') {
