@@ -196,12 +196,11 @@ fn kept(client: &Client, project: &Path) -> Vec<PathBuf> {
     let notes = project.join(".claude/ralph");
     let pins = client.home_folder().join(".local/state/ralph-speckit/projects");
     let of_project = fs::read_dir(pins).expect("pins").next().expect("a project").expect("pins");
-    let pin = |name: &str| of_project.path().join(format!("feature-{FEATURE}.{name}"));
     vec![
         notes.join(SESSION).join("open-tasks.json"),
         notes.join(format!("claims/{FEATURE}.json")),
-        pin("json"),
-        pin("verify.json"),
+        of_project.path().join(format!("feature-{FEATURE}.json")),
+        of_project.path().join(format!("verify-feature-{FEATURE}.json")),
     ]
 }
 
