@@ -18,7 +18,8 @@ use crate::text;
 /// Allow the commands that a repository's own files name.
 ///
 /// A settings file that git tracks, and `.spool/ralph.toml`, came with the repository: its commands are run
-/// only when you trust them, once for each content.
+/// only when you trust them, once for each content. The same holds for what `.spool/ralph.toml` says looser
+/// than your own settings: higher limits, commits, and what counts as done.
 #[derive(clap::Args)]
 pub struct TrustArgs {
     /// Show what is trusted, in all projects
@@ -62,13 +63,12 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     }
     let files = files(&roots)?;
     if files.is_empty() {
-        outln!(
-            "Neither {SETTINGS} nor {PROJECT_FILE} names a command here: there is nothing to trust."
-        );
+        outln!("Neither {SETTINGS} nor {PROJECT_FILE} has anything here that needs your trust.");
         return Ok(ExitCode::SUCCESS);
     }
     for file in &files {
-        outln!("{} runs:", file.root.join(file.name).display());
+        let verb = if file.name == PROJECT_FILE { "sets" } else { "runs" };
+        outln!("{} {verb}:", file.root.join(file.name).display());
         for command in &file.commands {
             outln!("  {}", text::block(command).trim_end().replace('\n', "\n    "));
         }
@@ -76,10 +76,10 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     if !args.yes {
         if !can_be_asked() {
             bail!(
-                "nobody can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the commands above"
+                "nobody can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the lines above"
             );
         }
-        if !confirm("Trust these commands, as they are now?")? {
+        if !confirm("Trust all of this, as it is now?")? {
             outln!("Nothing is trusted.");
             return Ok(ExitCode::FAILURE);
         }
@@ -87,7 +87,7 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     for file in files {
         trust::add(&file.root, file.name, file.commands)?;
     }
-    outln!("Trusted. When one of these commands changes, you are asked again.");
+    outln!("Trusted. When a line of these changes, you are asked again.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -132,5 +132,6 @@ fn files(roots: &[PathBuf]) -> Result<Vec<File>> {
 }
 
 fn of_runner(root: &Path) -> Result<Vec<String>> {
-    Ok(options::commands_of_project(&Options::of(vec![file::of_project(root)?])))
+    let user = file::user_file().map_or_else(|| Ok(Vec::new()), |path| file::of_user(&path))?;
+    Ok(options::needs_trust(&Options::of(vec![file::of_project(root)?, user])))
 }

@@ -1,6 +1,6 @@
-//! What the agent of a run may have `spool task` run: what the person who started the run was shown.
+//! What a run does only because a person said so: the agent's Verify commands, and what a repository's own file asks.
 
-use super::support::Bench;
+use super::support::{Bench, CHANGE};
 
 const LIST: &str = "- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n";
 
@@ -28,4 +28,78 @@ fn s1_the_agent_of_a_run_has_only_those_verify_commands_run_that_the_run_began_w
     std::fs::remove_file(bench.root.join("armed")).unwrap();
     bench.spool("task verify T001").run();
     assert!(!bench.root.join("armed").exists());
+}
+
+/// What a person has set for all projects.
+fn person(bench: &Bench, text: &str) {
+    let folder = bench.beside("home").join(".config/ralph-speckit");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("ralph.toml"), text).unwrap();
+}
+
+#[test]
+fn s2_a_repository_does_not_take_the_persons_limits_away() {
+    let bench = Bench::new();
+    bench.agent("true");
+    person(&bench, "max-iterations = 3\nmax-runtime = \"300s\"\n");
+    for (name, value) in [("max-iterations", "0"), ("no-progress", "0"), ("max-runtime", "\"0s\"")]
+    {
+        bench.write(".spool/ralph.toml", &format!("{name} = {value}\n"));
+        // A run that the file does lengthen ends all the same.
+        let ran = bench.ralph("--stall-threshold 9").run().with_code(2);
+        ran.warns(&format!("`{name}` in `")).warns("takes a limit away").warns("spool trust");
+    }
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn s2_a_limit_of_a_repository_counts_only_where_it_is_stricter() {
+    let bench = Bench::new();
+    bench.agent("true");
+    person(&bench, "max-iterations = 3\n");
+    bench.write(".spool/ralph.toml", "max-iterations = 4\n");
+    let ran = bench.ralph("").run().with_code(3);
+    ran.warns("`max-iterations` in `").warns("line 1, does not count: `4` is looser");
+    assert_eq!(bench.runs(), 3);
+    let plan = bench.spool(&format!("ralph Build --change {CHANGE} --dry-run")).run().with_code(0);
+    plan.says("  iterations: 3\n").says("does not count: max-iterations = 4 (");
+    bench.write(".spool/ralph.toml", "max-iterations = 2\n");
+    let ran = bench.ralph("").run().with_code(3);
+    assert!(!ran.errors.contains("does not count") && bench.runs() == 5, "{ran:?}");
+    bench.write(".spool/ralph.toml", "max-iterations = 4\n");
+    bench.ralph("--trust-project").run().with_code(3);
+    assert_eq!(bench.runs(), 9);
+}
+
+#[test]
+fn s2_a_repository_turns_no_commits_on_and_does_not_say_when_it_is_done() {
+    let bench = Bench::with_tasks("- [ ] T001 Begin it\n");
+    bench.agent("echo 1 > made.txt\necho x '<promise>x</promise>'");
+    for (asks, words) in [
+        ("commit = true", "lets the loop commit"),
+        ("done = \"manual\"", "says when the loop is done"),
+        ("completion-promise = \"x\"", "says when the loop is done"),
+        ("promise-match = \"anywhere\"", "says when the loop is done"),
+    ] {
+        bench.write(".spool/ralph.toml", asks);
+        let ran = bench.ralph("--max-iterations 1").run().with_code(2);
+        ran.warns(words).warns("spool trust");
+    }
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn s2_spool_trust_shows_what_makes_the_loop_looser_and_then_it_counts() {
+    let bench = Bench::new();
+    bench.agent("true");
+    person(&bench, "max-iterations = 3\n");
+    bench.write(".spool/ralph.toml", "commit = true\nmax-iterations = 4\nmax-runtime = \"1h\"\n");
+    let ran = bench.spool("trust --yes").run().with_code(0);
+    ran.says("  commit = true\n").says("  max-iterations = 4\n");
+    assert!(!ran.output.contains("max-runtime"), "{ran:?}");
+    let ran = bench.ralph("").run().with_code(3);
+    assert!(!ran.errors.contains("does not count") && bench.runs() == 4, "{ran:?}");
+    bench.write(".spool/ralph.toml", "commit = true\nmax-iterations = 5\n");
+    bench.ralph("").run().with_code(3).warns("`5` is looser");
+    assert_eq!(bench.runs(), 7);
 }

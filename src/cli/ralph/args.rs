@@ -33,7 +33,7 @@ pub struct RalphArgs {
     #[arg(long, group = "action", help_heading = RUNNING)]
     pub dry_run: bool,
 
-    /// Let the project's `.spool/ralph.toml` name checks and the agent program, this once
+    /// Let the project's `.spool/ralph.toml` name checks and the agent program, commit, and lift limits, this once
     #[arg(long, help_heading = CHANGE)]
     pub trust_project: bool,
     #[command(flatten)]
@@ -192,9 +192,12 @@ Files with settings:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all and harness-command are refused there,
-  and harness and check count only with --trust-project, or when your own file names the project:
+  A project's file comes with the repository: allow-all and harness-command are refused there.
+  harness, check, commit, done, completion-promise and promise-match need your trust there: run
+  `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
+  Without it a limit, grace, retry-pause or strict of that file counts only where it is stricter
+  than yours or the default; a higher limit is named and does not count, and 0 is refused.
 
 Exit codes:
   0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes

@@ -150,10 +150,20 @@ fn job(args: &RalphArgs) -> Result<Job> {
             "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
         );
     };
-    let mut options = Box::new(resolve(&settings, task, &start)?);
-    if !beside {
+    let settings = if beside {
+        settings
+    } else {
         let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
-        options::trust(&settings, &root, trusted)?;
+        options::only_what_is_trusted(settings, &root, trusted)?
+    };
+    let mut options = Box::new(resolve(&settings, task, &start)?);
+    for setting in &settings.left_out {
+        let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
+        errln!(
+            "{warn}warning{reset}: {} does not count: `{}` is looser than what holds without it, and this project is not trusted\nrun `spool trust`, or use --trust-project, where you want it",
+            setting.named(),
+            text::line(setting.value())
+        );
     }
     if args.status && settings.get("change").is_none() {
         let Some(change) = meant(&root)? else {

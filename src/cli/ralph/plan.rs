@@ -183,4 +183,8 @@ fn sources(text: &mut String, settings: &Settings) {
         let name = setting.key.name;
         let _ = writeln!(text, "  {name} = {} ({})", setting.values.join(", "), setting.origin);
     }
+    for setting in &settings.left_out {
+        let (name, origin) = (setting.key.name, &setting.origin);
+        let _ = writeln!(text, "  does not count: {name} = {} ({origin})", setting.value());
+    }
 }

@@ -32,9 +32,11 @@ pub enum Form {
 /// word of whoever wrote that, not of the person at this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromProject {
-    /// Yes: it starts nothing and allows nothing.
+    /// Yes: it starts nothing, allows nothing and lifts no limit.
     Free,
-    /// Only in a project that the person trusts: it says which programs run.
+    /// Only to tighten what holds without it: a looser one does not count before the person trusts it.
+    Limit,
+    /// Only what the person trusts: it says which programs run, what they may change, or when the loop is done.
     Trusted,
     /// Never: it is about this machine.
     Never,
@@ -56,24 +58,24 @@ pub const KEYS: [Key; 31] = [
     key("model", Form::Text, FromProject::Free),
     key("allow-all", Form::Switch, FromProject::Never),
     key("continue-session", Form::Switch, FromProject::Free),
-    key("commit", Form::Switch, FromProject::Free),
-    key("strict", Form::Switch, FromProject::Free),
-    key("done", Form::Text, FromProject::Free),
-    key("completion-promise", Form::Text, FromProject::Free),
-    key("promise-match", Form::Text, FromProject::Free),
+    key("commit", Form::Switch, FromProject::Trusted),
+    key("strict", Form::Switch, FromProject::Limit),
+    key("done", Form::Text, FromProject::Trusted),
+    key("completion-promise", Form::Text, FromProject::Trusted),
+    key("promise-match", Form::Text, FromProject::Trusted),
     key("check", Form::List, FromProject::Trusted),
-    key("check-timeout", Form::Time, FromProject::Free),
-    key("min-iterations", Form::Number, FromProject::Free),
-    key("max-iterations", Form::Number, FromProject::Free),
-    key("stall-threshold", Form::Number, FromProject::Free),
-    key("no-progress", Form::Number, FromProject::Free),
-    key("max-failures", Form::Number, FromProject::Free),
-    key("iteration-timeout", Form::Time, FromProject::Free),
-    key("idle-timeout", Form::Time, FromProject::Free),
-    key("max-runtime", Form::Time, FromProject::Free),
-    key("token-budget", Form::Number, FromProject::Free),
-    key("grace", Form::Time, FromProject::Free),
-    key("retry-pause", Form::Time, FromProject::Free),
+    key("check-timeout", Form::Time, FromProject::Limit),
+    key("min-iterations", Form::Number, FromProject::Limit),
+    key("max-iterations", Form::Number, FromProject::Limit),
+    key("stall-threshold", Form::Number, FromProject::Limit),
+    key("no-progress", Form::Number, FromProject::Limit),
+    key("max-failures", Form::Number, FromProject::Limit),
+    key("iteration-timeout", Form::Time, FromProject::Limit),
+    key("idle-timeout", Form::Time, FromProject::Limit),
+    key("max-runtime", Form::Time, FromProject::Limit),
+    key("token-budget", Form::Number, FromProject::Limit),
+    key("grace", Form::Time, FromProject::Limit),
+    key("retry-pause", Form::Time, FromProject::Limit),
     key("verbose", Form::Switch, FromProject::Free),
     key("quiet", Form::Switch, FromProject::Free),
     key("json", Form::Switch, FromProject::Free),

@@ -5,6 +5,7 @@ pub mod keys;
 mod resolve;
 mod setting;
 mod task;
+mod trust;
 mod value;
 
 #[cfg(test)]
@@ -17,11 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
-pub use resolve::{
-    Defaults, Trusted, commands_of_project, refuse_what_a_command_cannot_do, resolve, trust,
-};
+pub use resolve::{Defaults, refuse_what_a_command_cannot_do, resolve};
 pub use setting::{Origin, ProjectChecks, Setting, Settings};
 pub use task::task;
+pub use trust::{Trusted, needs_trust, only_what_is_trusted};
 pub use value::time_in_words;
 
 /// Which agent program is driven.

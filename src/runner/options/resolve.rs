@@ -1,23 +1,19 @@
 //! Settings become options: each one checked, defaults filled in.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
 use super::super::harness::program;
 use super::super::tokens::USAGE;
-use super::file::PROJECT_FILE;
-use super::keys::FromProject;
-use super::setting::{Origin, ProjectChecks, Setting, Settings};
+use super::setting::{Origin, Setting, Settings};
 use super::{
     Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown, value,
 };
 use crate::engine::{Check, Guardrails, PromiseMatch};
 use crate::speckit::project::printable;
-use crate::speckit::settings::{SETTINGS, with_more};
-use crate::store;
-use crate::text;
+use crate::speckit::settings::with_more;
 use crate::world;
 
 /// What holds where nothing is set.
@@ -101,8 +97,7 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         stall_threshold: settings.number("stall-threshold", 0, 0)? as u32,
         no_progress: settings.number("no-progress", 0, Defaults::no_progress())? as u32,
         max_failures: settings.number("max-failures", 1, Defaults::MAX_FAILURES)? as u32,
-        // Whoever names a number means it for the first runs, too.
-        max_unanswered: settings.number("max-failures", 1, Defaults::MAX_UNANSWERED)? as u32,
+        max_unanswered: max_unanswered(settings)? as u32,
         iteration_timeout: limit("iteration-timeout", Some(Defaults::ITERATION_TIMEOUT))?,
         idle_timeout: limit("idle-timeout", None)?,
         max_runtime: limit("max-runtime", None)?,
@@ -121,68 +116,6 @@ pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Option
         form: if settings.is_on("json")? { Form::Json } else { Form::Words },
         start: start.to_owned(),
     })
-}
-
-/// Returns an error when a project says which programs run and the person has not trusted it.
-///
-/// A project's file comes with the repository. What it limits is harmless; a check is a command that
-/// runs with the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
-pub fn trust(settings: &Settings, root: &Path, trusted: Trusted) -> Result<()> {
-    if trusted == Trusted::Now || names_project(settings, root) {
-        return Ok(());
-    }
-    let ProjectChecks { checks, foreign } = &settings.of_every_loop;
-    let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
-    let is_known = |file: &str, commands: &[String]| {
-        // What cannot be read is no trust.
-        store::trust::trusts(root, file, commands).unwrap_or_default()
-    };
-    if *foreign && !checks.is_empty() && !is_known(SETTINGS, &commands) {
-        let runs: Vec<_> = checks.iter().map(|it| format!("  {}", text::line(&it.run))).collect();
-        bail!(
-            "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\nrun `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says",
-            runs.join("\n")
-        );
-    }
-    let bold = bold(settings);
-    let Some(setting) = bold.first() else {
-        return Ok(());
-    };
-    if is_known(PROJECT_FILE, &lines(&bold)) {
-        return Ok(());
-    }
-    // Whole, for somebody who has to judge it, but without what would draw on the terminal.
-    let values: Vec<String> =
-        setting.values.iter().map(|value| format!("  {}", text::line(value))).collect();
-    bail!(
-        "{} says which programs run, and this project is not trusted:\n{}\nrun `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says",
-        setting.named(),
-        values.join("\n")
-    )
-}
-
-/// Returns what the project's own file says about which programs run, a line for each.
-pub fn commands_of_project(settings: &Settings) -> Vec<String> {
-    lines(&bold(settings))
-}
-
-fn lines(bold: &[&Setting]) -> Vec<String> {
-    let line = |setting: &&Setting| {
-        let name = setting.key.name;
-        setting.values.iter().map(|value| format!("{name} = {value}")).collect::<Vec<_>>()
-    };
-    bold.iter().flat_map(line).collect()
-}
-
-/// The settings of the project's own file that say which programs run.
-fn bold(settings: &Settings) -> Vec<&Setting> {
-    let program = settings.first_of(&["harness", "harness-command"]);
-    let is_bold = |setting: &&Setting| {
-        matches!(setting.origin, Origin::Project { .. })
-            && setting.key.project == FromProject::Trusted
-            && (setting.key.name != "harness" || program == Some(*setting))
-    };
-    settings.effective().into_iter().filter(is_bold).collect()
 }
 
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
@@ -224,15 +157,6 @@ fn counts_tokens() -> bool {
     program::find(Path::new(USAGE), &path).is_some()
 }
 
-/// Whether the person trusts the project for this once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trusted {
-    /// `--trust-project`.
-    Now,
-    /// Only where the person's file names the project.
-    Listed,
-}
-
 const DONE: [(&str, DoneCriteria); 3] = [
     ("tasks", DoneCriteria::Tasks),
     ("manual", DoneCriteria::Manual),
@@ -262,6 +186,15 @@ const HARNESSES: [(&str, Named); 7] = [
     ("command", Named::Command),
     ("demo", Named::Demo),
 ];
+
+/// The failed runs without one answer that end the loop: whoever names a number means it for the first runs, too,
+/// but a project's file does not raise it.
+fn max_unanswered(settings: &Settings) -> Result<u64> {
+    let number = settings.number("max-failures", 1, Defaults::MAX_UNANSWERED)?;
+    let of_project =
+        settings.get("max-failures").is_some_and(|it| matches!(it.origin, Origin::Project { .. }));
+    Ok(if of_project { number.min(Defaults::MAX_UNANSWERED) } else { number })
+}
 
 /// The agent program: the strongest place that names one, or gives a command line, decides.
 fn harness(settings: &Settings) -> Result<HarnessChoice> {
@@ -324,19 +257,4 @@ fn shown(settings: &Settings) -> Result<Shown> {
         (false, true) => Ok(Shown::Quiet),
         (false, false) => Ok(Shown::Normal),
     }
-}
-
-/// Whether the person's own file names the project; a project's file cannot get here.
-fn names_project(settings: &Settings, root: &Path) -> bool {
-    let Some(setting) = settings.get("trusted-projects") else {
-        return false;
-    };
-    let named = setting.values.iter().filter_map(|folder| {
-        let path = match (folder.strip_prefix("~/"), world::folder("HOME")) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(folder),
-        };
-        path.is_absolute().then_some(path)?.canonicalize().ok()
-    });
-    named.into_iter().any(|folder| folder == root)
 }

@@ -90,6 +90,8 @@ impl Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     layers: Vec<Vec<Setting>>,
+    /// Settings of the project's file that do not count: looser than what holds without them, and not trusted.
+    pub left_out: Vec<Setting>,
     /// The checks that the project asks of every loop, in `.claude/ralph-speckit.local.md`.
     pub of_every_loop: ProjectChecks,
 }
@@ -106,13 +108,21 @@ pub struct ProjectChecks {
 impl Settings {
     /// Returns settings out of layers, the strongest first.
     pub fn of(layers: Vec<Vec<Setting>>) -> Self {
-        Self { layers, of_every_loop: ProjectChecks::default() }
+        Self { layers, ..Self::default() }
     }
 
     /// Returns these settings with the checks that the project asks of every loop.
     #[must_use]
     pub fn with_checks_of_every_loop(self, of_every_loop: ProjectChecks) -> Self {
         Self { of_every_loop, ..self }
+    }
+
+    /// Takes a setting away, and keeps it as one that does not count.
+    pub fn leave_out(&mut self, setting: &Setting) {
+        for layer in &mut self.layers {
+            layer.retain(|it| it != setting);
+        }
+        self.left_out.push(setting.clone());
     }
 
     /// Returns the strongest setting of this name.

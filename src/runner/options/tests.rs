@@ -283,21 +283,23 @@ fn a_project_names_checks_and_the_agent_only_where_it_is_trusted() {
     {
         let bench = Bench::new(hostile, "");
         let settings = bench.settings(&[]).unwrap();
-        let said = trust(&settings, &bench.root(), Trusted::Listed).unwrap_err().to_string();
+        let said = only_what_is_trusted(settings.clone(), &bench.root(), Trusted::Listed)
+            .unwrap_err()
+            .to_string();
         assert!(said.contains(shown) && said.contains("--trust-project"), "{said}");
-        trust(&settings, &bench.root(), Trusted::Now).unwrap();
+        only_what_is_trusted(settings, &bench.root(), Trusted::Now).unwrap();
     }
 }
 
 #[test]
 fn what_the_person_types_instead_needs_no_trust() {
     let bench = Bench::new("check = [\"touch pwned\"]\nharness = \"opencode\"\n", "");
-    let own = [("check", "true"), ("harness", "claude")];
-    trust(&bench.settings(&own).unwrap(), &bench.root(), Trusted::Listed).unwrap();
-    let own = [("check", "true"), ("harness-command", "mine")];
-    trust(&bench.settings(&own).unwrap(), &bench.root(), Trusted::Listed).unwrap();
-    let harness_alone = bench.settings(&[("harness", "claude")]).unwrap();
-    trust(&harness_alone, &bench.root(), Trusted::Listed).unwrap_err();
+    let trust = |own: &[(&str, &str)]| {
+        only_what_is_trusted(bench.settings(own).unwrap(), &bench.root(), Trusted::Listed)
+    };
+    trust(&[("check", "true"), ("harness", "claude")]).unwrap();
+    trust(&[("check", "true"), ("harness-command", "mine")]).unwrap();
+    trust(&[("harness", "claude")]).unwrap_err();
 }
 
 #[test]
@@ -306,7 +308,7 @@ fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them
     let user = bench.scratch.path().join("user.toml");
     let listed = |folder: &Path| {
         fs::write(&user, format!("trusted-projects = ['{}']\n", folder.display())).unwrap();
-        trust(&bench.settings(&[]).unwrap(), &bench.root(), Trusted::Listed)
+        only_what_is_trusted(bench.settings(&[]).unwrap(), &bench.root(), Trusted::Listed)
     };
     listed(&bench.root()).unwrap();
     listed(bench.root().parent().unwrap()).unwrap_err();

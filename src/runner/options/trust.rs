@@ -1,0 +1,178 @@
+//! What a project's own file may say without the person's trust: it may tighten, and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use super::file::PROJECT_FILE;
+use super::keys::FromProject;
+use super::resolve::resolve;
+use super::setting::{Origin, ProjectChecks, Setting, Settings};
+use super::{Commits, DoneCriteria, Doubted, Options};
+use crate::engine::PromiseMatch;
+use crate::speckit::settings::SETTINGS;
+use crate::store;
+use crate::text;
+use crate::world;
+
+#[cfg(test)]
+mod properties;
+
+/// Whether the person trusts the project for this once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trusted {
+    /// `--trust-project`.
+    Now,
+    /// Only where the person's file names the project.
+    Listed,
+}
+
+/// What the person does to trust it.
+const HOW: &str = "run `spool trust` when you would type that yourself, or use --trust-project for this once; `trusted-projects` of your own file trusts whatever it says";
+
+/// Returns the settings that count: without the limits of the project's file that are looser than what holds
+/// without it. An error names what the person has not trusted and what takes effect only with trust: programs,
+/// commits, what counts as done, and a limit of 0.
+///
+/// A project's file comes with the repository. What it tightens is harmless; a check is a command that runs with
+/// the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
+pub fn only_what_is_trusted(
+    mut settings: Settings,
+    root: &Path,
+    trusted: Trusted,
+) -> Result<Settings> {
+    if trusted == Trusted::Now || names_project(&settings, root) {
+        return Ok(settings);
+    }
+    let ProjectChecks { checks, foreign } = &settings.of_every_loop;
+    let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
+    let is_known = |file: &str, commands: &[String]| {
+        // What cannot be read is no trust.
+        store::trust::trusts(root, file, commands).unwrap_or_default()
+    };
+    if *foreign && !checks.is_empty() && !is_known(SETTINGS, &commands) {
+        let runs: Vec<_> = checks.iter().map(|it| format!("  {}", text::line(&it.run))).collect();
+        bail!(
+            "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\n{HOW}",
+            runs.join("\n")
+        );
+    }
+    // A value that is wrong is reported before trust is asked for.
+    resolve(&settings, String::new(), root)?;
+    for setting in bold(&settings) {
+        if is_known(PROJECT_FILE, &lines(&setting)) {
+            continue;
+        }
+        let is_none = setting.value().bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
+        let what = match (setting.key.project, setting.key.name) {
+            (FromProject::Limit, _) if !is_none => {
+                settings.leave_out(&setting);
+                continue;
+            }
+            (FromProject::Limit, "strict") => "takes your `strict` away",
+            (FromProject::Limit, _) => "takes a limit away",
+            (_, "harness" | "check") => "says which programs run",
+            (_, "commit") => "lets the loop commit",
+            _ => "says when the loop is done",
+        };
+        // Whole, for somebody who has to judge it, but without what would draw on the terminal.
+        let values: Vec<String> =
+            setting.values.iter().map(|value| format!("  {}", text::line(value))).collect();
+        bail!(
+            "{} {what}, and this project is not trusted:\n{}\n{HOW}",
+            setting.named(),
+            values.join("\n")
+        )
+    }
+    Ok(settings)
+}
+
+/// Returns what the project's own file says that needs the person's trust, a line for each.
+pub fn needs_trust(settings: &Settings) -> Vec<String> {
+    bold(settings).iter().flat_map(lines).collect()
+}
+
+fn lines(setting: &Setting) -> Vec<String> {
+    let name = setting.key.name;
+    setting.values.iter().map(|value| format!("{name} = {value}")).collect()
+}
+
+/// The settings of the project's own file that say which programs run, or make the loop looser than it is
+/// without them.
+fn bold(settings: &Settings) -> Vec<Setting> {
+    let options = |settings: &Settings| resolve(settings, String::new(), Path::new("/"));
+    let with = options(settings);
+    let program = settings.first_of(&["harness", "harness-command"]);
+    let is_bold = |setting: &&Setting| {
+        if !matches!(setting.origin, Origin::Project { .. }) {
+            return false;
+        }
+        match (setting.key.project, setting.key.name) {
+            (FromProject::Free | FromProject::Never, _) => false,
+            (_, "check") => true,
+            (_, "harness") => program == Some(*setting),
+            (_, name) => {
+                let mut without = settings.clone();
+                without.leave_out(setting);
+                match (&with, options(&without)) {
+                    (Ok(with), Ok(without)) => is_looser(name, with, &without),
+                    // Where one of them makes no loop, nobody can say that the setting is tighter.
+                    _ => true,
+                }
+            }
+        }
+    };
+    settings.effective().into_iter().filter(is_bold).cloned().collect()
+}
+
+/// Whether a setting lets the loop run longer, end as done sooner, or do more; one that is not known does.
+fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
+    /// Whether a limit is higher than another one; none is the highest.
+    fn higher<T: Ord>(with: Option<T>, without: Option<T>) -> bool {
+        without.is_some_and(|without| with.is_none_or(|with| with > without))
+    }
+    let counted = |limit: u32| (limit > 0).then_some(limit);
+    match name {
+        "max-iterations" => higher(with.max_iterations, without.max_iterations),
+        "stall-threshold" => {
+            higher(counted(with.stall_threshold), counted(without.stall_threshold))
+        }
+        "no-progress" => higher(counted(with.no_progress), counted(without.no_progress)),
+        "max-failures" => with.max_failures > without.max_failures,
+        "iteration-timeout" => higher(with.iteration_timeout, without.iteration_timeout),
+        "idle-timeout" => higher(with.idle_timeout, without.idle_timeout),
+        "max-runtime" => higher(with.max_runtime, without.max_runtime),
+        "token-budget" => higher(with.token_budget, without.token_budget),
+        "grace" => with.grace > without.grace,
+        "check-timeout" => {
+            let pairs = with.checks.iter().zip(&without.checks);
+            pairs.into_iter().any(|(with, without)| with.limit_seconds > without.limit_seconds)
+        }
+        "retry-pause" => with.retry_pause < without.retry_pause,
+        "min-iterations" => with.min_iterations < without.min_iterations,
+        "strict" => with.doubted == Doubted::Told && without.doubted == Doubted::Fails,
+        "commit" => with.commits == Commits::EachIteration && without.commits == Commits::Never,
+        "done" => with.done != without.done && with.done != Some(DoneCriteria::Tasks),
+        "completion-promise" => with.promise != without.promise,
+        "promise-match" => {
+            with.promise_match == PromiseMatch::Anywhere
+                && without.promise_match == PromiseMatch::OwnLine
+        }
+        _ => true,
+    }
+}
+
+/// Whether the person's own file names the project; a project's file cannot get here.
+fn names_project(settings: &Settings, root: &Path) -> bool {
+    let Some(setting) = settings.get("trusted-projects") else {
+        return false;
+    };
+    let named = setting.values.iter().filter_map(|folder| {
+        let path = match (folder.strip_prefix("~/"), world::folder("HOME")) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(folder),
+        };
+        path.is_absolute().then_some(path)?.canonicalize().ok()
+    });
+    named.into_iter().any(|folder| folder == root)
+}
