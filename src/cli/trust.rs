@@ -42,6 +42,17 @@ struct File {
     commands: Vec<String>,
 }
 
+impl File {
+    /// Returns its commands as a person reads them, line by line.
+    fn shown(&self) -> String {
+        let indented = |command: &String| text::block(command).trim_end().replace('\n', "\n    ");
+        let commands = self.commands.iter().map(|command| format!("  {}\n", indented(command)));
+        let place = self.root.join(self.name);
+        let verb = if self.name == PROJECT_FILE { "sets" } else { "runs" };
+        format!("{} {verb}:\n{}", place.display(), commands.collect::<String>())
+    }
+}
+
 /// Shows the commands and asks; never inside of an agent's session.
 pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     if args.list {
@@ -66,14 +77,12 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
         outln!("Neither {SETTINGS} nor {PROJECT_FILE} has anything here that needs your trust.");
         return Ok(ExitCode::SUCCESS);
     }
-    for file in &files {
-        let verb = if file.name == PROJECT_FILE { "sets" } else { "runs" };
-        outln!("{} {verb}:", file.root.join(file.name).display());
-        for command in &file.commands {
-            outln!("  {}", text::block(command).trim_end().replace('\n', "\n    "));
-        }
-    }
-    if !args.yes {
+    let commands: String = files.iter().map(File::shown).collect();
+    if args.yes {
+        out!("{commands}");
+    } else {
+        // Where the question is, whatever becomes of standard output.
+        err!("{commands}");
         if !can_be_asked() {
             bail!(
                 "nobody can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the lines above"

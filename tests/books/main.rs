@@ -9,14 +9,21 @@ mod crowd;
 mod cycle;
 mod failing;
 mod full;
-#[path = "../process/hearing.rs"]
+#[path = "../support/hearing.rs"]
 mod hearing;
 mod interrupted;
+#[path = "../support/limited.rs"]
+mod limited;
 mod lists;
+#[cfg(target_os = "linux")]
+mod person;
 mod projects;
 mod proof;
 mod properties;
 mod safety;
+#[cfg(target_os = "linux")]
+#[path = "../support/terminal.rs"]
+mod screen;
 mod short;
 mod state;
 mod support;

@@ -6,6 +6,7 @@
 mod cost;
 mod driver;
 mod end;
+#[path = "../support/hearing.rs"]
 mod hearing;
 mod keeper;
 mod limits;

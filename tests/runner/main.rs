@@ -8,7 +8,7 @@ mod claude;
 mod distrust;
 mod ends;
 mod hangs;
-#[path = "../process/hearing.rs"]
+#[path = "../support/hearing.rs"]
 mod hearing;
 mod interruptions;
 mod people;

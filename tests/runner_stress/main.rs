@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(all(feature = "cli", target_os = "linux"))]
 
-#[path = "../process/hearing.rs"]
+#[path = "../support/hearing.rs"]
 mod hearing;
 mod keepers;
 mod limits;

@@ -6,6 +6,13 @@
 mod asking;
 mod choosing;
 mod commands;
+#[path = "../support/hearing.rs"]
+mod hearing;
+#[path = "../support/limited.rs"]
+mod limited;
+#[cfg(target_os = "linux")]
+#[path = "../support/terminal.rs"]
+mod screen;
 mod settings;
 mod support;
 mod terminal;

@@ -1,71 +1,25 @@
-//! Choosing a change on a terminal, with `script` (util-linux) as the terminal; left out where it is missing.
+//! Choosing a change on a terminal.
 
 #![cfg(target_os = "linux")]
 
-use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
-
+use crate::screen::{CTRL_C, Terminal};
 use crate::support::{Bench, CHANGE, SPOOL};
 
 /// A text that gives the terminal another title and wipes it; tests name it as `$HOSTILE`.
 const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J";
 
-/// `spool ralph` on a terminal.
-struct Terminal {
-    child: Child,
-    seen: String,
-}
-
-impl Terminal {
-    /// `None` where `script` is missing.
-    fn running(bench: &Bench, arguments: &str) -> Option<Self> {
-        let mut command = Command::new("script");
-        command.args(["-qec", &format!("\"$SPOOL\" ralph go {arguments}"), "/dev/null"]);
-        command.env_clear().env("SPOOL", SPOOL).env("HOME", bench.outside("home"));
-        command.env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("SHELL", "/bin/sh");
-        command.env("HOSTILE", HOSTILE);
-        command.current_dir(bench.root()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        match command.spawn() {
-            Ok(child) => Some(Self { child, seen: String::new() }),
-            Err(error) => {
-                eprintln!("left out, `script` cannot be started: {error}");
-                None
-            }
-        }
-    }
-
-    /// Reads until these words are on the screen.
-    fn until(&mut self, words: &str) -> &mut Self {
-        let mut part = [0; 4096];
-        while !self.seen.contains(words) {
-            let size = self.child.stdout.as_mut().unwrap().read(&mut part).unwrap();
-            assert!(size > 0, "it ended without `{words}`: {}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&part[..size]));
-        }
-        self
-    }
-
-    fn press(&mut self, keys: &str) -> &mut Self {
-        let input = self.child.stdin.as_mut().unwrap();
-        input.write_all(keys.as_bytes()).unwrap();
-        input.flush().unwrap();
-        self
-    }
-
-    /// Waits for the end and returns the exit code and all that was on the screen.
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut rest = Vec::new();
-        self.child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
-        self.seen.push_str(&String::from_utf8_lossy(&rest));
-        (self.child.wait().unwrap().code(), self.seen)
-    }
+/// `spool ralph` on a terminal; `None` where there is none.
+fn running(bench: &Bench, arguments: &str) -> Option<Terminal> {
+    let mut command = bench.command(&[]);
+    command.env("SPOOL", SPOOL).env("HOSTILE", HOSTILE);
+    Terminal::running(&format!("\"$SPOOL\" ralph go {arguments}"), &command)
 }
 
 #[test]
 fn interactive_selection_when_omitted() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status", "archive/001-01_old"]);
     bench.write(".spool/changes/002-02_ralph-status/tasks.md", "- [x] T001 a\n- [ ] T002 b\n");
-    let Some(mut terminal) = Terminal::running(&bench, "--dry-run") else { return };
+    let Some(mut terminal) = running(&bench, "--dry-run") else { return };
     terminal.until("002-02_ralph-status (1 of 2 tasks done)").press("\x1b[B").press("\r");
     let (code, seen) = terminal.end();
     assert_eq!(code, Some(0), "{seen}");
@@ -76,7 +30,7 @@ fn interactive_selection_when_omitted() {
 #[test]
 fn a_single_change_is_taken_with_a_line_that_says_so() {
     let bench = Bench::with(&[CHANGE]);
-    let Some(terminal) = Terminal::running(&bench, "--dry-run") else { return };
+    let Some(terminal) = running(&bench, "--dry-run") else { return };
     let (code, seen) = terminal.end();
     assert_eq!(code, Some(0), "{seen}");
     assert!(seen.contains("The only active change is taken: 002-01_add-ralph-loop"), "{seen}");
@@ -86,7 +40,7 @@ fn a_single_change_is_taken_with_a_line_that_says_so() {
 #[test]
 fn d12_standard_output_in_a_pipe_does_not_switch_the_choice_off() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
-    let Some(mut terminal) = Terminal::running(&bench, "--dry-run | cat") else { return };
+    let Some(mut terminal) = running(&bench, "--dry-run | cat") else { return };
     terminal.until("002-02_ralph-status").press("\x1b[B").press("\r");
     let (_, seen) = terminal.end();
     assert!(seen.contains("Which change?"), "{seen}");
@@ -96,7 +50,7 @@ fn d12_standard_output_in_a_pipe_does_not_switch_the_choice_off() {
 #[test]
 fn no_interactive_asks_nothing_on_a_terminal_either() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
-    let Some(terminal) = Terminal::running(&bench, "--no-interactive --dry-run") else { return };
+    let Some(terminal) = running(&bench, "--no-interactive --dry-run") else { return };
     let (code, seen) = terminal.end();
     assert_eq!(code, Some(2), "{seen}");
     assert!(seen.contains("--change is required"), "{seen}");
@@ -105,8 +59,8 @@ fn no_interactive_asks_nothing_on_a_terminal_either() {
 #[test]
 fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
     let bench = Bench::with(&[CHANGE, "002-02_ralph-status"]);
-    for key in ["\x03", "q"] {
-        let Some(mut terminal) = Terminal::running(&bench, "") else { return };
+    for key in [CTRL_C, "q"] {
+        let Some(mut terminal) = running(&bench, "") else { return };
         terminal.until("002-02_ralph-status").press(key);
         let (code, seen) = terminal.end();
         assert_eq!(code, Some(130), "{key:?}: {seen}");
@@ -130,7 +84,7 @@ fn no_document_setting_or_name_draws_on_the_terminal() {
         ("--dry-run --trust-project --module=\"$HOSTILE\"", 2, "cannot be a module"),
         ("--dry-run --trust-project --model=\"$HOSTILE\"", 2, "is a name such as"),
     ] {
-        let Some(terminal) = Terminal::running(&bench, arguments) else { return };
+        let Some(terminal) = running(&bench, arguments) else { return };
         let (ended, seen) = terminal.end();
         assert_eq!(ended, Some(code), "{arguments}: {seen:?}");
         assert!(seen.contains(words), "{arguments}: {seen:?}");
