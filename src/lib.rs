@@ -29,8 +29,6 @@ pub mod cli;
 #[cfg(feature = "cli")]
 pub mod plugin;
 #[cfg(feature = "cli")]
-pub mod rehearsal;
-#[cfg(feature = "cli")]
 pub mod runner;
 #[cfg(feature = "cli")]
 pub mod style;

@@ -148,7 +148,8 @@ fn every_link_and_every_named_file_of_the_repository_is_there() {
         }
         for code in code(&text) {
             let word = code.split_whitespace().next().unwrap_or_default();
-            let ours = ["src/", "tests/", "scripts/", "schemas/", "docs/", "commands/", ".ci/"];
+            let ours =
+                ["src/", "tests/", "scripts/", "schemas/", "docs/", "commands/", ".ci/", "crates/"];
             let plain = !word.contains(['*', '{', '<', '…']);
             if plain && ours.iter().any(|folder| word.starts_with(folder)) {
                 assert!(checkout().join(word).exists(), "{document} names `{word}`");

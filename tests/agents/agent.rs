@@ -1,7 +1,7 @@
 //! The five agent programs: which version is installed where, what each needs in its home, and how its model calls a tool.
 
-use ralph_speckit::rehearsal::Reply;
 use ralph_speckit::runner::options::HarnessChoice;
+use scripted_model::Reply;
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -105,7 +105,7 @@ impl Agent {
     pub fn model(self) -> &'static str {
         match self {
             Agent::Claude | Agent::OldClaude => "claude-sonnet-4-5",
-            Agent::Opencode => "rehearsal/scripted",
+            Agent::Opencode => "scripted/scripted",
             Agent::Gemini => "gemini-2.5-pro",
             Agent::Codex | Agent::Copilot => "scripted",
         }
@@ -152,13 +152,13 @@ impl Agent {
             ],
             Agent::Codex => {
                 let config = format!(
-                    "model_provider = \"rehearsal\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
-                     [model_providers.rehearsal]\nname = \"rehearsal\"\nbase_url = \"{url}/v1\"\nenv_key = \"REHEARSAL_KEY\"\n\
+                    "model_provider = \"scripted\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+                     [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{url}/v1\"\nenv_key = \"SCRIPTED_KEY\"\n\
                      wire_api = \"responses\"\nrequires_openai_auth = false\nsupports_websockets = false\n\
                      request_max_retries = 0\nstream_max_retries = 0\n"
                 );
                 write(&home.join(".codex/config.toml"), &config);
-                vec![("REHEARSAL_KEY", "scratch-key".to_owned())]
+                vec![("SCRIPTED_KEY", "scratch-key".to_owned())]
             }
             Agent::Opencode => {
                 let model =
@@ -168,7 +168,7 @@ impl Agent {
                     "options": {"baseURL": format!("{url}/v1"), "apiKey": "scratch-key"},
                     "models": {"scripted": model},
                 });
-                let config = json!({"autoupdate": false, "share": "disabled", "provider": {"rehearsal": provider}});
+                let config = json!({"autoupdate": false, "share": "disabled", "provider": {"scripted": provider}});
                 write(&home.join(".config/opencode/opencode.json"), &config.to_string());
                 vec![
                     ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
@@ -211,19 +211,19 @@ impl Agent {
     pub fn shell(self, command: &str) -> Reply {
         match self {
             Agent::Claude | Agent::OldClaude => {
-                Reply::tool("Bash", json!({"command": command, "description": "rehearse"}))
+                Reply::tool("Bash", json!({"command": command, "description": "leave a trace"}))
             }
             Agent::Codex => Reply::tool("exec_command", json!({"cmd": command})),
             Agent::Opencode => {
-                Reply::tool("bash", json!({"command": command, "description": "rehearse"}))
+                Reply::tool("bash", json!({"command": command, "description": "leave a trace"}))
             }
             Agent::Gemini => Reply::tool(
                 "run_shell_command",
-                json!({"command": command, "description": "rehearse"}),
+                json!({"command": command, "description": "leave a trace"}),
             ),
             Agent::Copilot => Reply::tool(
                 "bash",
-                json!({"command": command, "description": "rehearse", "sessionId": "s1", "async": false, "initial_wait": 120}),
+                json!({"command": command, "description": "leave a trace", "sessionId": "s1", "async": false, "initial_wait": 120}),
             ),
         }
     }

@@ -2,10 +2,10 @@
 
 use crate::agent::{Agent, on_every_agent};
 use crate::stage::Stage;
-use ralph_speckit::rehearsal::{Reply, Usage};
 use ralph_speckit::runner::harness::{
     Approval, Event, Input, Left, Order, Outcome, Report, Stream, harness,
 };
+use scripted_model::{Reply, Usage};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;

@@ -3,9 +3,9 @@
 use crate::agent::Agent;
 use crate::ralph::assert_nothing_is_left;
 use crate::stage::Stage;
-use ralph_speckit::rehearsal::{Asked, Reply};
 use ralph_speckit::world;
 use rustix::process::Signal;
+use scripted_model::{Asked, Reply};
 use serde_json::json;
 
 #[test]

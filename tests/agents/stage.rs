@@ -1,9 +1,9 @@
 //! A scratch folder with all that one test needs: a home, a project under git, and the agent program on the `PATH`.
 
 use crate::agent::Agent;
-use ralph_speckit::rehearsal::{Asked, Reply, ScriptedModel};
 use ralph_speckit::world::pause;
 use rustix::process::{Pid, Signal, kill_process};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ pub struct Stage {
 }
 
 /// The change on which every loop works.
-pub const CHANGE: &str = "001-01_rehearse";
+pub const CHANGE: &str = "001-01_traces";
 
 impl Stage {
     /// Makes a stage; `script` is given the folder of the project and returns what decides the model's replies.
@@ -45,7 +45,7 @@ impl Stage {
         let stage = Stage { agent, model, folder, variables };
         stage.git(&["init", "--quiet", "--initial-branch", "main"]);
         stage.write("README.md", "A project of a test.\n");
-        let proposal = "# Rehearse\n\nEach iteration leaves one more trace in this project.\n";
+        let proposal = "# Traces\n\nEach iteration leaves one more trace in this project.\n";
         stage.write(&format!(".spool/changes/{CHANGE}/proposal.md"), proposal);
         stage.git(&["add", "README.md", ".spool"]);
         stage.git(&["commit", "--quiet", "--message", "begin"]);

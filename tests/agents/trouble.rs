@@ -3,8 +3,8 @@
 use crate::agent::{Agent, on_every_agent};
 use crate::ralph::assert_nothing_is_left;
 use crate::stage::{Scene, Stage};
-use ralph_speckit::rehearsal::{Asked, Reply, Usage};
 use rustix::process::Signal;
+use scripted_model::{Asked, Reply, Usage};
 use serde_json::{Value, json};
 use std::fs;
 

@@ -1,9 +1,10 @@
 //! A loop that a session left behind, taken over in the real client.
 
+use crate::headless::Client;
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
-use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
 use ralph_speckit::world;
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;

@@ -2,7 +2,7 @@
 
 use crate::support::{Project, client, on_every_client};
 use crate::workshop::{STATE, Workshop, assembled_plugin};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use std::fs;
 
 on_every_client! {

@@ -1,8 +1,9 @@
 //! Cancelling a loop: by command, by the agent, from another terminal; and nothing brings it back.
 
+use crate::headless::ClientRun;
 use crate::support::on_every_client;
 use crate::workshop::{STATE, Worker, Workshop, assembled_plugin};
-use ralph_speckit::rehearsal::{ClientRun, Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -2,7 +2,7 @@
 
 use crate::support::{client, on_every_client};
 use crate::workshop::{Workshop, programs};
-use ralph_speckit::rehearsal::ScriptedModel;
+use scripted_model::ScriptedModel;
 use std::fs;
 use std::path::Path;
 

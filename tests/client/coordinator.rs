@@ -1,9 +1,10 @@
 //! The coordinator's prompt as a model follows it: `spool task`, delegation to agents, honest ends.
 
+use crate::headless::ClientRun;
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
 use ralph_speckit::engine::tasks::TaskList;
-use ralph_speckit::rehearsal::{Asked, ClientRun, Reply, ScriptedModel};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::support::on_every_client;
 use crate::workshop::{Worker, Workshop};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
 

@@ -2,7 +2,7 @@
 
 use crate::support::on_every_client;
 use crate::workshop::{FEATURE, Worker, Workshop};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 on_every_client! {
@@ -34,7 +34,7 @@ fn a_compaction_in_the_middle_of_the_loop_loses_nothing(version: &str) {
     let first = requests.iter().position(|asked| is_told(&asked.body["messages"]));
     assert_eq!(first, Some(5), "{}", run.describe());
     let opening = requests[5].first_text();
-    assert!(opening.contains("The rehearsal so far."), "the summary is missing: {opening}");
+    assert!(opening.contains("The scripted summary."), "the summary is missing: {opening}");
 
     let mut verdicts = workshop.verdicts();
     assert_eq!(verdicts.pop().as_deref(), Some("end completed"), "{verdicts:?}");

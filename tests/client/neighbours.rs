@@ -2,7 +2,7 @@
 
 use crate::support::on_every_client;
 use crate::workshop::Workshop;
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use std::sync::mpsc::channel;
 use std::thread;
 

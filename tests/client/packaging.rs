@@ -1,8 +1,9 @@
 //! The plugin in the real Claude Code: valid, installed by `spool setup`, started, and gone without a trace.
 
+use crate::headless::Client;
 use crate::support::{Project, client, json_lines, on_every_client, program};
 use ralph_speckit::plugin::files::FILES;
-use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::support::{json_lines, on_every_client};
 use crate::workshop::{Worker, Workshop};
-use ralph_speckit::rehearsal::{Asked, Reply, ScriptedModel};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use std::sync::Arc;
 
 const SESSION: &str = "31111111-2222-4333-8444-555555555555";

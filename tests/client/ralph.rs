@@ -1,8 +1,9 @@
 //! The ralph loop in the real client: one task, its promise, and every way out.
 
+use crate::headless::{Client, ClientRun};
 use crate::support::{Project, client, json_lines, on_every_client};
 use crate::workshop::assembled_plugin;
-use ralph_speckit::rehearsal::{Asked, Client, ClientRun, Reply, ScriptedModel};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::mpsc::channel;

@@ -2,9 +2,10 @@
 //!
 //! The agent may edit files and call `spool task`, and nothing else: that is `acceptEdits` in `/speckit:implement`.
 
+use crate::headless::{Client, ClientRun};
 use crate::support::{Project, client, on_every_client};
 use crate::workshop::assembled_plugin;
-use ralph_speckit::rehearsal::{Client, ClientRun, Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

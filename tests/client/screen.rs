@@ -1,9 +1,10 @@
 //! The interactive client on a terminal: what a person types and sees.
 
+use crate::headless::Client;
 use crate::support::{client, on_every_client, wait_until_gone};
 use crate::workshop::Workshop;
-use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
 use ralph_speckit::world::{Deadline, pause};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn start(workshop: &Workshop, client: &Client) -> Terminal {
         "hasCompletedOnboarding": true,
         "bypassPermissionsModeAccepted": true,
         "projects": {project.to_string_lossy(): {"hasTrustDialogAccepted": true}},
-        "customApiKeyResponses": {"approved": ["rehearsal"], "rejected": []},
+        "customApiKeyResponses": {"approved": ["scripted-model"], "rejected": []},
     });
     fs::create_dir_all(client.config_folder()).expect("a folder");
     fs::create_dir_all(client.home_folder().join("tmp")).expect("a folder");

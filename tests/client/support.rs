@@ -1,7 +1,8 @@
 //! What the end-to-end tests share: the pinned clients, a throw-away project, and a hook that a test writes for itself.
 
-use ralph_speckit::rehearsal::{Client, ScriptedModel};
+use crate::headless::Client;
 use ralph_speckit::world::Deadline;
+use scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

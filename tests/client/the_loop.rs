@@ -2,7 +2,7 @@
 
 use crate::support::{client, on_every_client};
 use crate::workshop::{FEATURE, STATE, Worker, Workshop};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::Value;
 
 on_every_client! {

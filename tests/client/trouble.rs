@@ -2,7 +2,7 @@
 
 use crate::support::on_every_client;
 use crate::workshop::{STATE, Worker, Workshop};
-use ralph_speckit::rehearsal::{Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

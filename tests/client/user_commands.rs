@@ -1,9 +1,10 @@
 //! `/ralph-loop` without the plugin's prefix in the real client: ours arms the loop, a person's own is theirs.
 
+use crate::headless::Client;
 use crate::support::{Project, client, on_every_client, program};
 use crate::workshop::assembled_plugin;
 use ralph_speckit::plugin::user_commands;
-use ralph_speckit::rehearsal::{Client, Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};

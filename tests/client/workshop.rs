@@ -1,9 +1,10 @@
 //! A spec-kit project with one feature, the assembled plugin, and the agent that a scripted model plays in it.
 
+use crate::headless::Client;
 use crate::support::{Project, client, json_lines};
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::plugin::{Programs, assemble};
-use ralph_speckit::rehearsal::{Asked, Client, Reply, ScriptedModel};
+use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;

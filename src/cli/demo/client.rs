@@ -1,16 +1,28 @@
-//! The same play with the real Claude Code, answered by a scripted model on this machine.
+//! The same play with the real Claude Code, answered by a model on this machine.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde_json::json;
+use serde_json::Value;
 
+use super::model::{self, Reply};
 use super::script::{self, Step};
 use super::show::{Speaker, say, why};
 use crate::cli::surroundings::Surroundings;
+use crate::exec::{End, Program, Source};
 use crate::plugin::client::find_program;
 use crate::plugin::{self, Programs};
-use crate::rehearsal::{Client, Heard, Reply, ScriptedModel, heard};
+use crate::world;
+
+/// How long the client may take for the whole play.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// The most that is kept of what the client says beside its output, in bytes.
+const ERRORS: usize = 1 << 20;
+/// The words with which Claude Code opens the message that carries a Stop hook's reason to the model.
+const FEEDBACK: &str = "Stop hook feedback:";
 
 /// Plays the script through `program`; an error when it cannot be started or ends badly.
 pub fn play(folder: &Path, program: &Path, programs: &Programs) -> Result<()> {
@@ -18,18 +30,75 @@ pub fn play(folder: &Path, program: &Path, programs: &Programs) -> Result<()> {
     let scratch = tempfile::tempdir().context("no temporary folder can be made")?;
     let plugin = scratch.path().join("plugin");
     plugin::assemble(&plugin, programs)?;
-    let model = ScriptedModel::playing(replies(folder)).context("the model cannot be started")?;
-    let client = Client::new(&program, folder, &model.url())?.plugin(&plugin);
-    say(Speaker::Person, "/speckit:implement");
-    let run = client.run_watched("/speckit:implement", &mut |line| {
-        for heard in heard(line) {
-            show(&heard);
-        }
-    })?;
-    if !run.is_success() {
-        bail!("Claude Code ended badly:\n{}", run.describe());
+    let url = model::start(replies(folder)).context("the model cannot be started")?;
+    let home = scratch.path().join("home");
+    for folder in [home.join(".claude"), home.join("tmp")] {
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
     }
-    Ok(())
+    let mut command = command(&program, &home, &url);
+    command.arg("--plugin-dir").arg(&plugin).current_dir(folder);
+    say(Speaker::Person, "/speckit:implement");
+    watch(command, &program)
+}
+
+/// Returns the command that runs the client's one prompt, headless, with a home of its own.
+fn command(program: &Path, home: &Path, url: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["-p", "/speckit:implement", "--output-format", "stream-json", "--verbose"]);
+    command.arg("--dangerously-skip-permissions");
+    // A person's own keys, proxies and settings have no place in a demo.
+    command.env_clear();
+    if let Some(path) = world::raw_variable("PATH") {
+        command.env("PATH", path);
+    }
+    command
+        .env("HOME", home)
+        .env("CLAUDE_CONFIG_DIR", home.join(".claude"))
+        .env("TMPDIR", home.join("tmp"))
+        .env("LANG", "C.UTF-8")
+        .env("TERM", "xterm-256color")
+        .env("ANTHROPIC_BASE_URL", url)
+        .env("ANTHROPIC_API_KEY", "demo")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("DISABLE_TELEMETRY", "1")
+        // Without it the client refuses to run as root with permissions skipped.
+        .env("IS_SANDBOX", "1")
+        .env("CLAUDE_CODE_MAX_RETRIES", "2");
+    command
+}
+
+/// Runs the client to its end and shows what it does; an error when it ends badly.
+fn watch(command: Command, name: &Path) -> Result<()> {
+    let (mut line, mut errors, mut result) = (Vec::new(), Vec::new(), Value::Null);
+    let program = Program::new(command, PATIENCE).grace(Duration::ZERO);
+    let end = program.stream(&mut || false, &mut |source, piece| match source {
+        Source::Errors => {
+            let room = ERRORS - errors.len();
+            errors.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+        Source::Output => {
+            for part in piece.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                if line.ends_with(b"\n") {
+                    let told = serde_json::from_slice(&std::mem::take(&mut line));
+                    let told: Value = told.unwrap_or_default();
+                    show(&told);
+                    if told["type"] == "result" {
+                        result = told;
+                    }
+                }
+            }
+        }
+    });
+    let how = match end.with_context(|| format!("cannot start `{}`", name.display()))? {
+        End::Left(status) if status.success() && result["is_error"] == false => return Ok(()),
+        End::Left(status) => status.to_string(),
+        End::OverTime | End::Interrupted => "it took more than two minutes".to_owned(),
+    };
+    let errors = String::from_utf8_lossy(&errors);
+    bail!("Claude Code ended badly: {how}\n{errors}its last line: {result}")
 }
 
 fn located(program: &Path) -> Result<PathBuf> {
@@ -47,18 +116,29 @@ fn located(program: &Path) -> Result<PathBuf> {
     })
 }
 
-fn show(heard: &Heard) {
-    match heard {
-        Heard::Says(text) => say(Speaker::Agent, text),
-        Heard::Calls { name, input } => {
-            let what = input["description"].as_str().unwrap_or_default();
-            say(Speaker::Agent, &format!("{name}: {what}"));
+/// Shows what one line of the client's output tells: the agent's words and calls, a hook's reasons and notices.
+fn show(line: &Value) {
+    if line["type"] == "system" && line["subtype"] == "informational" {
+        say(Speaker::Hook, line["content"].as_str().unwrap_or_default());
+    }
+    let content = &line["message"]["content"];
+    let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
+    for block in blocks {
+        let text = block["text"].as_str().or(block.as_str());
+        match (line["type"].as_str(), text) {
+            (Some("assistant"), Some(text)) => say(Speaker::Agent, text),
+            (Some("assistant"), None) if block["type"] == "tool_use" => {
+                let name = block["name"].as_str().unwrap_or_default();
+                let what = block["input"]["description"].as_str().unwrap_or_default();
+                say(Speaker::Agent, &format!("{name}: {what}"));
+            }
+            (Some("user"), Some(text)) => {
+                if let Some(reason) = text.strip_prefix(FEEDBACK) {
+                    say(Speaker::Hook, &why(reason.trim_start()));
+                }
+            }
+            _ => {}
         }
-        Heard::Feedback(reason) => {
-            say(Speaker::Hook, &why(reason));
-        }
-        Heard::Notice(text) => say(Speaker::Hook, text),
-        Heard::ToolAnswers(_) | Heard::Ends(_) | Heard::InSubagent(_) => {}
     }
 }
 
@@ -87,10 +167,9 @@ fn replies(folder: &Path) -> Vec<Reply> {
                     format!("tick {id}"),
                 ),
             };
-            let input = json!({"command": command, "description": description});
-            replies.push(Reply::tool("Bash", input));
+            replies.push(Reply::Shell { command, description });
         }
-        replies.push(Reply::text(turn.words));
+        replies.push(Reply::Text(turn.words.to_owned()));
     }
     replies
 }

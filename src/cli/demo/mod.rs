@@ -2,6 +2,7 @@
 
 mod agent;
 mod client;
+mod model;
 mod project;
 mod script;
 mod show;

@@ -62,7 +62,7 @@ mod tests {
     fn marks_of_nesting_go_and_what_belongs_to_a_person_stays() {
         let names = [
             "RALPH_KEEPER",
-            "RALPH_REHEARSAL_RUN",
+            "RALPH_CLIENTS",
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_BASE_URL",
             "CLAUDE_CODE_OAUTH_TOKEN",
@@ -85,7 +85,7 @@ mod tests {
             "CLAUDE_CODE_SESSION_ID",
             "CLAUDE_CODE_SSE_PORT",
             "RALPH_KEEPER",
-            "RALPH_REHEARSAL_RUN",
+            "RALPH_CLIENTS",
         ] {
             assert!(scrubbed.iter().any(|name| name == mark), "{mark} stays");
         }

@@ -1,7 +1,7 @@
 //! Anthropic's Messages, as <https://docs.anthropic.com/en/api/messages> describes them.
 
 use super::{Envelope, call_id, named_event};
-use crate::rehearsal::reply::{Block, Message};
+use crate::reply::{Block, Message};
 use serde_json::{Value, json};
 
 pub(super) fn whole(message: &Message, envelope: &Envelope<'_>) -> Value {
@@ -55,7 +55,7 @@ pub(super) fn stream(message: &Message, envelope: &Envelope<'_>) -> String {
 
 fn frame(envelope: &Envelope<'_>) -> Value {
     json!({
-        "id": format!("msg_rehearsal_{:06}", envelope.serial),
+        "id": format!("msg_scripted_{:06}", envelope.serial),
         "type": "message",
         "role": "assistant",
         "model": envelope.model,

@@ -1,14 +1,13 @@
 //! What was seen of one run of the real Claude Code: its output stream, its transcript, and how it ended.
 
-use super::asked::{collect_text, feedback_in};
+use ralph_speckit::store::read;
+use scripted_model::{collect_text, feedback_in};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-
-use crate::store::read;
 
 /// The most that is read of one transcript, in bytes.
 const MOST: u64 = 256 << 20;

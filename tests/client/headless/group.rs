@@ -4,7 +4,7 @@ use std::io;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use crate::exec::{End, Program, Source};
+use ralph_speckit::exec::{End, Program, Source};
 
 /// How a program ended.
 pub(super) struct Ended {

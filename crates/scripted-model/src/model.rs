@@ -30,11 +30,12 @@ const AGENT_HEADER: &str = "x-claude-code-agent-id";
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: u64 = 1024 * 1024;
 /// The answer to a request of the client's own for a title.
-const TITLE: &str = "A rehearsal";
+const TITLE: &str = "A scripted title";
 /// The name of the model where none was asked for.
-const MODEL: &str = "rehearsal";
+const MODEL: &str = "scripted";
 /// The answer to a request of the client's own for the summary of a compaction.
-const SUMMARY: &str = "<analysis>A rehearsal.</analysis>\n<summary>The rehearsal so far.</summary>";
+const SUMMARY: &str =
+    "<analysis>A scripted analysis.</analysis>\n<summary>The scripted summary.</summary>";
 
 struct Shared {
     script: Mutex<Script>,
@@ -396,8 +397,8 @@ mod tests {
                 && answers[0].contains("event: message_stop\n")
         );
         assert!(
-            answers[1].contains("msg_rehearsal_000002")
-                && answers[2].contains("msg_rehearsal_000003")
+            answers[1].contains("msg_scripted_000002")
+                && answers[2].contains("msg_scripted_000003")
         );
         assert_eq!(
             model.main_requests().iter().map(|asked| asked.number).collect::<Vec<_>>(),

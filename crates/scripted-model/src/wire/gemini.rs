@@ -1,7 +1,7 @@
 //! Gemini's generateContent, as <https://ai.google.dev/api/generate-content> describes it.
 
 use super::{Envelope, event, items, object};
-use crate::rehearsal::reply::{Block, Failure, Message};
+use crate::reply::{Block, Failure, Message};
 use serde_json::{Map, Value, json};
 
 /// The model and the wish for a stream stand in the path here.
@@ -38,7 +38,7 @@ pub(super) fn whole(message: &Message, envelope: &Envelope<'_>) -> Value {
             "totalTokenCount": usage.total(),
         },
         "modelVersion": envelope.model,
-        "responseId": format!("rehearsal_{:06}", envelope.serial),
+        "responseId": format!("scripted_{:06}", envelope.serial),
     })
 }
 

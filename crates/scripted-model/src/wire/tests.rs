@@ -1,8 +1,8 @@
 //! What each form makes of one and the same conversation.
 
 use super::*;
-use crate::rehearsal::asked::{Asked, Asker};
-use crate::rehearsal::reply::{Kind, Reply};
+use crate::asked::{Asked, Asker};
+use crate::reply::{Kind, Reply};
 
 const ALL: [Wire; 4] = [Wire::Messages, Wire::Responses, Wire::ChatCompletions, Wire::Gemini];
 const USAGE: Usage = Usage { input: 60, cache_read: 30, cache_write: 10, output: 43, thinking: 7 };

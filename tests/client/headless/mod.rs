@@ -1,8 +1,12 @@
 //! The real Claude Code, started headless in a scratch home against a scripted model.
 
-use super::group;
-use super::run::{ClientRun, read_transcripts, transcript_lengths};
+mod group;
+mod run;
+
+pub use run::{ClientRun, Heard, heard};
+
 use anyhow::{Context, Result};
+use run::{read_transcripts, transcript_lengths};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,8 +15,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-
-use crate::world;
 
 /// How the real Claude Code is to be started. Runs of one `Client` share its home, so a session can be resumed.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ impl Client {
     /// Returns a client that runs `program` in `project` against the model at `model_url`, in a new temporary home.
     pub fn new(program: &Path, project: &Path, model_url: &str) -> Result<Client> {
         let temporary =
-            TempDir::with_prefix("rehearsal-").context("no temporary folder for a scratch home")?;
+            TempDir::with_prefix("headless-").context("no temporary folder for a scratch home")?;
         Ok(Client {
             program: program.to_owned(),
             project: project.to_owned(),
@@ -164,8 +166,8 @@ impl Client {
         };
         command.args(&self.arguments);
         command.current_dir(&self.project).env_clear();
-        // The environment is cleared because a person's own keys, proxies and settings have no place in a rehearsal.
-        if let Some(path) = world::raw_variable("PATH") {
+        // The environment is cleared because a person's own keys, proxies and settings have no place in a test.
+        if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
         command
@@ -175,13 +177,13 @@ impl Client {
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm-256color")
             .env("ANTHROPIC_BASE_URL", &self.model_url)
-            .env("ANTHROPIC_API_KEY", "rehearsal")
+            .env("ANTHROPIC_API_KEY", "scripted-model")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("DISABLE_AUTOUPDATER", "1")
             .env("DISABLE_TELEMETRY", "1")
             // Without it the client refuses to run as root with permissions skipped.
             .env("IS_SANDBOX", "1")
-            // A model on this machine answers or is gone: a client whose rehearsal was interrupted ends within seconds.
+            // A model on this machine answers or is gone: a client whose test was interrupted ends within seconds.
             .env("CLAUDE_CODE_MAX_RETRIES", "2");
         for (name, value) in &self.environment {
             command.env(name, value);

@@ -1,7 +1,7 @@
 //! OpenAI's Chat Completions, as <https://platform.openai.com/docs/api-reference/chat> describes them.
 
 use super::{Envelope, call_id, event, items};
-use crate::rehearsal::reply::{Block, Message};
+use crate::reply::{Block, Message};
 use serde_json::{Value, json};
 
 pub(super) fn question(body: &Value) -> Value {
@@ -56,7 +56,7 @@ pub(super) fn stream(message: &Message, envelope: &Envelope<'_>) -> String {
 
 fn frame(object: &str, envelope: &Envelope<'_>) -> Value {
     json!({
-        "id": format!("chatcmpl_rehearsal_{:06}", envelope.serial),
+        "id": format!("chatcmpl_scripted_{:06}", envelope.serial),
         "object": object,
         "created": 1,
         "model": envelope.model,

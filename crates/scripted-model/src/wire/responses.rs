@@ -1,7 +1,7 @@
 //! OpenAI's Responses, as <https://platform.openai.com/docs/api-reference/responses> describes them.
 
 use super::{Envelope, call_id, items, named_event};
-use crate::rehearsal::reply::{Block, Message};
+use crate::reply::{Block, Message};
 use serde_json::{Value, json};
 
 /// A tool call and its result are items of their own here; each becomes a message with one block.
@@ -93,7 +93,7 @@ pub(super) fn stream(message: &Message, envelope: &Envelope<'_>) -> String {
 
 fn frame(envelope: &Envelope<'_>) -> Value {
     json!({
-        "id": format!("resp_rehearsal_{:06}", envelope.serial),
+        "id": format!("resp_scripted_{:06}", envelope.serial),
         "object": "response",
         "created_at": 1,
         "status": "in_progress",

@@ -1,7 +1,8 @@
-//! The rehearsal itself: what the scripted model and the client runner show of the real Claude Code.
+//! What the scripted model and the headless runs show of the real Claude Code.
 
+use crate::headless::{Heard, heard};
 use crate::support::{Project, client, json_lines, on_every_client, wait_until_gone};
-use ralph_speckit::rehearsal::{Heard, Reply, ScriptedModel};
+use scripted_model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -18,7 +19,7 @@ on_every_client! {
     a_resumed_session_keeps_its_identifier_and_its_transcript
     a_subagent_asks_under_its_own_name
     a_compaction_is_answered_and_the_session_hook_speaks_again
-    a_rehearsal_that_is_broken_off_leaves_nothing_running
+    a_run_that_is_broken_off_leaves_nothing_running
 }
 
 fn an_answer_without_tools_ends_the_turn(version: &str) {
@@ -247,7 +248,7 @@ printf '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext
     );
 }
 
-fn a_rehearsal_that_is_broken_off_leaves_nothing_running(version: &str) {
+fn a_run_that_is_broken_off_leaves_nothing_running(version: &str) {
     let project = Project::new();
     let command = "echo $$ > pid.part; mv pid.part pid; exec sleep 1000";
     let model = ScriptedModel::playing(vec![Reply::tool(
@@ -258,14 +259,11 @@ fn a_rehearsal_that_is_broken_off_leaves_nothing_running(version: &str) {
     let client = client(version, &project, &model);
     let broken_off = catch_unwind(AssertUnwindSafe(|| {
         client.run_watched("sleep", &mut |line| {
-            if ralph_speckit::rehearsal::heard(line)
-                .iter()
-                .any(|heard| matches!(heard, Heard::Calls { .. }))
-            {
+            if heard(line).iter().any(|heard| matches!(heard, Heard::Calls { .. })) {
                 while project.read("pid").is_empty() {
                     thread::yield_now();
                 }
-                panic!("this test breaks the rehearsal off");
+                panic!("this test breaks the run off");
             }
         })
     }));

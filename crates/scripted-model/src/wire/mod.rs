@@ -105,7 +105,7 @@ fn items(value: &Value) -> &[Value] {
 
 /// Returns the identifier of a tool call, unique among all answers of one scripted model.
 fn call_id(prefix: &str, serial: usize, index: usize) -> String {
-    format!("{prefix}_rehearsal_{serial:06}_{index}")
+    format!("{prefix}_scripted_{serial:06}_{index}")
 }
 
 /// Appends one event that is named after the type of its data.
