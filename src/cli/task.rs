@@ -476,7 +476,7 @@ fn person_agrees(task: &Task, command: &str) -> Result<bool> {
     if !can_be_asked() {
         return Ok(false);
     }
-    errln!("No person armed the Verify command of {}:\n  {}", task.id, text::line(command));
+    errln!("No person armed the Verify command of {}:\n  {}", task.id, armed::indented(command));
     confirm("Run it in this project?")
 }
 

@@ -10,6 +10,7 @@ use super::{Where, own_session};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Settings as Options};
 use crate::runner::target::root_around;
+use crate::speckit::armed::indented;
 use crate::speckit::project::Project;
 use crate::speckit::settings::{SETTINGS, Settings};
 use crate::store::trust;
@@ -45,7 +46,6 @@ struct File {
 impl File {
     /// Returns its commands as a person reads them, line by line.
     fn shown(&self) -> String {
-        let indented = |command: &String| text::block(command).trim_end().replace('\n', "\n    ");
         let commands = self.commands.iter().map(|command| format!("  {}\n", indented(command)));
         let place = self.root.join(self.name);
         let verb = if self.name == PROJECT_FILE { "sets" } else { "runs" };
@@ -108,7 +108,7 @@ fn list() -> Result<ExitCode> {
     for trusted in all {
         outln!("{}: {}", text::line(&trusted.project), text::line(&trusted.file));
         for command in &trusted.commands {
-            outln!("  {}", text::line(command));
+            outln!("  {}", indented(command));
         }
     }
     Ok(ExitCode::SUCCESS)

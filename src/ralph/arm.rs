@@ -97,13 +97,14 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let contract = contract_of(request, settings);
     let record = new_record(request, contract, &task, armer);
     let pin = pin_of(&record, SettingsThen { hash, tracked });
+    let runs = armed::shown_of(&pin, &VerifyCommands::new());
+    armed::fits_a_message(&runs, "Put the checks into a script of your own, and name that.")?;
     let note = armed::pin(pins, whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
     undo.keep();
     // From here on it is armed, whatever the journal has.
     let noted = not_noted(unnoted(loops.note_all(armer.session, &entries)));
-    let runs = armed::shown_of(&pin, &VerifyCommands::new());
     let lines = [words::armed_line(&record), runs, note.unwrap_or_default()];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("\n") + &noted;

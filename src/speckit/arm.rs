@@ -207,6 +207,12 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
+    let shown = armed::shown_of(&pin, &commands);
+    if armer.by == BY_COMMAND {
+        let name = &feature.name;
+        let instead = format!("Run `spool start {name}` in a terminal: it prints all of them.");
+        armed::fits_a_message(&shown, &instead)?;
+    }
     if armer.is_person() {
         let kept = armed::pin(pins, Whose::Feature(&feature.name), &pin, &commands);
         notes.extend(kept.map_err(Refusal)?);
@@ -240,7 +246,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         total: tasks.tasks.len(),
         next,
         limits: pin.limits,
-        shown: armed::shown_of(&pin, &commands),
+        shown,
         feature,
         notes,
     })

@@ -16,8 +16,11 @@ use crate::store::trust;
 use crate::text;
 use crate::world;
 
-/// The most different Verify commands that are shown; `spool status --json` has them all.
-const SHOWN: usize = 100;
+/// The most that a message in a session shows of what is armed, in UTF-16 units: Claude Code cuts one off at
+/// 10,000, and what the loop itself is takes some.
+const MESSAGE: usize = 9_000;
+/// The longest run of blanks that is shown as it is.
+const BLANKS: usize = 16;
 
 /// Returns who armed the loop of this record.
 pub fn standing(root: &Path, record: &Record) -> Standing {
@@ -164,7 +167,19 @@ pub fn pin(
     ))
 }
 
-/// Returns the lines that show a person what may be run for a loop, empty when that is nothing.
+/// Returns an error when the lines that show what may be run do not fit into a message of a session: what is not
+/// shown is not armed. `instead` says what to do.
+pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
+    if shown.encode_utf16().count() <= MESSAGE {
+        return Ok(());
+    }
+    let lines = shown.lines().count();
+    Err(Refusal(format!(
+        "nothing is armed: what would be run takes {lines} lines, more than a message in a session can show.\n{instead}"
+    )))
+}
+
+/// Returns the lines that show a person what may be run for a loop, all of it, empty when that is nothing.
 pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, list: &str) -> String {
     let mut text = String::new();
     if !checks.is_empty() {
@@ -176,17 +191,12 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     if !commands.is_empty() {
         let _ = writeln!(
             text,
-            "Verify commands of {} tasks, from {}, run when `spool task` reports one as done:",
-            commands.len(),
+            "Verify commands of {}, from {}, run when `spool task` reports one as done:",
+            text::counted(commands.len() as u64, "task"),
             text::line(list)
         );
-        let by_command = by_command(commands);
-        for (command, ids) in by_command.iter().take(SHOWN) {
-            let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(ids));
-        }
-        if by_command.len() > SHOWN {
-            let more = by_command.len() - SHOWN;
-            let _ = writeln!(text, "  and {more} more: `spool status --json` has them all");
+        for (command, ids) in by_command(commands) {
+            let _ = writeln!(text, "  {}  ({})", indented(command), ids_in_words(&ids));
         }
     }
     text
@@ -286,9 +296,43 @@ fn ids_in_words(ids: &[&str]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A command as it is run; further lines of it are indented.
-fn indented(command: &str) -> String {
-    text::block(command).trim_end().replace('\n', "\n    ")
+/// Returns a command whole, as a person reads it who judges it: further lines are indented, and a run of blanks or
+/// of empty lines that could move the rest out of sight is counted.
+pub fn indented(command: &str) -> String {
+    let block = text::block(command);
+    let mut shown = String::with_capacity(block.len());
+    let mut empty = 0;
+    for line in block.trim_end().lines() {
+        if line.trim().is_empty() {
+            empty += 1;
+            continue;
+        }
+        match empty {
+            0 => {}
+            1..=2 => shown.push_str(&"\n".repeat(empty)),
+            many => {
+                let _ = write!(shown, "\n    [{many} empty lines]");
+            }
+        }
+        empty = 0;
+        if !shown.is_empty() {
+            shown.push_str("\n    ");
+        }
+        let mut rest = line;
+        while let Some(start) = rest.find(char::is_whitespace) {
+            let length = rest[start..].find(|it: char| !it.is_whitespace());
+            let end = start + length.unwrap_or(rest.len() - start);
+            let blanks = rest[start..end].chars().count();
+            if blanks > BLANKS {
+                let _ = write!(shown, "{} [{blanks} blanks] ", &rest[..start]);
+            } else {
+                shown.push_str(&rest[..end]);
+            }
+            rest = &rest[end..];
+        }
+        shown.push_str(rest);
+    }
+    shown
 }
 
 /// Returns what a person is told once of a loop that no person armed.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::support::{FEATURE, Project, SPOOL, Said, boxes};
+use super::support::{FEATURE, Hooked, Project, SPOOL, Said, boxes};
 
 /// A list whose Verify command leaves a trace.
 const TRAP: &str = "- [ ] T001 Create it\n  - **Verify**: `touch pwned`\n- [ ] T002 Fill it\n";
@@ -342,12 +342,7 @@ fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
 fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks:\n  - cargo test --all\n---\n");
-    let event = json!({
-        "session_id": super::support::SESSION, "cwd": project.root, "hook_event_name": "UserPromptExpansion",
-        "transcript_path": project.beside("t.jsonl"), "expansion_type": "slash_command",
-        "command_name": "speckit:implement", "command_args": "", "command_source": "plugin",
-    });
-    let said = project.hook(&event);
+    let said = implement(&project);
     let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
     for what in [
         "cargo test --all (within 300 s)",
@@ -367,6 +362,72 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     assert!(doctor.contains(words), "{doctor}");
     let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
     assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
+}
+
+/// `/speckit:implement` as a person types it, through the hook.
+fn implement(project: &Project) -> Hooked {
+    project.hook(&json!({
+        "session_id": super::support::SESSION, "cwd": project.root, "hook_event_name": "UserPromptExpansion",
+        "transcript_path": project.beside("t.jsonl"), "expansion_type": "slash_command",
+        "command_name": "speckit:implement", "command_args": "", "command_source": "plugin",
+    }))
+}
+
+/// A list with this many different Verify commands, the last of them a trap.
+fn many(count: usize, command: &str) -> String {
+    let task = |number| {
+        let run = if number == count { "touch pwned".into() } else { format!("{command}{number}") };
+        format!("- [ ] T{number:03} Do\n  - Verify: `{run}`\n")
+    };
+    (1..=count).map(task).collect()
+}
+
+#[test]
+fn s1_every_verify_command_that_is_armed_is_shown_however_many_there_are() {
+    let project = Project::with(&many(150, "true "));
+    let said = implement(&project);
+    let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    assert!(
+        shown.contains("  touch pwned  (T150)") && shown.contains("  true 149  (T149)"),
+        "{shown}"
+    );
+    assert!(shown.contains("Verify commands of 150 tasks") && shown.len() < 10_000, "{shown}");
+}
+
+#[test]
+fn s1_more_commands_than_a_session_can_show_are_armed_in_a_terminal_alone() {
+    let project = Project::with(&many(150, &format!("true {} ", "x".repeat(80))));
+    let said = implement(&project).answer.unwrap().to_string();
+    assert!(
+        said.contains("nothing is armed") && said.contains(&format!("spool start {FEATURE}")),
+        "{said}"
+    );
+    assert!(!project.state_path().exists(), "refused is unchanged");
+    let shown = start(&project, &[]).ok();
+    assert!(shown.contains("  touch pwned  (T150)") && shown.contains("149  (T149)"), "{shown}");
+    project.task(&["verify", "T150"]).ok();
+    assert!(project.root.join("pwned").exists(), "what was shown is run");
+}
+
+#[test]
+fn s1_blanks_and_empty_lines_move_no_command_out_of_sight() {
+    let list = format!("- [ ] T001 Do\n  - Verify: `true{};touch pwned`\n", " ".repeat(500));
+    let project = Project::with(&list);
+    project.write(
+        SETTINGS,
+        format!("---\nchecks:\n  - \"true{}touch pwned\"\n---\n", "\\n".repeat(99)),
+    );
+    let shown = start(&project, &[]).ok();
+    assert!(shown.contains("  true [500 blanks] ;touch pwned  (T001)"), "{shown}");
+    assert!(
+        shown.contains("  true\n    [98 empty lines]\n    touch pwned (within 300 s)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn s1_one_task_is_one_task() {
+    assert!(start(&Project::with(TRAP), &[]).ok().contains("Verify commands of 1 task, from"));
 }
 
 /// Runs git in the project as somebody who has just made the repository.

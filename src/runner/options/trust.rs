@@ -10,9 +10,9 @@ use super::resolve::resolve;
 use super::setting::{Origin, ProjectChecks, Setting, Settings};
 use super::{Commits, DoneCriteria, Doubted, Options};
 use crate::engine::PromiseMatch;
+use crate::speckit::armed::indented;
 use crate::speckit::settings::SETTINGS;
 use crate::store;
-use crate::text;
 use crate::world;
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ pub fn only_what_is_trusted(
         store::trust::trusts(root, file, commands).unwrap_or_default()
     };
     if *foreign && !checks.is_empty() && !is_known(SETTINGS, &commands) {
-        let runs: Vec<_> = checks.iter().map(|it| format!("  {}", text::line(&it.run))).collect();
+        let runs: Vec<_> = checks.iter().map(|it| format!("  {}", indented(&it.run))).collect();
         bail!(
             "`checks` in `{SETTINGS}` come with the repository and are commands, and this project is not trusted:\n{}\n{HOW}",
             runs.join("\n")
@@ -75,9 +75,8 @@ pub fn only_what_is_trusted(
             (_, "commit") => "lets the loop commit",
             _ => "says when the loop is done",
         };
-        // Whole, for somebody who has to judge it, but without what would draw on the terminal.
         let values: Vec<String> =
-            setting.values.iter().map(|value| format!("  {}", text::line(value))).collect();
+            setting.values.iter().map(|value| format!("  {}", indented(value))).collect();
         bail!(
             "{} {what}, and this project is not trusted:\n{}\n{HOW}",
             setting.named(),
