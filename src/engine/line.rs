@@ -2,28 +2,20 @@
 
 use std::borrow::Cow;
 
-/// What a task line says.
-pub struct TaskLine {
-    /// Its id, `None` where it has none of its own.
-    pub id: Option<String>,
-    /// The description behind the id and the marks.
-    pub title: String,
-    /// Whether the box is ticked.
-    pub done: bool,
-    /// `[P]`.
-    pub parallel: bool,
-    /// `[VERIFY]`.
-    pub verify: bool,
-    /// `[FIX T003]`.
-    pub fixes: Option<String>,
-    /// Where the character between the brackets stands, in bytes from the start of the line.
+/// The box that a task line begins with.
+pub struct TaskBox {
+    /// The character between the brackets.
+    mark: u8,
+    /// Where that character is, in bytes from the start of the line.
     pub mark_at: usize,
+    /// Where the description behind the box begins, in bytes from the start of the line.
+    pub text_at: usize,
 }
 
-impl TaskLine {
-    /// Returns the task on a line; `None` when it holds no box, an empty one, or a `CHK…` item.
+impl TaskBox {
+    /// Returns the box on a line, `None` when it has none.
     pub fn read(line: &[u8]) -> Option<Self> {
-        let indent = line.len() - line.trim_ascii_start().len();
+        let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let item = &line[indent..];
         if !matches!(item.first(), Some(b'-' | b'*')) {
             return None;
@@ -37,56 +29,76 @@ impl TaskLine {
         if gap == 0 || !is_box || !matches!(rest.first(), Some(b' ' | b'\t')) {
             return None;
         }
-        let text = text_of(rest.trim_ascii());
-        if text.is_empty() {
+        let mark_at = indent + 1 + gap + 1;
+        Some(Self { mark: *mark, mark_at, text_at: mark_at + 2 })
+    }
+
+    /// Returns whether it is ticked.
+    pub fn is_ticked(&self) -> bool {
+        matches!(self.mark, b'x' | b'X')
+    }
+}
+
+/// What the description of a task says.
+pub struct TaskText<'a> {
+    /// Its id, `None` where it has none of its own.
+    pub id: Option<&'a str>,
+    /// The description behind the id and the marks.
+    pub title: &'a str,
+    /// `[P]`.
+    pub parallel: bool,
+    /// `[VERIFY]` before the description.
+    pub verify: bool,
+    /// `[FIX T003]`.
+    pub fixes: Option<&'a str>,
+}
+
+impl<'a> TaskText<'a> {
+    /// Returns what is said behind a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
+    pub fn read(text: &'a str) -> Option<Self> {
+        if text.is_empty() || is_checklist_item(text) {
             return None;
         }
-        let mut task = Self {
-            id: None,
-            title: String::new(),
-            done: matches!(mark, b'x' | b'X'),
-            parallel: false,
-            verify: false,
-            fixes: None,
-            mark_at: indent + 1 + gap + 1,
-        };
-        let mut rest = &*text;
-        if is_checklist_item(rest) {
-            return None;
-        }
+        let mut task = Self { id: None, title: "", parallel: false, verify: false, fixes: None };
+        let mut rest = text;
         if let Some((id, after)) = take_id(rest) {
-            task.id = Some(id.to_owned());
+            task.id = Some(id);
             rest = after;
         }
         rest = task.take_marks(rest);
         if task.id.is_none()
             && let Some((id, after)) = take_id(rest)
         {
-            task.id = Some(id.to_owned());
+            task.id = Some(id);
             rest = task.take_marks(after);
         }
-        // A repair quotes what failed; only a mark of its own makes it a check.
-        task.verify |= task.fixes.is_none() && text.contains("[VERIFY]");
-        rest.clone_into(&mut task.title);
+        task.title = rest;
         Some(task)
     }
 
     /// Takes the marks in brackets that stand before the description.
-    fn take_marks<'a>(&mut self, text: &'a str) -> &'a str {
-        let mut rest = text.trim_start();
+    fn take_marks(&mut self, text: &'a str) -> &'a str {
+        let mut rest = trimmed_start(text);
         while let Some((mark, after)) = bracketed(rest) {
             match mark {
                 "P" => self.parallel = true,
                 "VERIFY" => self.verify = true,
-                _ if mark.starts_with("FIX ") => {
-                    self.fixes = Some(mark["FIX ".len()..].trim().to_owned());
-                }
+                _ if mark.starts_with("FIX ") => self.fixes = Some(mark["FIX ".len()..].trim()),
                 _ if is_story(mark) => {}
                 _ => break,
             }
-            rest = after.trim_start();
+            rest = trimmed_start(after);
         }
         rest
+    }
+}
+
+/// The same text without blanks in front, which are mostly one space or none.
+fn trimmed_start(text: &str) -> &str {
+    let rest = text.strip_prefix(' ').unwrap_or(text);
+    match rest.as_bytes().first() {
+        Some(b'!'..=b'~') => rest,
+        _ => rest.trim_start(),
     }
 }
 
@@ -98,7 +110,10 @@ pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 
 /// `[text] rest` as `(text, rest)`.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
-    let (mark, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let text = text.strip_prefix('[')?;
+    // A mark is a few bytes long.
+    let end = text.bytes().position(|byte| byte == b']')?;
+    let (mark, rest) = (&text[..end], &text[end + 1..]);
     // `[label](target)` is a link, not a mark.
     (!rest.starts_with('(')).then_some((mark, rest))
 }
@@ -108,6 +123,9 @@ fn is_story(mark: &str) -> bool {
 }
 
 fn is_checklist_item(text: &str) -> bool {
+    if !matches!(text.as_bytes().first(), Some(b'C' | b'*' | b'`' | b'[')) {
+        return false;
+    }
     let text = text.trim_start_matches(['*', '`', '[']);
     let digits = text.strip_prefix("CHK").unwrap_or_default();
     digits.starts_with(|first: char| first.is_ascii_digit())
@@ -115,6 +133,9 @@ fn is_checklist_item(text: &str) -> bool {
 
 /// Takes `T001`, `1.2`, `T001:`, `**T001**`, `[T001]` or `1.` from the front of a description.
 fn take_id(text: &str) -> Option<(&str, &str)> {
+    if let Some(end) = plain_id(text.as_bytes()) {
+        return Some(text.split_at(end));
+    }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let bare = word.trim_start_matches(['*', '`', '[', '_']);
@@ -122,6 +143,16 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
     // `3 retries` is prose; `3.` and `3)` number a task.
     let marked = id.len() < bare.len();
     (is_id(id) || (marked && all_digits(id.as_bytes()))).then_some((id, rest))
+}
+
+/// The length of an id as nearly every list has it, a capital letter with digits and a space behind them;
+/// `None` for any other form.
+fn plain_id(text: &[u8]) -> Option<usize> {
+    if !text.first()?.is_ascii_uppercase() {
+        return None;
+    }
+    let digits = text[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0 && text.get(1 + digits) == Some(&b' ')).then_some(1 + digits)
 }
 
 /// Returns whether a word is a task id: `T001`, `T001a`, `T-1`, `FIX-12`, `1.2.3`, `T003.F1`.

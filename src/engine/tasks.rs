@@ -3,16 +3,21 @@
 //! A task is a list item with a box: any indent, `-` or `*`, `[ ]`, `[x]` or `[X]`. Boxes in code
 //! fences and HTML comments and `CHK…` checklist items are no tasks (design, "What decides done").
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::fingerprint::{Hasher, hash_of};
-use super::hidden::{column_of, hidden_lines, split_lines};
-use super::line::{TaskLine, text_of};
+use super::hidden::{Line, column_of, hidden_lines, split_lines};
+use super::line::{TaskBox, TaskText, text_of};
 use super::observation::Tampered;
 
 /// How many columns further in a nested task stands: the width of the bullet it hangs from.
 const NESTED: usize = 2;
+/// The mark of a check.
+const VERIFY: &[u8] = b"[VERIFY]";
 
 /// A task list as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,13 +82,16 @@ impl Task {
 impl TaskList {
     /// Returns the tasks found in the bytes of a `tasks.md`; never fails, whatever the input.
     pub fn parse(text: &[u8]) -> Self {
+        // Whole text is checked in one go, and its lines need not be; broken text is read line by line.
+        let whole = std::str::from_utf8(text).ok();
+        let has_checks = memmem::find(text, VERIFY).is_some();
         let lines = split_lines(text);
         let hidden = hidden_lines(&lines);
         let mut list = Self::default();
         let mut phase: Arc<str> = Arc::from("");
         let mut section = 0;
         let mut open: Option<usize> = None;
-        let mut taken = BTreeMap::new();
+        let mut ids = Ids::default();
         for (number, line) in lines.iter().enumerate() {
             if hidden[number] {
                 continue;
@@ -94,7 +102,10 @@ impl TaskList {
                 section += 1;
                 continue;
             }
-            let Some(found) = TaskLine::read(line.text) else {
+            let its_box = TaskBox::read(line.text);
+            let words = its_box.as_ref().map(|it| text_behind(whole, line, it.text_at));
+            let task = words.as_deref().and_then(TaskText::read);
+            let (Some(its_box), Some(words), Some(task)) = (its_box, &words, task) else {
                 let checkpoint = is_checkpoint(line.text);
                 section += usize::from(checkpoint);
                 // What is said between two groups belongs to neither.
@@ -104,17 +115,19 @@ impl TaskList {
                 continue;
             };
             list.close(open.take(), line.start);
-            let id = unused_id(&found, &mut taken);
             open = Some(list.tasks.len());
+            // A repair quotes what failed; only a mark of its own makes it a check.
+            let names_check = has_checks && task.fixes.is_none() && words.contains("[VERIFY]");
+            let id = ids.unused(&task, &list.tasks);
             list.tasks.push(Task {
                 id,
-                title: found.title,
-                done: found.done,
-                parallel: found.parallel,
-                verify: found.verify,
-                fixes: found.fixes,
+                title: task.title.to_owned(),
+                done: its_box.is_ticked(),
+                parallel: task.parallel,
+                verify: task.verify || names_check,
+                fixes: task.fixes.map(str::to_owned),
                 phase: phase.clone(),
-                mark_at: line.start + found.mark_at,
+                mark_at: line.start + its_box.mark_at,
                 line: number + 1,
                 column: column_of(line.text),
                 block: line.start..text.len(),
@@ -203,19 +216,50 @@ impl TaskList {
     }
 }
 
-/// The task's own id, or a hash of its text; a repeated one gets a number behind it.
-fn unused_id(found: &TaskLine, taken: &mut BTreeMap<u64, usize>) -> String {
-    let id = match &found.id {
-        Some(id) => id.clone(),
-        None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
-    };
-    // Two names of one hash would do no harm: the second is told apart without need.
-    let upper = id.bytes().map(|byte| byte.to_ascii_uppercase());
-    let name = upper.fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish();
-    let copies = taken.entry(name).or_default();
-    *copies += 1;
-    // No id of a list has a `~`, so this one is nobody else's.
-    if *copies == 1 { id } else { format!("{id}~{copies}") }
+/// The ids that are taken. As long as each is greater than the one before, as in nearly every list, no
+/// two can be the same, and none is looked up.
+#[derive(Default)]
+struct Ids {
+    /// How often each name is taken, by a hash of it without letter case; empty as long as none is looked up.
+    taken: BTreeMap<u64, usize>,
+}
+
+impl Ids {
+    /// The task's own id, or a hash of its text; a repeated one gets a number behind it.
+    fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
+        let id = match found.id {
+            Some(id) => id.to_owned(),
+            None => format!("@{:08x}", hash_of(found.title.as_bytes()) & 0xffff_ffff),
+        };
+        if self.taken.is_empty() {
+            if tasks.last().is_none_or(|last| in_capitals(&last.id).lt(in_capitals(&id))) {
+                return id;
+            }
+            self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
+        }
+        // Two names of one hash would do no harm: the second is told apart without need.
+        let copies = self.taken.entry(hash_of_name(&id)).or_default();
+        *copies += 1;
+        // No id of a list has a `~`, so this one is nobody else's.
+        if *copies == 1 { id } else { format!("{id}~{copies}") }
+    }
+}
+
+fn in_capitals(id: &str) -> impl Iterator<Item = u8> {
+    id.bytes().map(|byte| byte.to_ascii_uppercase())
+}
+
+fn hash_of_name(id: &str) -> u64 {
+    in_capitals(id).fold(Hasher::default(), |hasher, byte| hasher.with(&[byte])).finish()
+}
+
+/// What a line says from a place on, without the blanks around it.
+fn text_behind<'a>(whole: Option<&'a str>, line: &Line<'a>, at: usize) -> Cow<'a, str> {
+    let bytes = line.text[at..].trim_ascii_end();
+    let blanks = bytes.len() - bytes.trim_ascii_start().len();
+    let start = line.start + at + blanks;
+    let text = whole.and_then(|whole| whole.get(start..line.start + at + bytes.len()));
+    text.map_or_else(|| text_of(&bytes[blanks..]), Cow::Borrowed)
 }
 
 fn heading_of(line: &[u8]) -> Option<String> {
@@ -311,6 +355,29 @@ mod tests {
         assert_eq!(found[1], format!("{}~2", found[0]));
         let moved = ids("- [ ] other\n- [ ] HTTP2 support\n");
         assert_eq!(moved[1], found[2]);
+    }
+
+    #[test]
+    fn an_id_that_is_taken_is_told_apart_wherever_it_is_taken_again() {
+        assert_eq!(ids("- [ ] T9 a\n- [ ] T10 b\n- [ ] t9 c\n"), ["T9", "T10", "@4285ebab"]);
+        assert_eq!(
+            ids(
+                "- [ ] T001 a\n- [ ] T002 b\n- [ ] T002 c\n- [ ] T001 d\n- [ ] T003 e\n- [ ] T002 f\n"
+            ),
+            ["T001", "T002", "T002~2", "T001~2", "T003", "T002~3"]
+        );
+        assert_eq!(ids("- [ ] T1a x\n- [ ] T1b y\n- [ ] T1a z\n"), ["T1a", "T1b", "T1a~2"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_text_changes_no_other_line() {
+        let text = b"- [ ] T001 \xff\xfe [VERIFY]\n- [x]  \xc3\xa9t\xc3\xa9 \n\t- [ ] T002 \xe2\x80\x83b\xc2\xa0\r\n";
+        let list = TaskList::parse(text);
+        let seen: Vec<_> = list.tasks.iter().map(|task| (&*task.title, task.verify)).collect();
+        assert_eq!(
+            seen,
+            [("\u{fffd}\u{fffd} [VERIFY]", true), ("\u{e9}t\u{e9}", false), ("b\u{a0}", false)]
+        );
     }
 
     #[test]
