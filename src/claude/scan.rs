@@ -60,14 +60,13 @@ impl<'a> Scan<'a> {
         if !self.next()?.is_ascii_digit() {
             return self.skip().map(|()| 0);
         }
-        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = self.rest.split_at(digits);
-        self.rest = rest;
-        let value = number.iter().fold(0_u64, |value, digit| {
-            value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
-        });
+        let mut value = 0_u64;
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+            self.rest = rest;
+        }
         // A fraction or an exponent is no count.
-        match rest.first() {
+        match self.rest.first() {
             Some(b'.' | b'e' | b'E') => {
                 self.word();
                 Some(0)
@@ -97,16 +96,19 @@ impl<'a> Scan<'a> {
         let mut depth = 0_usize;
         let mut at = 0;
         loop {
-            match text.get(at)? {
-                b'"' => at += 1 + end_of_string(&text[at + 1..])?,
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
-            }
+            let byte = *text.get(at)?;
             at += 1;
-            if depth == 0 {
-                self.rest = &text[at..];
-                return Some(());
+            match byte {
+                b'"' => at += 1 + end_of_string(&text[at..])?,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.rest = &text[at..];
+                        return Some(());
+                    }
+                }
+                _ => {}
             }
         }
     }

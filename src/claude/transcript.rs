@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem::{self, Finder};
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -124,8 +124,8 @@ struct Seen {
     end: u64,
     role: Name,
     id: Name,
+    aside: Name,
     usage: Finder<'static>,
-    aside: Finder<'static>,
     queue: Queue,
 }
 
@@ -143,8 +143,8 @@ impl Seen {
             end: start,
             role: Name::new(br#""role":""#),
             id: Name::new(br#""id":""#),
+            aside: Name::new(br#""isSidechain":"#),
             usage: Finder::new(br#""usage":{"#),
-            aside: Finder::new(br#""isSidechain":true"#),
             queue: Queue::default(),
         }
     }
@@ -198,8 +198,7 @@ impl Seen {
     fn take_costs(&mut self, lines: &[u8]) {
         let mut open: Option<(&[u8], &[u8])> = None;
         let mut start = 0;
-        while start < lines.len() {
-            let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |end| start + end);
+        for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
             let line = &lines[start..end];
             start = end + 1;
             self.queue.take(line);
@@ -231,7 +230,7 @@ impl Seen {
 
     fn take_cost(&mut self, message: &[u8], line: &[u8]) {
         let head = &line[..line.len().min(HEAD / 2)];
-        if self.aside.find(head).is_some() {
+        if self.aside.behind(head).is_some_and(|at| head[at..].starts_with(b"true")) {
             return;
         }
         // What a tool was given may hold such a name, too: the message's own comes behind it.
@@ -261,24 +260,29 @@ impl Seen {
     }
 }
 
-/// The name of a member that stands at the same place in nearly every line.
+/// The name of a member that is at one of two places in nearly every line: one in those of the agent, one in
+/// those of its tools.
 struct Name {
     finder: Finder<'static>,
-    usual: usize,
+    usual: [usize; 2],
 }
 
 impl Name {
     fn new(name: &'static [u8]) -> Self {
-        Self { finder: Finder::new(name), usual: 0 }
+        Self { finder: Finder::new(name), usual: [0; 2] }
     }
 
-    /// Where the value behind the name begins.
+    /// Where the value after the name begins.
     fn behind(&mut self, text: &[u8]) -> Option<usize> {
         let name = self.finder.needle();
-        if !text.get(self.usual..).is_some_and(|text| text.starts_with(name)) {
-            self.usual = self.finder.find(text)?;
+        let is_at = |place: usize| text.get(place..).is_some_and(|text| text.starts_with(name));
+        if !is_at(self.usual[0]) {
+            self.usual.swap(0, 1);
+            if !is_at(self.usual[0]) {
+                self.usual[0] = self.finder.find(text)?;
+            }
         }
-        Some(self.usual + name.len())
+        Some(self.usual[0] + name.len())
     }
 }
 
@@ -383,7 +387,7 @@ impl Tail {
     /// Returns a tail with at least the last 20 lines, as long as 4 MiB hold them.
     pub fn read_for_signal(path: &Path, from: u64) -> Option<Self> {
         let tail = Self::read(path, from)?;
-        let few = memchr::memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
+        let few = memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
         if few && tail.cut {
             drop(tail);
             return Self::read_at_most(path, from, LONG_TAIL);
