@@ -58,7 +58,12 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
     // A runner that began after the one that was asked is another one.
-    while holder(&running.folder).is_some_and(|holder| holder.pid == running.pid) {
+    let has_left = || match holder(&running.folder) {
+        Ok(holder) => holder.is_none_or(|holder| holder.pid != running.pid),
+        // Who cannot be seen for a moment has not left.
+        Err(_) => false,
+    };
+    while !has_left() {
         if deadline.is_over() {
             bail!(
                 "the runner of `{change}` was asked to end, and is still there after {} s: process {}\nlook with `spool ralph --status --change {change}`, or end it with `kill {}`",
@@ -105,7 +110,7 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
             start.display()
         );
     };
-    let live = live(root);
+    let live = live(root)?;
     let change = match (change, live.as_slice()) {
         (Some(change), _) => id_of(change, &live, root)?,
         (None, [only]) => only.clone(),
@@ -121,8 +126,8 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
         }
     };
     let folder = if is_change_id(&change) { find_state_folder(root, &change)? } else { None };
-    let found = folder.and_then(|folder| Some((holder(&folder)?, folder)));
-    let Some((holder, folder)) = found else {
+    let holder = folder.as_deref().map_or(Ok(None), holder)?;
+    let (Some(holder), Some(folder)) = (holder, folder) else {
         let others = match live.as_slice() {
             [] => "no runner is at work here".to_owned(),
             some => format!("runners are at work on: {}", some.join(", ")),

@@ -65,10 +65,7 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     }
     let roots = roots(&args.place)?;
     if args.remove {
-        let mut removed = 0;
-        for root in &roots {
-            removed += trust::remove(root)?;
-        }
+        let removed = trust::remove(&roots)?;
         outln!("{}", if removed == 0 { "Nothing was trusted here." } else { "Trusted no longer." });
         return Ok(ExitCode::SUCCESS);
     }
@@ -93,9 +90,8 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     }
-    for file in files {
-        trust::add(&file.root, file.name, file.commands)?;
-    }
+    let files = files.iter().map(|file| (&*file.root, file.name, file.commands.clone()));
+    trust::add(files.collect())?;
     outln!("Trusted. When a line of these changes, you are asked again.");
     Ok(ExitCode::SUCCESS)
 }

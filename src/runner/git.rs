@@ -223,8 +223,9 @@ impl Git {
         let is_there = |file: &&PathBuf| self.worktree.join(file).symlink_metadata().is_ok();
         let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
         if !there.is_empty() {
-            // `git status` has named none that is ignored, unless it is tracked all the same.
-            let add = ["--literal-pathspecs", "add", "--all", "--force"];
+            // `git status` has named none that is ignored, unless it is tracked all the same. Without `--all`:
+            // where the names do not arrive, as when the keeper is killed, that would add every file there is.
+            let add = ["--literal-pathspecs", "add", "--force"];
             let add = [&add[..], &from_input].concat();
             // A filter of the repository's own may take as long as a hook.
             let added = run(self.launch(&add, joined(&there))).context("`git add` failed")?;

@@ -69,10 +69,11 @@ impl Report {
         };
         // Whoever holds the lock now may be gone when the state is read: the lock is looked at first,
         // so that a loop that ends in between is shown as ended, never as dead.
-        let alive = holder(&folder).is_some();
-        let (read, unreadable) = match read_state(&folder) {
-            Ok(read) => (read, String::new()),
-            Err(why) => (None, why),
+        let alive = holder(&folder).map(|holder| holder.is_some());
+        let (alive, (read, unreadable)) = match (alive, read_state(&folder)) {
+            (Ok(alive), Ok(read)) => (alive, (read, String::new())),
+            (Ok(alive), Err(why)) => (alive, (None, why)),
+            (Err(why), _) => (false, (None, why.to_string())),
         };
         let (state, running_iteration) = read.unwrap_or_default();
         let runner = match (alive, state.status.is_over()) {
@@ -272,22 +273,22 @@ pub fn root_around(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| !changes_with_state(folder).is_empty())
 }
 
-/// Returns the changes of a project on which a runner is at work.
-pub fn live(root: &Path) -> Vec<String> {
-    let mut changes = changes_with_state(root);
-    changes.retain(|change| {
-        find_state_folder(root, change)
-            .ok()
-            .flatten()
-            .is_some_and(|folder| holder(&folder).is_some())
-    });
-    changes
+/// Returns the changes of a project on which a runner is at work; an error when that cannot be told of one.
+pub fn live(root: &Path) -> Result<Vec<String>> {
+    let mut live = Vec::new();
+    for change in changes_with_state(root) {
+        let Some(folder) = find_state_folder(root, &change)? else { continue };
+        if holder(&folder)?.is_some() {
+            live.push(change);
+        }
+    }
+    Ok(live)
 }
 
 /// Returns the change that is meant where none is named: the only one with a runner, else the one whose
 /// state was written last; `None` when no loop has run, an error when several run.
 pub fn meant(root: &Path) -> Result<Option<String>> {
-    let live = live(root);
+    let live = live(root)?;
     if live.len() > 1 {
         bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
     }

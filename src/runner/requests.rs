@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::books::holder;
 use crate::store::read;
-use crate::store::write::{Flush, write_private};
+use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_private};
 use crate::world;
 
 /// What is asked for.
@@ -91,7 +91,8 @@ impl Requests {
     }
 
     fn write(&self, name: &str) -> io::Result<()> {
-        let runner = holder(&self.folder).unwrap_or_default().pid;
+        let runner = holder(&self.folder)?.unwrap_or_default().pid;
+        remove_all_leftovers(&self.folder, LEFT_ALONE);
         let bytes = serde_json::to_vec(&Asked { runner, at: world::now() })?;
         write_private(&self.folder.join(name), &bytes, Flush::ToSystem)
     }

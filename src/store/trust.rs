@@ -1,7 +1,7 @@
 //! Trust: the commands of a repository's own files that a person has read and allowed, project by project.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -55,24 +55,28 @@ pub fn list() -> io::Result<Vec<Trusted>> {
     Ok(all.unwrap_or_default().trusted)
 }
 
-/// Trusts a project's file with these commands, in the place of those that it had before.
-pub fn add(root: &Path, file: &str, commands: Vec<String>) -> io::Result<()> {
-    refuse_inside(root, &state_home()?)?;
-    let project = root.to_string_lossy().into_owned();
-    let new = Trusted { project, file: file.to_owned(), commands, at: world::now() };
+/// Trusts files of projects with these commands, in the place of those that they had before: all of them, or
+/// none with an error.
+pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
+    let home = state_home()?;
+    for (root, _, _) in &files {
+        refuse_inside(root, &home)?;
+    }
     change(|all| {
-        all.retain(|it| (&it.project, &it.file) != (&new.project, &new.file));
-        all.push(new);
+        for (root, file, commands) in files {
+            let (project, file) = (root.to_string_lossy().into_owned(), file.to_owned());
+            all.retain(|it| (&it.project, &it.file) != (&project, &file));
+            all.push(Trusted { project, file, commands, at: world::now() });
+        }
     })
 }
 
-/// Trusts a project no longer and returns how many of its files were trusted.
-pub fn remove(root: &Path) -> io::Result<usize> {
-    let project = root.to_string_lossy();
+/// Trusts these projects no longer and returns how many of their files were trusted.
+pub fn remove(roots: &[PathBuf]) -> io::Result<usize> {
     let mut removed = 0;
     change(|all| {
         let before = all.len();
-        all.retain(|it| it.project != project);
+        all.retain(|it| !roots.iter().any(|root| it.project == root.to_string_lossy()));
         removed = before - all.len();
     })?;
     Ok(removed)

@@ -14,6 +14,7 @@ mod stories;
 mod story;
 mod sweep;
 mod tracer;
+mod trusting;
 mod world;
 
 /// These stories, or those of them with the words of `FAULTS_ONLY` in their names.

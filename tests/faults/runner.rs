@@ -1,22 +1,30 @@
 //! The operations of `spool ralph`, and what must hold when something breaks in them.
 
-use std::fs;
+use std::fs::{self, File};
+use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::story::{Case, Outcome, Story, ensure, same};
-use super::tracer::Fault;
+use super::tracer::{Fault, Run};
 use super::world::{Call, World};
 
 const CHANGE: &str = "002-01_login";
 /// It counts its runs, works, and promises that all is done from its second run on.
 const AGENT: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\necho $n >../home/runs\necho more >>work\necho did $n\n[ $n -lt 2 ] || echo '<promise>COMPLETE</promise>'\n";
 
+/// Whose commits they are.
+const IDENTITY: [&str; 4] = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+
 /// Returns the stories of the runner.
 pub fn stories() -> Vec<Story> {
     let story = |name, before, call, judge| Story {
         stride: 9,
         long_stride: 2,
+        ..Story::new(name, before, call, judge)
+    };
+    let beside = |name, before, call, judge| Story {
+        beside: |world| Some(at_work(world)),
         ..Story::new(name, before, call, judge)
     };
     vec![
@@ -26,6 +34,14 @@ pub fn stories() -> Vec<Story> {
         story("spool ralph --add-context", change, add_context, adds_context),
         story("spool ralph --clear-context", with_context, clear_context, clears_context),
         story("spool ralph --status", finished, show, only_looks),
+        Story {
+            stride: 60,
+            long_stride: 8,
+            ..story("spool ralph --commit", in_git, commit, commits)
+        },
+        beside("spool stop", finished, stop, stops),
+        beside("spool pause --change", finished, pause, pauses),
+        beside("spool resume --change", paused, resume, resumes),
     ]
 }
 
@@ -81,6 +97,62 @@ fn clear_context(_: &World) -> Call {
 
 fn show(_: &World) -> Call {
     call(&["--status"])
+}
+
+fn git(world: &World, arguments: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.args(IDENTITY).args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
+    let output =
+        git.env("HOME", world.top().join("home")).current_dir(&world.root).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn in_git(world: &World) {
+    change(world);
+    git(world, &["init", "--quiet", "--template="]);
+    for (name, value) in [("user.name", "A"), ("user.email", "a@example.org"), ("gc.auto", "0")] {
+        git(world, &["config", name, value]);
+    }
+    git(world, &["add", "--all"]);
+    git(world, &["commit", "--quiet", "--message", "Begin"]);
+}
+
+fn commit(_: &World) -> Call {
+    let agent = "sh ../home/agent.sh";
+    call(&["do it", "--harness-command", agent, "--max-iterations", "9", "--commit"])
+}
+
+fn state(world: &World, name: &str) -> std::path::PathBuf {
+    world.path(&format!(".spool/.state/ralph/{CHANGE}/{name}"))
+}
+
+/// This process holds the change, as a runner that is at work does.
+fn at_work(world: &World) -> File {
+    let lock = File::options().write(true).create(true).truncate(true).open(state(world, "lock"));
+    let mut lock = lock.unwrap();
+    let holder = json!({"pid": std::process::id(), "since": "2026-11-22T09:00:00Z"});
+    std::io::Write::write_all(&mut lock, holder.to_string().as_bytes()).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+fn stop(_: &World) -> Call {
+    Call::spool(None, &["stop", "--change", CHANGE, "--wait", "0"])
+}
+
+fn pause(_: &World) -> Call {
+    Call::spool(None, &["pause", "--change", CHANGE])
+}
+
+fn resume(_: &World) -> Call {
+    Call::spool(None, &["resume", "--change", CHANGE])
+}
+
+fn paused(world: &World) {
+    finished(world);
+    let _runner = at_work(world);
+    assert_eq!(world.plain(&pause(world)).code, Some(0));
 }
 
 /// The loop's document, null where there is none.
@@ -176,4 +248,66 @@ fn clears_context(case: &Case<'_>) -> Outcome {
 fn only_looks(case: &Case<'_>) -> Outcome {
     same(&document(case.world)["status"], &"done".into(), "what only looks has changed something")?;
     same(&case.now, case.before, "what only looks has changed something")
+}
+
+/// Whether the person reads that something is not committed.
+fn names_what_is_open(run: &Run) -> bool {
+    ["not committed", "could not be committed"].iter().any(|words| run.stdout.contains(words))
+}
+
+/// The agent's work is in commits, or the person reads that it is not.
+fn commits(case: &Case<'_>) -> Outcome {
+    let is_clean = || git(case.world, &["status", "--porcelain", "--", "work"]).is_empty();
+    if case.acknowledged() {
+        ensure(runs(case.world) >= 2, "it says done, and nobody has promised it")?;
+        ensure(
+            is_clean() || names_what_is_open(&case.run),
+            "it says done, and the work is neither committed nor named",
+        )?;
+        is_in_the_history(case, "done")?;
+    }
+    let next = case.later(case.call);
+    same(&next.code, &Some(0), "the next run: its code")?;
+    ensure(
+        is_clean() || names_what_is_open(&next),
+        "after the next run: the work is neither committed nor named",
+    )?;
+    let tracked = git(case.world, &["ls-files", "--", ".spool/.state", ".claude"]);
+    ensure(tracked.is_empty(), &format!("the loop's own files are committed: {tracked}"))?;
+    is_in_the_history(case, "after the next run")
+}
+
+/// Whether this process was asked for it.
+fn is_asked(world: &World, what: &str) -> bool {
+    let asked = fs::read(state(world, what)).unwrap_or_default();
+    let asked: Value = serde_json::from_slice(&asked).unwrap_or_default();
+    asked["runner"] == std::process::id()
+}
+
+fn stops(case: &Case<'_>) -> Outcome {
+    is_asked_for(case, "stop", true)
+}
+
+fn pauses(case: &Case<'_>) -> Outcome {
+    is_asked_for(case, "pause", true)
+}
+
+fn resumes(case: &Case<'_>) -> Outcome {
+    is_asked_for(case, "pause", false)
+}
+
+/// The runner finds what was asked of it, where that was said and only there.
+fn is_asked_for(case: &Case<'_>, what: &str, wanted: bool) -> Outcome {
+    let is = is_asked(case.world, what);
+    if case.acknowledged() {
+        same(&is, &wanted, &format!("it says asked: whether `{what}` is"))?;
+    } else if !case.killed() && !case.is_mute() {
+        same(&is, &!wanted, &format!("it says that it failed: whether `{what}` is asked"))?;
+        for lie in ["no runner", "nothing to end"] {
+            ensure(!case.run.stderr.contains(lie), "it says that no runner is there")?;
+        }
+    }
+    let again = case.later(case.call);
+    same(&again.code, &Some(0), "asked again: its code")?;
+    same(&is_asked(case.world, what), &wanted, &format!("asked again: whether `{what}` is"))
 }

@@ -6,9 +6,9 @@ use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 
 /// Returns all stories.
 pub fn all() -> Vec<Story> {
-    let all =
-        [arming(), stopping(), keeping_books(), moving_and_ending(), super::runner::stories()];
-    all.into_iter().flatten().collect()
+    let ours = [arming(), stopping(), keeping_books(), moving_and_ending()];
+    let others = [super::trusting::stories(), super::runner::stories()];
+    ours.into_iter().chain(others).flatten().collect()
 }
 
 fn arming() -> Vec<Story> {

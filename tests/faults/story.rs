@@ -1,6 +1,7 @@
 //! A story: a project as it is before, one call, and what must hold whatever breaks in that call.
 
 use std::cell::RefCell;
+use std::fs::File;
 
 use nix::errno::Errno;
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub struct Story {
     pub before: fn(&World),
     /// The call that is broken.
     pub call: fn(&World) -> Call,
+    /// Who is at work at the same time, as the lock that they hold.
+    pub beside: fn(&World) -> Option<File>,
     /// Looks at what is left, and goes on as people and agents would.
     pub judge: fn(&Case<'_>) -> Outcome,
     /// Of the steps that change nothing, one of so many is visited.
@@ -35,7 +38,7 @@ impl Story {
         call: fn(&World) -> Call,
         judge: fn(&Case<'_>) -> Outcome,
     ) -> Self {
-        Self { name, before, call, judge, stride: 2, long_stride: 1 }
+        Self { name, before, call, beside: |_| None, judge, stride: 2, long_stride: 1 }
     }
 }
 
@@ -85,6 +88,7 @@ impl Stage {
     /// Puts the project back and makes the call with this fault; fails with what does not hold.
     pub fn play(&self, story: &Story, fault: Fault, kind: Option<Kind>) -> (Run, Outcome) {
         self.world.restore(&self.snapshot);
+        let _beside = (story.beside)(&self.world);
         let run = self.world.run(&self.call, fault);
         self.judge(story, fault, kind, run)
     }

@@ -119,6 +119,7 @@ pub fn play_on(disk: &Disk, stories: &[Story]) -> (usize, String) {
         for pages in 0..DISKS {
             let free = pages * PAGE;
             stage.restore();
+            let _beside = (story.beside)(&stage.world);
             disk.fill(free);
             let run = stage.world.run(&stage.call, Fault::FullDisk(free));
             disk.make_room();

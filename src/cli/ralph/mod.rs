@@ -205,7 +205,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
 
 /// The change of the only loop that runs here, `None` when none runs; several have to be told apart.
 fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
-    let mut live = live(root);
+    let mut live = live(root)?;
     if live.len() > 1 {
         bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
     }

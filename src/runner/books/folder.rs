@@ -57,8 +57,10 @@ pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
 pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
     check_id(change)?;
     let folder = state_folder(root, change);
-    if folder.symlink_metadata().is_err() {
-        return Ok(None);
+    match folder.symlink_metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at(&folder, &error)),
     }
     let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
     match folder_inside(&root, &folder) {

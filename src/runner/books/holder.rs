@@ -13,7 +13,7 @@ use super::folder::{at, must_be_free_or_a_file};
 use super::time::{millis_of, readable};
 use crate::speckit::project::printable;
 use crate::store::lock::Lock;
-use crate::store::read;
+use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
 use crate::world::{self, Deadline};
 
@@ -151,18 +151,33 @@ impl TreeLock {
     }
 }
 
-/// Returns who runs the loop of a change at the moment, `None` when nobody does; looks without waiting.
-pub fn holder(folder: &Path) -> Option<Holder> {
-    let (file, _) = read::open(&folder.join("lock")).ok()?;
+/// Returns who runs the loop of a change at the moment, `None` when nobody does; an error when the lock cannot
+/// be opened, and nobody can tell. Looks without waiting.
+pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
+    let path = folder.join("lock");
+    let refused = |why: &dyn fmt::Display| {
+        let path = path.display();
+        io::Error::other(format!("`{path}`: {why}; whether a runner is at work is not known"))
+    };
+    let file = match read::open(&path) {
+        Ok((file, _)) => file,
+        Err(Problem::Refused(why)) => return Err(refused(&why)),
+        // Where no lock can be, nobody holds one.
+        Err(_) => return Ok(None),
+    };
     match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => Some(written_holder(folder).unwrap_or_default()),
-        _ => None,
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            written_holder(folder).map(Some).map_err(|problem| refused(&problem))
+        }
+        Err(TryLockError::Error(error)) => Err(refused(&error)),
     }
 }
 
-fn written_holder(folder: &Path) -> Option<Holder> {
-    let content = read::read(&folder.join("lock"), MOST).ok()?;
-    serde_json::from_slice(&content.bytes).ok()
+/// Who wrote itself down in a lock; nobody yet where it holds no such words.
+fn written_holder(folder: &Path) -> Result<Holder, Problem> {
+    let content = read::read(&folder.join("lock"), MOST)?;
+    Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())
 }
 
 /// Whether the lock could be had within this time.

@@ -529,9 +529,9 @@ fn a_second_runner_on_the_change_is_refused_and_told_of_the_first_one() {
     for part in [ID, pid.as_str(), ", since 2", "spool stop --change", "work tree"] {
         assert!(words.contains(part), "{part}\n{words}");
     }
-    assert_eq!(holder(&books.folder).unwrap().pid, std::process::id());
+    assert_eq!(holder(&books.folder).unwrap().unwrap().pid, std::process::id());
     drop(books);
-    assert_eq!(holder(&desk.folder()), None);
+    assert_eq!(holder(&desk.folder()).unwrap(), None);
     drop(desk.open());
 }
 
@@ -554,7 +554,8 @@ fn whoever_looks_at_the_lock_keeps_no_runner_out() {
     let desk = Desk::new();
     drop(desk.open());
     std::thread::scope(|scope| {
-        let looks = scope.spawn(|| (0..2000).filter_map(|_| holder(&desk.folder())).count());
+        let looks =
+            scope.spawn(|| (0..2000).filter_map(|_| holder(&desk.folder()).unwrap()).count());
         for _ in 0..20 {
             drop(desk.open());
         }

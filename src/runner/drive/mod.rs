@@ -92,7 +92,7 @@ fn tell_error(error: &anyhow::Error) {
 fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String> {
     let folder = state_folder(&change.root, &change.id);
     let (before, _) = read_state(&folder).ok()??;
-    if before.status.is_over() || holder(&folder).is_some() {
+    if before.status.is_over() || !matches!(holder(&folder), Ok(None)) {
         return None;
     }
     let waited = Stopwatch::start();
