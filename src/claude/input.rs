@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::json::read_json;
+use crate::world;
 
 /// One hook event; fields that are missing or of another type are empty.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -43,6 +44,16 @@ impl Event {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         read_json(bytes)
+    }
+
+    /// Returns the stop of the session that the environment names, with nothing known of it but where it is.
+    pub fn stop_of_environment() -> Self {
+        let text = |name: &str| world::variable(name).unwrap_or_default();
+        Self {
+            session_id: text("CLAUDE_CODE_SESSION_ID"),
+            cwd: text("CLAUDE_PROJECT_DIR"),
+            ..Self::default()
+        }
     }
 
     /// Returns `hook_event_name`; an event without a name is a `Stop`.

@@ -8,7 +8,7 @@ mod stop;
 mod stop_feature;
 mod stop_task;
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 use crate::claude::answer::Answer;
@@ -18,18 +18,24 @@ use crate::exec::partner::{self, Runner};
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
-const MOST: u64 = 16 << 20;
-/// How long a caller may be silent before it has handed over the event and closed its end.
-const PATIENCE: Duration = Duration::from_millis(800);
+const MOST: usize = 16 << 20;
+/// How long a caller has to hand over the whole event; on a busy machine a client may start the hook long
+/// before it gets to writing.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+/// The same for a stop in a project with loops, where nothing but the event tells whose stop it is.
+const LONG_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
 const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
+///
+/// The first argument may name the event that the hook is started for. A `Stop` is then answered also when
+/// the client does not hand it over in time: an armed loop must not end because the machine is busy.
 pub fn main() {
     keep_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
-    let answer = answer_by(&read_event(deadline), deadline);
+    let answer = answer_to_caller(&mut Caller::default(), deadline);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.
     for line in answer.stderr {
         let _ = io::stderr().write_all((line + "\n").as_bytes());
@@ -39,25 +45,50 @@ pub fn main() {
     }
 }
 
-/// Returns the answer to one event; silence for everything that is not ours.
-pub fn answer(input: &[u8]) -> Answer {
-    answer_by(input, Deadline::after(ALL_PATIENCE))
+fn answer_to_caller(caller: &mut Caller, deadline: Deadline) -> Answer {
+    const LATE: &str = "The client has not handed over its event in time";
+    match caller.event(PATIENCE) {
+        Handed::Event(event) => return answer_by(&event, deadline),
+        Handed::Nothing => return Answer::silent(),
+        Handed::Late if !is_for_stop() => return Answer::silent().log(LATE),
+        Handed::Late => {}
+    }
+    let stop = Event::stop_of_environment();
+    if !stop.session().is_empty() {
+        let words = format!("{LATE}: the stop is judged without it");
+        return answer_by(&stop, deadline).log(&words);
+    }
+    if !stop::may_be_in_a_loop(&stop) {
+        return Answer::silent().log(LATE);
+    }
+    match caller.event(LONG_PATIENCE) {
+        Handed::Event(event) => answer_by(&event, Deadline::after(ALL_PATIENCE)),
+        Handed::Nothing => Answer::silent(),
+        Handed::Late => Answer::silent().log(LATE),
+    }
 }
 
-fn answer_by(input: &[u8], deadline: Deadline) -> Answer {
-    let Some(event) = Event::read(input) else {
-        return Answer::silent();
-    };
+/// Returns the answer to one event; silence for everything that is not ours.
+pub fn answer(input: &[u8]) -> Answer {
+    let event = Event::read(input);
+    event.map_or_else(Answer::silent, |event| answer_by(&event, Deadline::after(ALL_PATIENCE)))
+}
+
+fn is_for_stop() -> bool {
+    std::env::args_os().nth(1).is_some_and(|name| name == "Stop")
+}
+
+fn answer_by(event: &Event, deadline: Deadline) -> Answer {
     if event.in_subagent() {
         return Answer::silent();
     }
     // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
     match partner::runner() {
-        Runner::None => answer_to(&event, deadline),
+        Runner::None => answer_to(event, deadline),
         Runner::Proven(id) => Answer::silent().log(&format!(
             "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
         )),
-        Runner::Unproven(named) => answer_to(&event, deadline).log(&format!(
+        Runner::Unproven(named) => answer_to(event, deadline).log(&format!(
             "{}={named} is in the environment, and no such runner has started this session: it is not heeded",
             world::RUNNER
         )),
@@ -74,23 +105,57 @@ fn answer_to(event: &Event, deadline: Deadline) -> Answer {
     }
 }
 
-/// The bytes on standard input, as many as arrive before the caller closes it or falls silent.
-fn read_event(deadline: Deadline) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut stdin = io::stdin().lock().take(MOST);
-    while !deadline.is_over() && is_readable(Deadline::after(PATIENCE)) {
-        let count = match stdin.fill_buf() {
-            Ok([]) => break,
-            Ok(read) => {
-                bytes.extend_from_slice(read);
-                read.len()
+/// What came in on standard input.
+enum Handed {
+    /// A whole event.
+    Event(Box<Event>),
+    /// No event, and the caller has closed its end.
+    Nothing,
+    /// No whole event yet, and the time for it is over.
+    Late,
+}
+
+/// Who hands over the event on standard input, and what came of it so far.
+#[derive(Default)]
+struct Caller {
+    bytes: Vec<u8>,
+}
+
+impl Caller {
+    /// Returns the event as soon as it is whole, whether or not the caller closes its end.
+    fn event(&mut self, patience: Duration) -> Handed {
+        let deadline = Deadline::after(patience);
+        let mut stdin = io::stdin().lock();
+        // What is there already is read, however late it is.
+        while is_readable(deadline) {
+            let left = MOST.saturating_sub(self.bytes.len());
+            let count = match stdin.fill_buf() {
+                Ok(read) => {
+                    let count = read.len().min(left);
+                    self.bytes.extend_from_slice(&read[..count]);
+                    count
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Handed::Nothing,
+            };
+            stdin.consume(count);
+            if count == 0 {
+                return self.whole().unwrap_or(Handed::Nothing);
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            Err(_) => break,
-        };
-        stdin.consume(count);
+            let may_be_whole = self.bytes.trim_ascii_end().ends_with(b"}");
+            if may_be_whole
+                && !is_readable(Deadline::after(Duration::ZERO))
+                && let Some(event) = self.whole()
+            {
+                return event;
+            }
+        }
+        self.whole().unwrap_or(Handed::Late)
     }
-    bytes
+
+    fn whole(&self) -> Option<Handed> {
+        Event::read(&self.bytes).map(|event| Handed::Event(Box::new(event)))
+    }
 }
 
 /// Waits until there is something to read or the caller has closed its end; `false` at the limit.

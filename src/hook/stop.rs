@@ -92,6 +92,11 @@ fn project(event: &Event) -> Option<Project> {
     }
 }
 
+/// Returns whether a stop that names no session may be one in a loop: its project has, or had, some.
+pub fn may_be_in_a_loop(event: &Event) -> bool {
+    project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
+}
+
 fn knows(project: &Project, session: &str) -> bool {
     is_session_id(session) && Loops::of(&project.root).knows(session)
 }

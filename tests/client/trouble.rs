@@ -1,6 +1,6 @@
 //! What goes wrong on the way: a broken state file, work in the background, a service that fails.
 
-use crate::support::on_every_client;
+use crate::support::{client, on_every_client};
 use crate::workshop::{STATE, Worker, Workshop};
 use scripted_model::{Reply, ScriptedModel};
 use serde_json::json;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 on_every_client! {
     a_corrupt_state_file_is_told_once_and_then_the_agent_is_let_go
     a_state_file_that_the_agent_repairs_goes_on_to_the_end
+    a_stop_whose_event_arrives_late_ends_no_loop
     a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next
 }
 
@@ -59,6 +60,21 @@ fn a_state_file_that_the_agent_repairs_goes_on_to_the_end(version: &str) {
     workshop.assert_all_done(2);
     assert!(run.hook_feedbacks()[0].starts_with("ERROR: Corrupt"), "{}", run.describe());
     assert_eq!(workshop.verdicts().last().map(String::as_str), Some("end completed"));
+}
+
+/// On a busy machine the client may start the hook long before it gets to writing the event.
+fn a_stop_whose_event_arrives_late_ends_no_loop(version: &str) {
+    let workshop = Workshop::with_tasks(3);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = client(version, &workshop.project, &model);
+    let client = client.plugin(&workshop.plugin_with_late_stops());
+    let run = client.run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(3);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
+    assert_eq!(run.hook_feedbacks().len(), 2, "{}", run.describe());
 }
 
 fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_the_next(

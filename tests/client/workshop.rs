@@ -188,6 +188,19 @@ pub struct Call {
 }
 
 impl Workshop {
+    /// Assembles a plugin whose hook gets the event of a stop seconds after it was started.
+    pub fn plugin_with_late_stops(&self) -> PathBuf {
+        let folder = self.project.path().join("plugins/speckit");
+        assemble(&folder, &programs()).expect("a plugin");
+        let hook = folder.join("bin/ralph-hook");
+        fs::rename(&hook, folder.join("bin/real-hook")).expect("the real hook");
+        let script = r#"real=$CLAUDE_PLUGIN_ROOT/bin/real-hook
+test "$1" = Stop || exec "$real" "$@"
+{ sleep 2.5; cat; } | "$real" "$@""#;
+        self.project.program("plugins/speckit/bin/ralph-hook", script);
+        folder
+    }
+
     /// Assembles a plugin whose hook is the real one behind a script that writes down what goes in and comes out.
     pub fn recording_plugin(&self) -> PathBuf {
         let folder = self.project.path().join("plugins/speckit");
@@ -198,7 +211,7 @@ impl Workshop {
 number=1; while ! mkdir -p "$calls" || ! mkdir "$calls/$number" 2>/dev/null; do number=$((number + 1)); done
 cd "$calls/$number" || exit 0
 cat >stdin
-"$CLAUDE_PLUGIN_ROOT/bin/real-hook" <stdin >stdout 2>stderr
+"$CLAUDE_PLUGIN_ROOT/bin/real-hook" "$@" <stdin >stdout 2>stderr
 echo $? >code
 cat stderr >&2; cat stdout; exit "$(cat code)""#;
         self.project.program("plugins/speckit/bin/ralph-hook", script);

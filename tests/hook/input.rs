@@ -88,6 +88,42 @@ fn a_caller_that_never_closes_its_end_is_answered() {
 }
 
 #[test]
+fn a_caller_that_is_late_on_a_busy_machine_is_answered() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").late_by(Duration::from_millis(1_100)).run().reason();
+}
+
+#[test]
+fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let root = bench.root().to_str().unwrap();
+    for handed_over in ["", "{\"hook_event_name\":"] {
+        let stop = bench.stop("s1").with_bytes(handed_over).left_open().named_stop();
+        let stop = stop
+            .variable("CLAUDE_CODE_SESSION_ID", "s1")
+            .variable("CLAUDE_PROJECT_DIR", root)
+            .run();
+        assert!(stop.is_block(), "{handed_over}: {stop}");
+        let words = "has not handed over its event in time";
+        assert!(stop.log.iter().any(|line| line.contains(words)), "{stop}");
+    }
+    // An older client names no session: its event is waited for.
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").late_by(Duration::from_millis(2_100)).named_stop();
+    let stop = stop.variable("CLAUDE_PROJECT_DIR", root).start().with_checks().finish();
+    assert!(stop.is_block(), "{stop}");
+    assert_eq!(bench.verdicts("s1"), ["continue", "continue", "continue"]);
+    // A session that has no loop is none of ours, and a caller that said all it had to say is not late.
+    let other = bench.stop("s2").with_bytes("").left_open().named_stop();
+    let other = other.variable("CLAUDE_CODE_SESSION_ID", "s2");
+    other.variable("CLAUDE_PROJECT_DIR", root).run().silent();
+    let closed = bench.stop("s1").with_bytes("").named_stop();
+    let closed = closed.variable("CLAUDE_CODE_SESSION_ID", "s1");
+    closed.variable("CLAUDE_PROJECT_DIR", root).run().silent();
+}
+
+#[test]
 fn nfr_1_all_that_can_keep_it_waiting_at_once_is_over_within_3_seconds() {
     // The caller never closes its end, the state is half written and dated in the future, and
     // nobody has armed the loop, so the files are looked at before and after it is claimed.

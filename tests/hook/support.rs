@@ -248,7 +248,15 @@ impl Bench {
         fields.insert("transcript_path".to_owned(), path.to_str().into());
         fields.insert("cwd".to_owned(), self.root.to_str().into());
         fields.insert("hook_event_name".to_owned(), name.into());
-        Call { bench: self, fields, raw: None, kept_open: false, environment: Vec::new() }
+        Call {
+            bench: self,
+            fields,
+            raw: None,
+            kept_open: false,
+            late_by: Duration::ZERO,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
     }
 
     /// Hands these bytes to the hook.
@@ -314,6 +322,8 @@ pub struct Call<'a> {
     fields: Map<String, Value>,
     raw: Option<Vec<u8>>,
     kept_open: bool,
+    late_by: Duration,
+    arguments: Vec<String>,
     environment: Vec<(String, String)>,
 }
 
@@ -351,6 +361,27 @@ impl Call<'_> {
     /// The caller never closes its end.
     pub fn left_open(mut self) -> Self {
         self.kept_open = true;
+        self
+    }
+
+    /// The caller hands over its event this long after it has started the hook.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn late_by(mut self, delay: Duration) -> Self {
+        self.late_by = delay;
+        self
+    }
+
+    /// The caller hands over these bytes in place of the event.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn with_bytes(mut self, bytes: &str) -> Self {
+        self.raw = Some(bytes.into());
+        self
+    }
+
+    /// The hook is started as `hooks.json` has it for a stop.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn named_stop(mut self) -> Self {
+        self.arguments.push("Stop".to_owned());
         self
     }
 
@@ -425,6 +456,7 @@ impl Call<'_> {
         command.env_remove(world::RUNNER);
         let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
         command
+            .args(self.arguments)
             .env_clear()
             .env("HOME", self.bench.home())
             .envs(self.environment)
@@ -444,7 +476,9 @@ impl Call<'_> {
         let deadline = Deadline::after(LIMIT);
         let mut stdin = child.stdin.take().unwrap();
         // A hook that has read enough closes its end; that is its right.
+        let late_by = self.late_by;
         let handed_over = std::thread::spawn(move || {
+            world::pause(late_by);
             let _ = stdin.write_all(&input);
             stdin
         });
