@@ -31,10 +31,10 @@ fn pin(project: &Project, prefix: &str) -> PathBuf {
 fn nothing_runs(project: &Project, arguments: &[&str]) {
     let with = |words: &[&str]| project.task(&[words, arguments].concat());
     for said in [with(&["verify", "T001"]), with(&["done", "T001"])] {
+        assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
         let all = format!("{}{}", said.out, said.err);
         assert!(all.contains("`touch pwned`"), "the command is not named: {said:?}");
     }
-    assert!(!project.root.join("pwned").exists(), "the command has run");
 }
 
 #[test]
@@ -42,11 +42,12 @@ fn s1_another_features_verify_command_is_not_run() {
     let project = Project::armed(PLAIN);
     project.write("specs/002-x/tasks.md", TRAP);
     for action in ["verify", "done"] {
-        let said = project.task(&[action, "T001", "--feature", "002-x"]).refused();
+        let said = project.task(&[action, "T001", "--feature", "002-x"]);
+        assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
+        let said = said.refused();
         assert!(said.contains("002-x") && said.contains(FEATURE), "it names both: {said}");
     }
     assert_eq!(fs::read_to_string(project.root.join("specs/002-x/tasks.md")).unwrap(), TRAP);
-    assert!(!project.root.join("pwned").exists());
     // In a session without a loop, nobody has armed it either.
     let project = Project::with(PLAIN);
     project.write("specs/002-x/tasks.md", TRAP);
@@ -59,12 +60,14 @@ fn s1_another_projects_verify_command_is_not_run() {
     let other = Project::with(TRAP);
     let place = other.root.to_str().unwrap();
     for action in ["verify", "done"] {
-        let said = project.task(&[action, "T001", "--project", place]).refused();
+        let said = project.task(&[action, "T001", "--project", place]);
+        let has_run = other.root.join("pwned").exists() || project.root.join("pwned").exists();
+        assert!(!has_run, "the command has run: {said:?}");
+        let said = said.refused();
         let both = said.contains(place) && said.contains(project.root.to_str().unwrap());
         assert!(both, "it names both: {said}");
     }
     assert_eq!(boxes(&other.tasks()), [false, false]);
-    assert!(!other.root.join("pwned").exists() && !project.root.join("pwned").exists());
 }
 
 #[test]
@@ -73,19 +76,22 @@ fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_o
         let project =
             Project::with("- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n");
         let shown = start(&project, &[]).ok();
-        assert!(shown.contains("touch armed") && shown.contains("T001"), "{shown}");
         for _ in 0..stops {
             project.agent_works();
             project.stop("Not yet.").reason();
         }
         project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch pwned`\n");
-        let said = project.task(&["verify", "T002"]).refused();
+        let said = project.task(&["verify", "T002"]);
+        let has_run = project.root.join("pwned").exists();
+        assert!(!has_run, "after {stops} stops, the command has run: {said:?}");
+        let said = said.refused();
         assert!(said.contains("`touch pwned`"), "{said}");
         project.edit_tasks("`touch armed`", "`touch pwned`");
         let said = project.task(&["done", "T001"]).refused();
         assert!(said.contains("Put it back: `touch armed`"), "{said}");
         assert!(!project.root.join("pwned").exists(), "after {stops} stops");
         // What the person was shown is run.
+        assert!(shown.contains("touch armed") && shown.contains("T001"), "{shown}");
         project.edit_tasks(
             "  - Verify: `touch pwned`\n- [ ] T002",
             "  - Verify: `touch armed`\n- [ ] T002",
@@ -141,9 +147,10 @@ fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed() {
             + &TRAP.replace("T001", "U001"),
     )
     .unwrap();
-    let said = project.task(&["verify", "T00002"]).refused();
+    let said = project.task(&["verify", "T00002"]);
+    assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
+    let said = said.refused();
     assert!(said.contains("`touch pwned`"), "{said}");
-    assert!(!project.root.join("pwned").exists());
     project.task(&["verify", "U001"]).ok();
     assert!(project.root.join("pwned").exists(), "what was armed is run");
 }
@@ -153,8 +160,8 @@ fn s1_spool_start_inside_of_an_agents_session_arms_no_command() {
     let project = Project::with(TRAP);
     project.write(SETTINGS, "---\nchecks: [touch pwned]\n---\n");
     let said = project.spool(&["start"]).ok();
-    assert!(said.contains("inside of an agent's session"), "{said}");
     nothing_runs(&project, &[]);
+    assert!(said.contains("inside of an agent's session"), "{said}");
     fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
     let told = project.stop("ALL_TASKS_COMPLETE");
     assert!(told.told().contains("were not run"), "{told:?}");

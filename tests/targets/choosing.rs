@@ -163,6 +163,32 @@ fn d16_spec_kit_features_are_changes_and_the_current_one_is_only_the_first_candi
 }
 
 #[test]
+fn d13_the_prompt_names_the_other_documents_of_a_change_too() {
+    for (folder, start, others) in [
+        (
+            "specs/001-login",
+            "spec.md",
+            &["research.md", "data-model.md", "quickstart.md", "contracts/api.yaml"][..],
+        ),
+        ("openspec/changes/add-login", "proposal.md", &["specs/login/spec.md"]),
+    ] {
+        let bench = Bench::empty();
+        bench.write(".specify/feature.json", r#"{"feature_directory": "specs/001-login"}"#);
+        bench.write(&format!("{folder}/{start}"), "# Login\n");
+        bench.write(&format!("{folder}/tasks.md"), "- [ ] T001 Begin\n");
+        for name in others {
+            bench.write(&format!("{folder}/{name}"), "# More\n");
+        }
+        let change = folder.rsplit('/').next().unwrap();
+        let told = bench.plan(&["--change", change]).told();
+        let prompt = told.split_once("The first prompt").unwrap().1;
+        for name in others {
+            assert!(prompt.contains(&format!("`{folder}/{name}`")), "{name} is not named: {told}");
+        }
+    }
+}
+
+#[test]
 fn where_there_are_changes_features_are_meant_only_by_name() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(".specify/feature.json", r#"{"feature_directory": "specs/007-login"}"#);
