@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::person::{can_be_asked, confirm};
+use super::person::{can_be_asked, confirm, in_agents_session};
 use super::{Where, own_session};
 use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
@@ -21,6 +21,7 @@ use crate::speckit::project::{Feature, Project, printable};
 use crate::speckit::state::State;
 use crate::speckit::{SIGNAL, STATE, TASKS};
 use crate::store::loops::{Loops, RALPH};
+use crate::store::pins::{Pins, Whose};
 use crate::text;
 
 /// The longest list that is shown whole, in lines: a model reads it.
@@ -117,9 +118,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
     )?;
-    if let Some(session) = &session {
-        only_its_own(&project, &feature, session)?;
-    }
+    only_its_own(&project, &feature, session.as_deref())?;
     let job = Job { project: &project, feature: &feature, session: session.as_deref() };
     match &args.action {
         Action::Next { json } => next(&job, *json),
@@ -143,27 +142,52 @@ fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
     own.map_or_else(|| args.place.project(), Ok)
 }
 
-/// An error when the session has a loop and something else is meant than the feature of that loop: what an
-/// agent may call without a question reaches no other books.
-fn only_its_own(project: &Project, feature: &Feature, session: &str) -> Result<()> {
+/// An error when an agent means something else than the feature of its session's loop, the project that it is in,
+/// or a feature that another session's loop works on: what an agent may call without a question reaches no other
+/// books. Where its own loop is over, or its notes say so, the rest holds all the same.
+fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
     let here = std::env::current_dir().ok();
-    let Some(own) = here.and_then(|here| Project::around_session(&here, session)) else {
-        return Ok(());
+    let around = |session| here.as_ref().and_then(|it| Project::around_session(it, session));
+    let own = session.and_then(around);
+    let refused = |what: &str| {
+        anyhow!(
+            "{what}, and keeps no books of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
+            text::line(&feature.name),
+            project.root.display()
+        )
     };
-    let record = Loops::of(&own.root).peek(session);
-    let Some(record) = record.filter(|it| it.ledger.is_live() && it.kind != RALPH) else {
-        return Ok(());
-    };
-    if own.root == project.root && record.folder == feature.relative {
+    let record = own.as_ref().zip(session).and_then(|(own, it)| Loops::of(&own.root).peek(it));
+    let live = record.filter(|it| it.ledger.is_live() && it.kind != RALPH);
+    if let (Some(own), Some(record)) = (&own, live) {
+        if own.root == project.root && record.folder == feature.relative {
+            return Ok(());
+        }
+        let (about, root) = (text::line(&record.about), own.root.display());
+        return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
+    }
+    let claim = Loops::of(&project.root).claim(&feature.name).filter(|it| it.closed.is_none());
+    let of_claim = claim.as_ref().and_then(|claim| claim.session.clone());
+    if !in_agents_session() || (of_claim.is_some() && of_claim.as_deref() == session) {
         return Ok(());
     }
-    bail!(
-        "this session works on feature `{}` in `{}`, and keeps no books of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
-        text::line(&record.about),
-        own.root.display(),
-        text::line(&feature.name),
-        project.root.display()
-    )
+    let nearest = here.as_ref().and_then(|here| Project::around(here));
+    if ![own, nearest].iter().flatten().any(|it| it.root == project.root) {
+        return Err(refused("this is an agent's session in another project"));
+    }
+    // The claim lies in the project, where the agent can write; what was armed does not.
+    let pins = Pins::of(&project.root).ok();
+    let pin = pins.and_then(|pins| pins.read(Whose::Feature(&feature.name)).ok()?);
+    let of_pin = pin.as_ref().map(|pin| pin.session.clone()).filter(|session| !session.is_empty());
+    if let Some(other) = of_claim.or(of_pin).filter(|other| Some(other.as_str()) != session) {
+        let other = text::line(&other).into_owned();
+        return Err(refused(&format!("this session has no loop here: session {other} has one")));
+    }
+    // Armed in a terminal, it is for the session that stops first: that may be this one.
+    let is_current = || project.current_feature().is_ok_and(|it| it.as_ref() == Some(feature));
+    if (claim.is_some() || pin.is_some()) && !is_current() {
+        return Err(refused("this session has no loop of that feature"));
+    }
+    Ok(())
 }
 
 fn next(job: &Job<'_>, as_json: bool) -> Result<ExitCode> {
@@ -247,17 +271,20 @@ fn done(job: &Job<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
     for task in tasks {
         // The command runs while the books are closed: it may take long, and others work meanwhile.
         let proof = if task.done { Proof::None } else { job.proof(task, &text) };
-        if let Some(words) = unproved(task, proof, &job.project.root, limit)? {
-            outln!("{words}");
-            refused = true;
-            continue;
-        }
+        let remark = match prove(task, proof, &job.project.root, limit)? {
+            Proved::With(remark) => remark,
+            Proved::Not(words) => {
+                outln!("{words}");
+                refused = true;
+                continue;
+            }
+        };
         let mut books = job.open()?;
         let already = match books.done(&task.id)? {
             Done::Now => "",
             Done::Before => " already",
         };
-        outln!("{} is done{already}.{}", task.id, left_alone(&books));
+        outln!("{} is done{already}.{remark}{}", task.id, left_alone(&books));
     }
     if refused {
         return Ok(ExitCode::FAILURE);
@@ -324,11 +351,19 @@ fn verify(job: &Job<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Proof::New(command) => {
-            outln!("{}", not_run(task, &command));
+            outln!(
+                "The Verify command of {} was added after arming and is not run here: run it yourself: `{}`",
+                printable(&task.id),
+                text::line(&command)
+            );
             return Ok(ExitCode::FAILURE);
         }
         Proof::Changed(known) => {
             outln!("{}", changed(task, &known));
+            return Ok(ExitCode::FAILURE);
+        }
+        Proof::Unreadable(command, why) => {
+            outln!("{}", unreadable(task, "proved", command.as_deref(), &why));
             return Ok(ExitCode::FAILURE);
         }
         Proof::Unarmed(command, why) => {
@@ -448,26 +483,43 @@ fn nothing_open(list: &TaskList) -> String {
     )
 }
 
-/// Runs what proves a task; returns why it is not ticked, `None` when nothing speaks against it.
-fn unproved(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<Option<String>> {
+/// What came of the proof of a task.
+enum Proved {
+    /// Nothing speaks against it; a sentence on a command that was not run, or nothing.
+    With(String),
+    /// Why it is not ticked.
+    Not(String),
+}
+
+/// Runs what proves a task and returns what came of it.
+fn prove(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<Proved> {
     let command = match proof {
-        Proof::None => return Ok(None),
+        Proof::None => return Ok(Proved::With(String::new())),
         Proof::Run(command) => command,
         Proof::New(command) => {
-            outln!("{}", not_run(task, &command));
-            return Ok(None);
+            return Ok(Proved::With(format!(
+                " Its Verify command was added after arming and was not run: run it yourself: `{}`.",
+                text::line(&command)
+            )));
         }
-        Proof::Changed(known) => return Ok(Some(changed(task, &known))),
+        Proof::Changed(known) => return Ok(Proved::Not(changed(task, &known))),
+        Proof::Unreadable(command, why) => {
+            return Ok(Proved::Not(unreadable(task, "ticked", command.as_deref(), &why)));
+        }
         Proof::Unarmed(command, why) => {
             if !person_agrees(task, &command)? {
                 outln!("{}", unarmed(task, &command, &why));
-                return Ok(None);
+                return Ok(Proved::With(String::new()));
             }
             command
         }
     };
     let result = checks::run(&command, root, limit);
-    Ok((!result.passed).then(|| refusal(task, &result)))
+    Ok(if result.passed {
+        Proved::With(String::new())
+    } else {
+        Proved::Not(refusal(task, &result))
+    })
 }
 
 /// Whether a person at the terminal wants a command to be run that nobody armed. Nobody is asked in an
@@ -489,11 +541,15 @@ fn unarmed(task: &Task, command: &str, why: &str) -> String {
     )
 }
 
-fn not_run(task: &Task, command: &str) -> String {
+/// What is said of a task whose armed Verify command cannot be known: whether it has one at all is not known either.
+fn unreadable(task: &Task, what: &str, command: Option<&str>, why: &str) -> String {
+    let now = command.map_or_else(String::new, |command| {
+        format!("\nThe list has this one now, which is not run: `{}`", text::line(command))
+    });
     format!(
-        "The Verify command of {} was written after the loop was armed and is not run here: run it yourself: `{}`",
+        "{} is not {what}: the Verify commands that were armed cannot be read: {}{now}\nA person makes that file readable, or arms the loop again.",
         printable(&task.id),
-        text::line(command)
+        text::line(why)
     )
 }
 

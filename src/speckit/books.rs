@@ -449,6 +449,8 @@ pub enum Proof {
     Changed(String),
     /// A command of a list that no person armed, and why nobody knows better.
     Unarmed(String, String),
+    /// A person armed something, and why it cannot be read; the command that the list has now.
+    Unreadable(Option<String>, String),
 }
 
 /// Returns what may be run to prove a task, out of what a person armed for its feature.
@@ -464,16 +466,18 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
             None => (other, Whose::Feature(&feature.name)),
         },
     };
-    let commands = match &standing {
-        Standing::Armed(pin) => Pins::of(&project.root)
-            .and_then(|pins| pins.verify(whose, pin))
-            .map_err(|it| it.to_string()),
-        Standing::Nobody => Err("no person armed a loop for it".to_owned()),
-        Standing::Unknown(why) => Err(why.clone()),
+    let pins = Pins::of(&project.root);
+    let unarmed = |why| command.clone().map_or(Proof::None, |command| Proof::Unarmed(command, why));
+    let commands = match (&standing, pins) {
+        (Standing::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
+        (Standing::Unknown(why), Ok(_)) => Err(why.clone()),
+        (Standing::Nobody, _) => return unarmed("no person armed a loop for it".to_owned()),
+        // Where there is no such place, nothing was kept there.
+        (_, Err(error)) => return unarmed(error.to_string()),
     };
     let commands = match commands {
         Ok(commands) => commands,
-        Err(why) => return command.map_or(Proof::None, |command| Proof::Unarmed(command, why)),
+        Err(why) => return Proof::Unreadable(command, why),
     };
     match (command, commands.get(&task.id)) {
         (None, None) => Proof::None,

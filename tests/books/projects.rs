@@ -146,6 +146,7 @@ fn each_work_tree_has_books_and_a_loop_of_its_own() {
         .output()
         .unwrap();
     assert!(arming.status.success(), "{arming:?}");
+    let project = project.variable("CLAUDE_CODE_SESSION_ID", "side-session");
     assert!(project.task_in(&tree, &["done", "T003"]).ok().contains("T003 is done."));
     let other = fs::read_to_string(tree.join("specs").join(FEATURE).join("tasks.md")).unwrap();
     assert_eq!(other, FOUR.replace("[ ] T003", "[x] T003"));

@@ -132,7 +132,10 @@ fn only_a_command_that_a_person_armed_is_run() {
     // A command where there was none: named, not run, and it holds up nothing.
     project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch ran`\n");
     let said = project.task(&["done", "T002"]).ok();
-    assert!(said.contains("is not run here: run it yourself: `touch ran`"), "{said}");
+    assert!(
+        said.contains("was added after arming and was not run: run it yourself: `touch ran`"),
+        "{said}"
+    );
     assert_eq!(boxes(&project.tasks()), [false, true]);
     assert!(!ran.exists());
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::support::{FEATURE, Hooked, Project, SPOOL, Said, boxes};
 
@@ -369,6 +369,98 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     assert!(doctor.contains(words), "{doctor}");
     let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
     assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
+}
+
+/// What was armed for a feature, made unreadable: nothing is ticked for it.
+#[test]
+fn s3_where_the_armed_commands_cannot_be_read_no_task_is_ticked() {
+    for prefix in ["", "verify-"] {
+        let project = Project::armed(TRAP);
+        fs::write(pin(&project, prefix), "{").unwrap();
+        // Without its line in the list, the task still has a command that was armed.
+        for list in [TRAP, PLAIN] {
+            fs::write(project.tasks_path(), list).unwrap();
+            let said = project.task(&["done", "T001"]).refused();
+            assert!(
+                said.contains(
+                    "T001 is not ticked: the Verify commands that were armed cannot be read: "
+                ),
+                "{said}"
+            );
+            assert!(said.contains(&format!("{prefix}feature-{FEATURE}.json")), "{said}");
+            assert!(project.task(&["verify", "T001"]).refused().contains("T001 is not proved"));
+            assert_eq!(boxes(&project.tasks()), [false, false]);
+        }
+    }
+}
+
+#[test]
+fn s1_a_session_whose_loop_is_over_keeps_no_books_of_another_project() {
+    let project = Project::armed(PLAIN);
+    let other = Project::with(TRAP);
+    // Its own loop ended, or says so, or was never there.
+    let record = project.notes_of(super::support::SESSION).join("loop.json");
+    for step in ["ended", "forged", "gone"] {
+        match step {
+            "ended" => {
+                project.task(&["block", "x"]).ok();
+            }
+            "forged" => {
+                fs::write(&record, r#"{"ledger": {"ended": {"reason": "completed"}}}"#).unwrap();
+            }
+            _ => fs::remove_file(&record).unwrap(),
+        }
+        let armed = start(&other, &[]).ok();
+        assert!(armed.contains("touch pwned"), "{armed}");
+        for action in ["verify", "done"] {
+            let place = other.root.to_str().unwrap();
+            let said = project.task(&[action, "T001", "--project", place, "--feature", FEATURE]);
+            let said = said.refused();
+            assert!(
+                said.contains("this is an agent's session in another project"),
+                "{step}: {said}"
+            );
+        }
+        assert_eq!(boxes(&other.tasks()), [false, false]);
+        assert!(!other.root.join("pwned").exists() && !project.root.join("pwned").exists());
+    }
+}
+
+#[test]
+fn s1_a_session_keeps_no_books_of_a_feature_that_another_session_drives() {
+    for closed in [false, true] {
+        let project = Project::armed(TRAP);
+        if closed {
+            // The notes lie where the agent can write.
+            let claim = project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
+            let mut notes: Value = serde_json::from_slice(&fs::read(&claim).unwrap()).unwrap();
+            notes["closed"] = "completed".into();
+            fs::write(&claim, notes.to_string()).unwrap();
+        }
+        let project = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
+        for named in [&["--feature", FEATURE][..], &[]] {
+            for action in ["verify", "done"] {
+                let said = project.task(&[&[action, "T001"], named].concat()).refused();
+                let words = format!("session {} has one", super::support::SESSION);
+                assert!(said.contains(&words), "{closed}: {said}");
+            }
+        }
+        assert_eq!(boxes(&project.tasks()), [false, false]);
+        assert!(!project.root.join("pwned").exists());
+    }
+}
+
+#[test]
+fn s1_a_feature_that_was_armed_in_a_terminal_is_for_the_session_only_where_it_is_current() {
+    let project = Project::with(TRAP);
+    start(&project, &[]).ok();
+    project.task(&["verify", "T001"]).ok();
+    assert!(project.root.join("pwned").exists(), "the first session that comes takes it");
+    project.write("specs/002-x/tasks.md", PLAIN);
+    project.write(".specify/feature.json", r#"{"feature_directory":"specs/002-x"}"#);
+    let said = project.task(&["done", "T001", "--feature", FEATURE]).refused();
+    assert!(said.contains("no loop of that feature"), "{said}");
+    assert_eq!(boxes(&project.tasks()), [false, false]);
 }
 
 /// `/speckit:implement` as a person types it, through the hook.
