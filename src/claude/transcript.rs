@@ -3,6 +3,8 @@
 //! A transcript lags behind its session, has lines of any length and some that are no JSON.
 //! Only the main thread's own lines are taken; a line that is no JSON is plain text.
 
+pub mod lag;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

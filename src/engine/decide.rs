@@ -3,7 +3,7 @@
 //! The guards stand in the order in which they are tried: demands of a person, state that stayed
 //! unreadable, the evidence of completion, what is waited for, the guardrails, and only then "go on".
 
-use super::contract::{Contract, WithoutWork};
+use super::contract::{Contract, Guardrails, WithoutWork};
 use super::fingerprint::{Fingerprint, Hasher};
 use super::ledger::Ledger;
 use super::observation::{Change, CheckResult, Demand, Files, Observation, Waiting, Work};
@@ -57,6 +57,12 @@ pub fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> 
     let many = unchanged > 0 && unchanged.is_multiple_of(UNSEEN);
     let unseen_calls = seen.tool_calls.is_none() && after.idle_stops >= rails.max_idle_stops;
     unchanged >= rails.max_unchanged || many || unseen_calls
+}
+
+/// Returns whether one more stop without a tool call would end the loop: what tells of the calls must then
+/// show all of them.
+pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
+    ledger.idle_stops.saturating_add(1) >= rails.max_idle_stops
 }
 
 /// Returns the verdict on one iteration and the ledger after it.

@@ -19,7 +19,7 @@ use crate::evidence::progress::still;
 use crate::speckit::arm::{new_record, path_of};
 use crate::speckit::armed;
 use crate::speckit::ending::complete_end;
-use crate::speckit::observe::{Desk, add_seen, observe};
+use crate::speckit::observe::{Desk, add_seen, observe, wait_for_transcript};
 use crate::speckit::project::{Feature, Project};
 use crate::speckit::state::State;
 use crate::speckit::words;
@@ -39,6 +39,9 @@ pub fn own_turn(
     record: &Record,
     ran: Option<Ran>,
 ) -> io::Result<Option<Answer>> {
+    if record.ledger.is_live() && ran.is_none() {
+        wait_for_transcript(scene.event, record, scene.deadline);
+    }
     // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
     let feature = scene.project.feature_at(&record.folder).ok();
     let desk = feature.as_ref().and_then(|feature| Desk::read_by(feature, scene.deadline));

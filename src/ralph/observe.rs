@@ -1,49 +1,40 @@
 //! Gathering: one stop of a ralph loop as an observation for the engine.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::claude::input::Event;
+use crate::claude::transcript::lag::wait_while;
 use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::promise;
-use crate::engine::{Change, Files, Fingerprint, Observation, Promise, Tree, Waiting, Work};
+use crate::engine::{
+    Change, Files, Fingerprint, Observation, Promise, Tree, Waiting, Work, is_last_idle_stop,
+};
 use crate::evidence::commits;
 use crate::evidence::progress::{Moment, changed_since};
-use crate::speckit::observe::typed_cancel;
+use crate::speckit::observe::{turn_end, typed_cancel};
 use crate::store::loops::{Assignment, Checked, Record};
 use crate::world::{self, Deadline};
 
-/// How long a transcript that lags behind a promise is waited for.
-const LAG: Duration = Duration::from_millis(500);
-/// The pause between two looks at it.
-const PAUSE: Duration = Duration::from_millis(20);
-
 /// Waits, half a second at most, for a transcript that does not show yet what the event tells: the
-/// work behind a promise, or the final text where the event has none.
+/// work behind a promise, the final text where the event has none, or any tool call where a stop without
+/// one would end the loop.
 pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
     let (Some(assignment), Some(path)) = (record.ralph(), event.transcript()) else {
         return;
     };
     let told = event.last_message();
-    let patience = Deadline::after(LAG.min(deadline.left()));
-    loop {
-        let tail = Tail::read(&path, record.transcript_read);
-        let calls = calls_since(&path, record, assignment);
-        let calls = calls.map_or(0, |calls| calls.count.unwrap_or(0).saturating_sub(calls.failed));
-        let enough = calls >= needed_calls(record, assignment);
-        let last = tail.as_ref().and_then(Tail::last_text);
-        let is_there = match last {
-            // The last words are there, so is everything before them.
-            Some(last) => told.is_empty() || last.trim() == told.trim(),
-            None => false,
-        };
-        let in_question =
-            told.is_empty() || (!enough && promised(assignment, told) == Promise::Kept);
-        if is_there || !in_question || patience.is_over() {
-            return;
-        }
-        world::pause(PAUSE);
-    }
+    let in_question = |calls: Option<Calls>| {
+        let (count, failed) = calls.map_or((None, 0), |calls| (calls.count, calls.failed));
+        let enough = count.unwrap_or(0).saturating_sub(failed) >= needed_calls(record, assignment);
+        told.is_empty()
+            || (!enough && promised(assignment, told) == Promise::Kept)
+            || (count == Some(0)
+                && is_last_idle_stop(&assignment.contract.guardrails, &record.ledger))
+    };
+    wait_while(deadline, || {
+        in_question(calls_since(&path, record, assignment))
+            && !turn_end(event, record).is_shown(&path, record.transcript_read)
+    });
 }
 
 /// Returns the observation of one stop, and moves the record's place in the transcript on.
@@ -57,8 +48,16 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
         let tail = path.as_deref().and_then(|path| Tail::read(path, record.transcript_read));
         said = tail.and_then(|tail| tail.last_text()).unwrap_or_default();
     }
-    let calls = path.and_then(|path| calls_since(&path, record, &assignment));
+    let calls = path.as_deref().and_then(|path| calls_since(path, record, &assignment));
     let tool_calls = calls.as_ref().and_then(|calls| calls.count);
+    let promised = promised(&assignment, &said);
+    let claimed = promised == Promise::Kept;
+    let unseen = !claimed && tool_calls == Some(0) && {
+        is_last_idle_stop(&assignment.contract.guardrails, &record.ledger)
+            && path.is_some_and(|path| {
+                !turn_end(event, record).is_shown(&path, record.transcript_read)
+            })
+    };
     let failed_calls = calls.as_ref().map_or(0, |calls| calls.failed);
     let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
     let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
@@ -66,8 +65,6 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
     record.last_message = calls.as_ref().map_or(record.last_message, |calls| calls.last);
     let tokens = calls.as_ref().map(|calls| calls.tokens).unwrap_or_default();
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
-    let promised = promised(&assignment, &said);
-    let claimed = promised == Promise::Kept;
     let fingerprint = fingerprint(root);
     let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);
     let since_arming = match unsure {
@@ -79,7 +76,8 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
         work: Work::Untold,
         claimed,
         promise: promised,
-        tool_calls,
+        // A transcript that lags has no calls yet, and does not say that there were none.
+        tool_calls: tool_calls.filter(|_| !unseen),
         failed_calls,
         more_calls,
         tokens: tokens.all,

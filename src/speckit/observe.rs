@@ -10,12 +10,13 @@ use super::project::{Feature, Project};
 use super::state::{NoState, State};
 use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
 use crate::claude::input::Event;
+use crate::claude::transcript::lag::{TurnEnd, wait_while};
 use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
     Attempt, Contract, Files, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
-    Waiting, Work, hash_of,
+    Waiting, Work, hash_of, is_last_idle_stop,
 };
 use crate::evidence::commits;
 use crate::store::loops::{OpenTasks, Record};
@@ -305,21 +306,46 @@ pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Recor
     }
 }
 
+/// Waits, half a second at most, for a transcript that shows no tool call yet where a stop without one would
+/// end the loop.
+pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
+    let Some(path) =
+        event.transcript().filter(|_| is_last_idle_stop(&Guardrails::default(), &record.ledger))
+    else {
+        return;
+    };
+    wait_while(deadline, || {
+        let calls = Calls::since(&path, record.transcript_read, record.last_message, 0);
+        calls.is_some_and(|calls| calls.count == Some(0))
+            && !turn_end(event, record).is_shown(&path, record.transcript_read)
+    });
+}
+
+/// Returns the end of this turn, as the transcript has to show it.
+pub fn turn_end<'a>(event: &'a Event, record: &Record) -> TurnEnd<'a> {
+    TurnEnd { told: event.last_message(), armed_at: record.armed_at, after: record.seen_at }
+}
+
 /// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
 /// meanwhile; moves the record's places in transcript and commits on.
 ///
 /// Counting is the dearest part of a stop, and only a session at its own loop needs it.
 pub fn add_seen(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
     seen.commits = commits::counted(&project.root, record);
-    let path = event.transcript();
-    let calls =
-        path.and_then(|path| Calls::since(&path, record.transcript_read, record.last_message, 0));
-    let Some(calls) = calls else {
+    let Some(path) = event.transcript() else {
         return;
     };
+    let from = record.transcript_read;
+    let Some(calls) = Calls::since(&path, from, record.last_message, 0) else {
+        return;
+    };
+    // A transcript that lags has no calls yet, and does not say that there were none.
+    let unseen = calls.count == Some(0)
+        && is_last_idle_stop(&Guardrails::default(), &record.ledger)
+        && !turn_end(event, record).is_shown(&path, from);
     record.transcript_read = calls.read_up_to;
     record.last_message = calls.last;
-    seen.tool_calls = calls.count;
+    seen.tool_calls = calls.count.filter(|_| !unseen);
     seen.tokens = calls.tokens.all;
     seen.written_tokens = calls.tokens.written;
     seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));

@@ -57,6 +57,20 @@ fn verdicts(project: &Project) -> Vec<String> {
     journal(project).into_iter().map(words).filter(|words| !words.is_empty()).collect()
 }
 
+/// All the facts of a run and of its loop, for the message of a failed test: what the client printed, the
+/// journal, and when each line of the transcript was written.
+fn facts(project: &Project, run: &ClientRun) -> String {
+    let journal: Vec<String> = journal(project).iter().map(Value::to_string).collect();
+    let lines = run.transcript.iter().map(|line| {
+        let kinds = line["message"]["content"].as_array().into_iter().flatten();
+        let kinds: Vec<_> = kinds.map(|block| block["type"].to_string()).collect();
+        format!("{} {} {}", line["timestamp"], line["type"], kinds.join(" "))
+    });
+    let lines: Vec<String> = lines.collect();
+    let (journal, lines) = (journal.join("\n"), lines.join("\n"));
+    format!("{}\njournal:\n{journal}\ntranscript:\n{lines}", run.describe())
+}
+
 /// The last line that a Stop hook showed to the person.
 fn told(run: &ClientRun) -> String {
     run.system_messages("Stop").last().map(|line| (*line).to_owned()).unwrap_or_default()
@@ -75,14 +89,15 @@ fn forty_iterations_end_with_a_promise_after_real_work(version: &str) {
     let model = model.expect("a model");
     let run = with_plugin(version, &project, &model);
     let run = run.run("/speckit:ralph-loop \"Write forty lines\"").expect("a run");
-    assert!(run.is_success(), "{}", run.describe());
-    assert_eq!(run.block_cap(), None, "{}", run.describe());
-    assert_eq!(project.read("lines").lines().count(), 40);
-    assert_eq!(run.hook_feedbacks().len(), 39, "{}", run.describe());
+    let facts = facts(&project, &run);
+    assert!(run.is_success(), "{facts}");
+    assert_eq!(run.block_cap(), None, "{facts}");
+    assert_eq!(project.read("lines").lines().count(), 40, "{facts}");
+    assert_eq!(run.hook_feedbacks().len(), 39, "{facts}");
     assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 40 iterations");
     let mut expected = vec!["continue"; 39];
     expected.push("end completed");
-    assert_eq!(verdicts(&project), expected);
+    assert_eq!(verdicts(&project), expected, "{facts}");
     assert_eq!(model.complaints(), [""; 0]);
 }
 

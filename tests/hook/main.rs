@@ -7,6 +7,7 @@ mod crowd;
 mod driven;
 mod hazards;
 mod input;
+mod lag;
 mod lines;
 mod litter;
 mod outcome;
