@@ -16,15 +16,16 @@ fn edit(bench: &Bench, change: impl FnOnce(&mut Value)) {
 #[test]
 fn s4_the_checks_that_a_person_typed_hold_whatever_the_notes_say() {
     let bench = armed("\"Make it\" --check \"test -e built\" --max-iterations 7");
-    assert_eq!(bench.pin("session-s1").unwrap()["checks"][0]["run"], "test -e built");
+    let pinned = bench.pin("session-s1");
     edit(&bench, |record| {
         record["assignment"]["contract"]["checks"] =
             json!([{"run": "touch pwned", "limit_seconds": 9}]);
         record["assignment"]["contract"]["guardrails"]["max_iterations"] = Value::Null;
     });
     let stop = works_and_says(&bench, PROMISE);
+    assert!(!bench.path("pwned").exists(), "the agent's own check has run: {stop}");
     assert!(stop.reason().contains("`test -e built`"), "{stop}");
-    assert!(!bench.path("pwned").exists());
+    assert_eq!(pinned.unwrap()["checks"][0]["run"], "test -e built");
     let contract = bench.record("s1").assignment.unwrap().contract;
     assert_eq!(contract.guardrails.max_iterations, Some(7));
     bench.write("built", "");
