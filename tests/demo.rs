@@ -2,6 +2,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 
+#[path = "support/limited.rs"]
+mod limited;
+
+use crate::limited::Limited;
 use ralph_speckit::engine::tasks::TaskList;
 use std::fs;
 use std::path::Path;
@@ -11,7 +15,7 @@ use std::process::{Command, Output};
 fn demo(folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
     command.arg("demo").arg("--dir").arg(folder).env_clear();
-    command.env("PATH", "/usr/bin:/bin").output().expect("spool")
+    command.env("PATH", "/usr/bin:/bin").finish()
 }
 
 #[test]
@@ -39,7 +43,7 @@ fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
     let list = TaskList::parse(&list);
     assert_eq!((list.tasks.len(), list.open().count()), (7, 0));
     // What was built works.
-    let test = Command::new("sh").arg("test.sh").current_dir(&folder).output().expect("sh");
+    let test = Command::new("sh").arg("test.sh").current_dir(&folder).finish();
     assert!(test.status.success(), "{test:?}");
 }
 
@@ -49,7 +53,7 @@ fn the_journal_that_the_demo_names_can_be_read() {
     let folder = scratch.path().join("demo");
     assert!(demo(&folder).status.success());
     let mut log = Command::new(env!("CARGO_BIN_EXE_spool"));
-    let log = log.arg("log").arg("--project").arg(&folder).env_clear().output().expect("spool");
+    let log = log.arg("log").arg("--project").arg(&folder).env_clear().finish();
     let printed = String::from_utf8(log.stdout).expect("text");
     assert_eq!(printed.matches("  go on  ").count(), 4, "{printed}");
     assert_eq!(printed.matches("  end: completed  ").count(), 1, "{printed}");

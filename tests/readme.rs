@@ -3,6 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
+#[path = "support/limited.rs"]
+mod limited;
+
+use crate::limited::Limited;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -373,7 +377,7 @@ fn code(text: &str) -> Vec<String> {
 fn spool(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
     command.args(words).env_clear().stdin(Stdio::null());
-    command.env("PATH", "/usr/bin:/bin").output().unwrap()
+    command.env("PATH", "/usr/bin:/bin").finish()
 }
 
 #[test]
@@ -403,4 +407,30 @@ fn only_one_room_knows_clock_and_environment_in_tests_too() {
         }
     }
     assert!(files > 200, "{files} files");
+}
+
+/// A test that waits for ever tells nobody what is wrong.
+#[test]
+fn only_one_room_waits_for_a_program_in_tests() {
+    let doors = ["tests/support/", "tests/agents/", "tests/client/", "tests/readme.rs"];
+    let words = [".output().unwrap()", ".status().unwrap()", "wait_with_output()", ".recv()"];
+    let mut files = 0;
+    for path in sources(&checkout().join("tests")) {
+        let name = path.strip_prefix(checkout()).unwrap().display().to_string();
+        if doors.iter().any(|door| name.starts_with(door)) {
+            continue;
+        }
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for word in words {
+            assert!(
+                !text.contains(word),
+                "{name}: {word} has no limit; tests/support/limited.rs has"
+            );
+        }
+        files += 1;
+    }
+    assert!(files > 100, "{files} files");
 }

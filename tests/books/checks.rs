@@ -1,5 +1,6 @@
 //! A person's checks: run when the list is complete, believed before any word of the agent.
 
+use crate::limited::{Limited, within};
 use std::fs;
 use std::process::Stdio;
 
@@ -83,7 +84,7 @@ fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
 /// A stop whose check has begun and waits; `meanwhile` happens before it may end.
 fn stop_with_slow_check(project: &Project, meanwhile: impl FnOnce()) -> Hooked {
     for pipe in ["begun", "go"] {
-        let made = project.command("mkfifo").arg(pipe).status().unwrap();
+        let made = project.command("mkfifo").arg(pipe).finish().status;
         assert!(made.success());
     }
     let mut command = project.command(super::support::HOOK);
@@ -91,10 +92,12 @@ fn stop_with_slow_check(project: &Project, meanwhile: impl FnOnce()) -> Hooked {
     let mut hook = command.spawn().unwrap();
     serde_json::to_writer(hook.stdin.take().unwrap(), &project.stop_event(ALL)).unwrap();
     // Both sides of a pipe wait for each other.
-    assert_eq!(fs::read_to_string(project.root.join("begun")).unwrap(), "yes\n");
+    let begun = project.root.join("begun");
+    let begun = within("the check begins", || fs::read_to_string(begun).unwrap());
+    assert_eq!(begun, "yes\n");
     meanwhile();
     fs::write(project.root.join("go"), "go\n").unwrap();
-    Hooked::from(&hook.wait_with_output().unwrap())
+    Hooked::from(&hook.finish())
 }
 
 const SLOW: &str = "  - echo yes >begun; read word <go; test $word = go\n";

@@ -1,6 +1,7 @@
 //! `kill -9` at any moment: list and state always load, nothing that was reported is lost, and the
 //! next call works.
 
+use crate::limited::Limited;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -58,7 +59,7 @@ impl Range {
         let mut child = command.spawn().unwrap();
         pause(moment);
         child.kill().unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = child.finish();
         if output.status.code().is_some() {
             // Calls have become shorter than they were: aim earlier.
             self.length = self.length * 19 / 20;

@@ -1,5 +1,6 @@
 //! Many at once: twenty processes keep the books of one list of 200 tasks, and nothing is lost.
 
+use crate::limited::{Limited, Over};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,7 +122,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     let git = |arguments: &[&str]| {
         let mut git = project.command("git");
         let git = git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
-        git.output().unwrap()
+        git.finish()
     };
     git(&["init", "-q"]);
     git(&["add", "-A"]);
@@ -135,6 +136,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
                 git(&["clean", "-fdxq"]);
             }
         });
+        let _end = Over(&is_over);
         all_at_once(|worker| {
             for number in 1..=10 {
                 let id = format!("T{:03}", worker * 10 + number);
@@ -144,7 +146,6 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
                 }
             }
         });
-        is_over.store(true, Ordering::Relaxed);
     });
     let acknowledged = acknowledged.into_inner().unwrap();
     let tasks = project.tasks();

@@ -2,8 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+use crate::limited::Limited;
 use std::fs::File;
-use std::io::Read;
 use std::process::Stdio;
 
 use super::support::{FOUR, Project, SESSION, SPOOL};
@@ -17,10 +17,8 @@ fn spool_with_full_output(project: &Project, arguments: &[&str]) -> (Option<i32>
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = project.command(SPOOL);
     command.args(arguments).stdin(Stdio::null()).stdout(full).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (child.wait().unwrap().code(), said)
+    let output = command.spawn().unwrap().finish();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[track_caller]
@@ -94,6 +92,6 @@ fn l7_a_reader_that_has_gone_away_hears_no_complaint() {
     let project = Project::armed(FOUR);
     let script = format!("\"{SPOOL}\" log --json | true; \"{SPOOL}\" task list --all | true");
     let mut command = project.command("/bin/sh");
-    let output = command.args(["-c", &script]).output().unwrap();
+    let output = command.args(["-c", &script]).finish();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{output:?}");
 }

@@ -1,6 +1,7 @@
 //! Where the project is and which feature is meant: spec-kit's own layout, worktrees, submodules,
 //! folders with blanks.
 
+use crate::limited::Limited;
 use std::fs;
 use std::path::Path;
 
@@ -143,8 +144,7 @@ fn each_work_tree_has_books_and_a_loop_of_its_own() {
         .args(["start", "--project"])
         .arg(&tree)
         .env("CLAUDE_CODE_SESSION_ID", "side-session")
-        .output()
-        .unwrap();
+        .finish();
     assert!(arming.status.success(), "{arming:?}");
     let project = project.variable("CLAUDE_CODE_SESSION_ID", "side-session");
     assert!(project.task_in(&tree, &["done", "T003"]).ok().contains("T003 is done."));

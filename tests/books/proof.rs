@@ -1,5 +1,6 @@
 //! `Verify` commands: what they prove is ticked, what they refuse stays open.
 
+use crate::limited::Limited;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ fn a_missing_program_proves_nothing() {
 #[test]
 fn a_command_over_its_limit_is_ended_with_its_grandchildren() {
     let project = Project::armed(&list("sh -c 'exec 3>alive; echo begun; sleep 600' & wait"));
-    let made = project.command("mkfifo").arg("alive").status().unwrap();
+    let made = project.command("mkfifo").arg("alive").finish().status;
     assert!(made.success());
     // The pipe comes to its end when the last process that holds it has.
     let (sender, all_gone) = mpsc::channel();

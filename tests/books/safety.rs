@@ -1,5 +1,6 @@
 //! A command runs only because a person armed it: the ways around that, each from the agent's side.
 
+use crate::limited::Limited;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -533,7 +534,7 @@ fn s1_one_task_is_one_task() {
 fn git(project: &Project, arguments: &[&str]) {
     let mut git = project.command("git");
     git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"]).args(arguments);
-    let done = git.output().unwrap();
+    let done = git.finish();
     assert!(done.status.success(), "git {arguments:?}: {done:?}");
 }
 

@@ -1,5 +1,6 @@
 //! A scratch project with a task list, the real programs, and what its books say.
 
+use crate::limited::Limited;
 use std::fmt;
 use std::fs;
 use std::io::Write;
@@ -155,7 +156,7 @@ impl Project {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
-        Hooked::from(&child.wait_with_output().unwrap())
+        Hooked::from(&child.finish())
     }
 
     /// The agent used a tool since the last stop: what its transcript shows.
@@ -276,7 +277,7 @@ pub struct Said {
 
 impl Said {
     pub fn of(command: &mut Command) -> Self {
-        Self::from(&command.stdin(Stdio::null()).output().unwrap())
+        Self::from(&command.stdin(Stdio::null()).finish())
     }
 
     /// Standard output; the test fails unless the call succeeded and said nothing else.

@@ -1,5 +1,6 @@
 //! What a Verify command or a check starts: nothing of it outlives the program that ran it.
 
+use crate::limited::{Ended, Limited};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -39,7 +40,7 @@ fn wait_for_id(project: &Project, name: &str) -> i32 {
 
 /// Whether a process lives; one that has ended and that nobody has asked about does not.
 fn is_alive(id: i32) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).output().unwrap();
+    let output = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).finish();
     let state = String::from_utf8(output.stdout).unwrap();
     !state.trim().is_empty() && !state.starts_with('Z')
 }
@@ -68,7 +69,7 @@ fn h5_a_task_command_that_a_signal_ends_takes_its_verify_command_along() {
                 wait_for_id(&project, name);
             }
             kill_process(Pid::from_child(&spool), signal).unwrap();
-            assert!(!spool.wait().unwrap().success(), "{signal:?}");
+            assert!(!spool.ended().success(), "{signal:?}");
             for name in ["leader", "child"] {
                 wait_until_gone(&project, name);
             }

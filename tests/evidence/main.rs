@@ -3,5 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 
 mod ignored;
+#[path = "../support/limited.rs"]
+mod limited;
 mod support;
 mod tree;

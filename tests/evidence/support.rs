@@ -1,5 +1,6 @@
 //! Scratch repositories, and what git and the program say of them.
 
+use crate::limited::Limited;
 use ralph_speckit::evidence::tree::{Bounds, Found, Go, Whole, look};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -64,7 +65,7 @@ impl Place {
         let input_path = self.scratch.path().join("input");
         fs::write(&input_path, input).unwrap();
         command.stdin(Stdio::from(fs::File::open(input_path).unwrap()));
-        command.output().unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap().finish()
     }
 
     /// What the program takes for work, relative to a folder of this place.

@@ -9,6 +9,8 @@ use std::io::Write;
 mod disk;
 mod facts;
 mod installing;
+#[path = "../support/limited.rs"]
+mod limited;
 mod runner;
 mod stories;
 mod story;

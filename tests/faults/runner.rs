@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::story::{Case, Outcome, Story, ensure, same};
 use super::tracer::{Fault, Run};
 use super::world::{Call, World};
+use crate::limited::Limited;
 
 const CHANGE: &str = "002-01_login";
 /// It counts its runs, works, and promises that all is done from its second run on.
@@ -102,8 +103,7 @@ fn show(_: &World) -> Call {
 fn git(world: &World, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.args(IDENTITY).args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
-    let output =
-        git.env("HOME", world.top().join("home")).current_dir(&world.root).output().unwrap();
+    let output = git.env("HOME", world.top().join("home")).current_dir(&world.root).finish();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

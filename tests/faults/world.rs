@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::tracer::{self, Fault, Run};
+use crate::limited::Limited;
 
 /// The session that has the loop in most stories.
 pub const OURS: &str = "3f2c8a10-0001-4000-8000-000000000001";
@@ -204,7 +205,7 @@ impl World {
         let mut child = command.spawn().unwrap();
         // A program that does not read is none of this test's.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), &call.input);
-        let output = child.wait_with_output().unwrap();
+        let output = child.finish();
         Run::plain(&output)
     }
 

@@ -1,6 +1,7 @@
 //! Sessions that `spool ralph` has started: their runner decides, and the hook stays out of it. The runner
 //! itself is in `tests/runner/distrust.rs`.
 
+use crate::limited::Ended;
 use crate::support::Bench;
 use ralph_speckit::world::RUNNER;
 use std::process::{self, Command};
@@ -8,7 +9,7 @@ use std::process::{self, Command};
 #[test]
 fn s5_a_variable_alone_does_not_switch_the_hook_off() {
     let mut gone = Command::new("true").spawn().unwrap();
-    gone.wait().unwrap();
+    gone.ended();
     // The first process of the system, a process that has started the hook and is no runner, and none.
     let living = process::id().to_string();
     for runner in ["1", &living, &gone.id().to_string(), "0", "-1", "nonsense"] {

@@ -1,5 +1,6 @@
 //! Files and input that no honest project has: every path ends within 3 s, with code 0, and is understood.
 
+use crate::limited::Limited;
 use crate::support::{Bench, leave_alone};
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -13,7 +14,7 @@ type Put = fn(&Path, &Bench);
 /// What may stand where a file is looked for.
 const OBSTACLES: [(&str, Put); 12] = [
     ("a pipe", |path, _| {
-        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+        assert!(Command::new("mkfifo").arg(path).finish().status.success());
     }),
     ("a socket", |path, bench| {
         // The name of a socket has few bytes: it is made elsewhere and moved.

@@ -1,5 +1,6 @@
 //! What killed programs and other users leave: temporary files go later, a lock shuts no loop down.
 
+use crate::limited::Ended;
 use crate::support::Bench;
 use ralph_speckit::world;
 use std::fs::{self, Permissions};
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 fn gone() -> u32 {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     let id = child.id();
-    child.wait().unwrap();
+    child.ended();
     assert!(!world::is_alive(id));
     id
 }

@@ -8,6 +8,8 @@ mod driven;
 mod hazards;
 mod input;
 mod lag;
+#[path = "../support/limited.rs"]
+mod limited;
 mod lines;
 mod litter;
 mod outcome;

@@ -8,6 +8,7 @@ use std::thread;
 
 use ralph_speckit::plugin::files::FILES;
 
+use crate::limited::Over;
 use crate::scratch::{HOOK, Outcome, SPOOL, Scratch, files, tree};
 
 fn build(scratch: &Scratch, folder: &str) -> Outcome {
@@ -85,10 +86,11 @@ fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
             }
             misses
         });
+        let end = Over(&over);
         for _ in 0..5 {
             assert_eq!(build(&scratch, "plugin").code, Some(0));
         }
-        over.store(true, Ordering::Relaxed);
+        drop(end);
         reader.join().unwrap()
     });
     assert_eq!(misses, 0);

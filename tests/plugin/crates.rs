@@ -1,6 +1,7 @@
 //! The crates that this is built from, held against `deny.toml` without any other program than cargo; and the
 //! actions of the workflows.
 
+use crate::limited::Limited;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -99,8 +100,7 @@ fn built() -> BTreeSet<(String, String)> {
         .args(["tree", "--locked", "--all-features", "--prefix", "none", "--format", "{p}"])
         .current_dir(checkout())
         .stdin(Stdio::null())
-        .output()
-        .unwrap();
+        .finish();
     let text = String::from_utf8(output.stdout).unwrap();
     let named = text.lines().filter_map(|line| line.split_once(" v"));
     let version = |rest: &str| rest.split(' ').next().unwrap_or_default().to_owned();

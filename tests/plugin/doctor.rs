@@ -1,5 +1,6 @@
 //! `spool doctor`: what it finds in the way of a loop, with a scripted `claude`.
 
+use crate::limited::Limited;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -46,8 +47,7 @@ impl Patient {
             .scratch
             .command(SPOOL, &["doctor", "--json"])
             .current_dir(self.scratch.root().join("project"))
-            .output()
-            .unwrap();
+            .finish();
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let fails =
             report["checks"].as_array().unwrap().iter().any(|check| check["status"] == "fail");

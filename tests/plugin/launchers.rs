@@ -1,5 +1,6 @@
 //! The launchers of a plain checkout: they find the compiled program, or say once how to get it.
 
+use crate::limited::Limited;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -149,7 +150,7 @@ fn twenty_hooks_at_once_say_it_once() {
         .collect();
     let said: Vec<String> = children
         .into_iter()
-        .map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
+        .map(|child| String::from_utf8(child.finish().stdout).unwrap())
         .filter(|out| !out.is_empty())
         .collect();
     assert_eq!(said.len(), 1, "{said:?}");
@@ -159,8 +160,7 @@ fn twenty_hooks_at_once_say_it_once() {
 fn without_a_home_the_hook_still_lets_the_stop_through() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch, "ralph-hook");
-    let output =
-        scratch.command(&launcher, &[]).env_remove("HOME").stdin(Stdio::null()).output().unwrap();
+    let output = scratch.command(&launcher, &[]).env_remove("HOME").stdin(Stdio::null()).finish();
     assert_eq!(output.status.code(), Some(0));
     serde_json::from_slice::<Value>(&output.stdout).unwrap();
 }

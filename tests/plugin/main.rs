@@ -7,6 +7,8 @@ mod build;
 mod crates;
 mod doctor;
 mod launchers;
+#[path = "../support/limited.rs"]
+mod limited;
 mod scratch;
 mod setup;
 mod tidy;

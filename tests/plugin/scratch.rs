@@ -1,5 +1,6 @@
 //! A scratch home in which programs are started with nothing of this machine's environment.
 
+use crate::limited::{Ended, Limited};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -104,7 +105,7 @@ impl Scratch {
             .spawn()
             .unwrap();
         writer.stdin.take().unwrap().write_all(content.as_ref()).unwrap();
-        assert!(writer.wait().unwrap().success());
+        assert!(writer.ended().success());
         path
     }
 
@@ -133,7 +134,7 @@ impl Scratch {
             .unwrap();
         // A program that does not read what it is sent closes the pipe; that is its own affair.
         let _written = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let output = child.wait_with_output().unwrap();
+        let output = child.finish();
         Outcome {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),

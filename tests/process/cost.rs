@@ -4,6 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
+use crate::limited::Limited;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ fn cost(times: u32, mut what: impl FnMut()) -> [f64; 2] {
 fn the_cost_of_a_run() {
     let launch = Launch { program: "true".into(), ..Launch::default() };
     let plain = cost(500, || {
-        assert!(Command::new("true").stdin(Stdio::null()).status().unwrap().success());
+        assert!(Command::new("true").stdin(Stdio::null()).finish().status.success());
     });
     println!("`true` alone: {:.2} ms user, {:.2} ms system", plain[0], plain[1]);
     for hundred in 1..=5 {

@@ -1,5 +1,6 @@
 //! A runner in a process of its own, for what happens to runners: this test program, started again.
 
+use crate::limited::{Ended, within};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -54,15 +55,18 @@ impl Driver {
 
     /// Waits until the runner has ended, and returns its line that begins with `word`, without it.
     pub fn told(mut self, word: &str) -> String {
-        let lines = (&mut self.output).lines().map(Result::unwrap);
-        let told = lines.filter_map(|line| Some(line.split_once(word)?.1.to_owned())).last();
-        self.child.wait().unwrap();
+        let output = self.output;
+        let lines: Vec<String> =
+            within("the end of a runner", move || output.lines().map(Result::unwrap).collect());
+        let told =
+            lines.iter().filter_map(|line| Some(line.split_once(word)?.1.to_owned())).next_back();
+        self.child.ended();
         told.unwrap_or_else(|| panic!("the runner did not say `{word}`"))
     }
 
     /// Waits for a runner that was killed.
     pub fn wait(mut self) {
-        self.child.wait().unwrap();
+        self.child.ended();
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a run ends, and that nothing of its tree is left, whatever happens to whom.
 
+use crate::limited::Limited;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
@@ -217,7 +218,7 @@ fn h6_a_hangup_that_is_ignored_above_these_tests_still_reaches_what_they_start()
     let mut shell = std::process::Command::new("/bin/sh");
     shell.args(["-c", "trap '' HUP; exec timeout 60 \"$0\" --exact \"$1\""]);
     shell.arg(std::env::current_exe().unwrap());
-    let outcome = shell.arg("end::a_closed_terminal_ends_the_tree").output().unwrap();
+    let outcome = shell.arg("end::a_closed_terminal_ends_the_tree").finish();
     let said = String::from_utf8_lossy(&outcome.stdout);
     assert!(outcome.status.success() && said.contains("1 passed"), "{outcome:?}");
 }

@@ -1,19 +1,15 @@
 //! The keeper as a program: when it is one, and that it can be started when its file is gone.
 
+use crate::limited::{Ended, Limited};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::support::keeper;
 
 #[test]
 fn a_person_with_the_variable_in_the_terminal_gets_the_command_that_was_typed() {
-    let output = Command::new(keeper())
-        .arg("--version")
-        .env("RALPH_RUNNER_KEEPER", "1")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = Command::new(keeper()).arg("--version").env("RALPH_RUNNER_KEEPER", "1").finish();
     assert!(output.stdout.starts_with(b"spool "), "{output:?}");
 }
 
@@ -24,8 +20,9 @@ fn a_keeper_without_a_runner_leaves() {
     let status = Command::new(keeper())
         .env("RALPH_RUNNER_KEEPER", "1")
         .stdin(OwnedFd::from(its))
-        .status()
-        .unwrap();
+        .spawn()
+        .unwrap()
+        .ended();
     assert_eq!(status.code(), Some(1));
 }
 
@@ -56,6 +53,6 @@ fn a_program_that_was_replaced_while_it_runs_is_still_its_own_keeper() {
     let agent = script("echo kept");
     let ended = process::run(&program, &agent, Path::new("/"), &no_limits(), &mut log, &mut scribe);
     drop(own);
-    running.wait().unwrap();
+    running.ended();
     assert_eq!((ended.unwrap().left.code, scribe.output()), (Some(0), vec!["kept".to_owned()]));
 }

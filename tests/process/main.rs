@@ -9,6 +9,8 @@ mod end;
 #[path = "../support/hearing.rs"]
 mod hearing;
 mod keeper;
+#[path = "../support/limited.rs"]
+mod limited;
 mod limits;
 mod output;
 mod start;

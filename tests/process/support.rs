@@ -1,5 +1,6 @@
 //! An agent program as a small script, and a pipe that tells when the last process of its tree is gone.
 
+use crate::limited::Limited;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -104,7 +105,7 @@ impl Witness {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("witness");
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Command::new("mkfifo").arg(&path).finish().status.success());
         let (teller, heard) = channel();
         let own = path.clone();
         std::thread::spawn(move || {

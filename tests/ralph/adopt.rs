@@ -1,6 +1,7 @@
 //! Taking over: a loop whose session is gone goes on in another one, and never in two.
 
 use crate::cli::{printed, refused, spool};
+use crate::limited::Limited;
 use crate::outcome::Outcome;
 use crate::support::{Bench, FEATURE, Running};
 use crate::{PROMISE, armed, ralph, works_and_says};
@@ -298,7 +299,7 @@ fn spool_adopt_takes_it_for_the_session_that_runs_it() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spool"));
     command.arg("adopt").env_clear().current_dir(bench.path("src"));
     command.env("CLAUDE_CODE_SESSION_ID", "s2").env("HOME", bench.outside());
-    let said = printed(&command.output().unwrap());
+    let said = printed(&command.finish());
     assert!(said.contains("Loop taken over from session s1 at iteration 1: Make it."), "{said}");
     assert!(said.contains("output <promise>DONE</promise>"), "{said}");
     let record: Record = bench.record("s2");

@@ -1,6 +1,7 @@
 //! Checks that a person asked for: when they run, what they say, and that they end.
 
 use crate::cli::{printed, spool};
+use crate::limited::{Limited, until};
 use crate::support::{ALL_DONE, Bench};
 use crate::{PROMISE, armed, await_file, ralph, works_and_says};
 use serde_json::Value;
@@ -193,26 +194,20 @@ fn a_hook_that_is_killed_leaves_nothing_of_its_check_behind() {
     bench.transcript("s1").tool("Edit");
     let running = bench.stop("s1").start();
     let [child, grandchild] = ["../child", "../grandchild"].map(|name| {
-        loop {
+        until("the check begins", || {
             let text = std::fs::read_to_string(bench.path(name)).unwrap_or_default();
-            if text.ends_with('\n') {
-                break text.trim().to_owned();
-            }
-            std::thread::yield_now();
-        }
+            text.ends_with('\n').then(|| text.trim().to_owned())
+        })
     });
     running.kill();
     for pid in [child, grandchild] {
-        while is_there(&pid) {
-            std::thread::yield_now();
-        }
+        until("the end of the check", || (!is_there(&pid)).then_some(()));
     }
 }
 
 /// One that nobody has reaped yet is gone.
 fn is_there(pid: &str) -> bool {
-    let listing =
-        std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let listing = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).finish();
     let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
 }

@@ -1,5 +1,6 @@
 //! `spool` beside a ralph loop: what it shows, and how a person or the agent ends the loop with it.
 
+use crate::limited::Limited;
 use crate::support::Bench;
 use crate::{PROMISE, armed, ralph, works_and_says};
 use serde_json::Value;
@@ -10,7 +11,7 @@ pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
     command.args(arguments).env_clear().current_dir(bench.path("src"));
     command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
-    command.output().unwrap()
+    command.finish()
 }
 
 /// What it printed; the test fails when it failed.
@@ -84,7 +85,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     assert!(status.contains(words), "{status}");
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_spool"));
     doctor.arg("doctor").env_clear().env("HOME", bench.outside()).current_dir(bench.root());
-    let doctor = String::from_utf8(doctor.output().unwrap().stdout).unwrap();
+    let doctor = String::from_utf8(doctor.finish().stdout).unwrap();
     let words = "session s2 stopped and was not held: feature 001-login is driven by session s1";
     assert!(doctor.contains(words), "{doctor}");
 

@@ -8,6 +8,8 @@ mod checks;
 mod cli;
 mod counting;
 mod ends;
+#[path = "../support/limited.rs"]
+mod limited;
 #[path = "../hook/outcome.rs"]
 #[allow(dead_code, reason = "the tests of the feature's loop use the rest")]
 mod outcome;

@@ -1,5 +1,6 @@
 //! What would keep a runner waiting for ever, or make it grow without end: files that are none.
 
+use crate::limited::Limited;
 use rustix::process::Signal;
 
 use crate::support::{Bench, CHANGE, in_change};
@@ -129,7 +130,7 @@ fn h2_a_runner_that_may_start_no_thread_goes_on() {
     let nobody = 2_000_000_000 + std::process::id();
     let whose = format!("{nobody}:{nobody}");
     let place = bench.beside("");
-    assert!(Command::new("chown").args(["-R", &whose]).arg(&place).status().unwrap().success());
+    assert!(Command::new("chown").args(["-R", &whose]).arg(&place).finish().status.success());
     let call = bench.ralph("");
     let mut command = call.command();
     command.uid(nobody).gid(nobody);

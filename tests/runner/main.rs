@@ -11,6 +11,8 @@ mod hangs;
 #[path = "../support/hearing.rs"]
 mod hearing;
 mod interruptions;
+#[path = "../support/limited.rs"]
+mod limited;
 mod people;
 mod private;
 #[path = "../process/support.rs"]

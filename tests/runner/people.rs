@@ -1,5 +1,6 @@
 //! What a person does beside a running loop, and what they see of it.
 
+use crate::limited::within;
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
@@ -329,8 +330,8 @@ fn a_loop_goes_on_when_its_reader_leaves_in_the_middle() {
     let mut child = command.spawn().unwrap();
     drop(command);
     // Its first line is there.
-    std::io::Read::read_exact(&mut &reader, &mut [0]).unwrap();
-    drop(reader);
+    let read = within("its first line", move || std::io::Read::read_exact(&mut &reader, &mut [0]));
+    read.unwrap();
     gate.open();
     assert_eq!(end_of(&mut child).code(), Some(0));
     assert_eq!(bench.iterations().len(), 3);
@@ -370,7 +371,7 @@ fn status_and_help_survive_a_reader_that_leaves() {
         "ralph --change nothing".to_owned(),
     ] {
         let mut command = bench.spool(&arguments).command();
-        let status = command.stdout(deaf()).stderr(deaf()).status().unwrap();
+        let status = end_of(&mut command.stdout(deaf()).stderr(deaf()).spawn().unwrap());
         assert_ne!(status.code(), Some(101), "{arguments}: it panics");
     }
 }

@@ -1,5 +1,6 @@
 //! A throw-away project with a change, an agent program that is a script, and `spool ralph` on it.
 
+use crate::limited::Limited;
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -131,7 +132,7 @@ impl Bench {
     /// A named pipe on the desk at which an agent waits: `read -r _ < "$DESK/gate"`.
     pub fn gate(&self) -> Gate {
         let path = self.beside("desk").join("gate");
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Command::new("mkfifo").arg(&path).finish().status.success());
         Gate { path }
     }
 
@@ -147,7 +148,7 @@ impl Bench {
     pub fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         self.surround(git.current_dir(folder).args(arguments));
-        let output = git.output().unwrap();
+        let output = git.finish();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }

@@ -3,6 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
 #![cfg(feature = "cli")]
 
+#[path = "../support/limited.rs"]
+mod limited;
+use crate::limited::{Ended, Limited, within};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -72,10 +75,13 @@ fn runner(root: &Path) -> Child {
 fn kill_after(mut runner: Child, lines: usize) -> String {
     let mut output = BufReader::new(runner.stdout.take().unwrap()).lines().map(Result::unwrap);
     let ours = |line: &String| line.starts_with("began ") || line.starts_with("ended ");
-    output.by_ref().filter(ours).nth(lines).unwrap();
+    let output = within("so many lines", move || {
+        output.by_ref().filter(ours).nth(lines).unwrap();
+        output
+    });
     runner.kill().unwrap();
-    runner.wait().unwrap();
-    output.filter(ours).last().unwrap_or_default()
+    runner.ended();
+    within("the last line", move || output.filter(ours).last().unwrap_or_default())
 }
 
 fn json(path: &Path) -> Value {
@@ -132,7 +138,7 @@ fn a_lock_of_a_dead_process_is_taken_over() {
 
 fn spool(root: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
-    command.args(arguments).env_clear().current_dir(root).output().unwrap()
+    command.args(arguments).env_clear().current_dir(root).finish()
 }
 
 fn refused(output: &Output) -> String {

@@ -2,6 +2,7 @@
 //!
 //! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_KEEPERS=N` plays another number.
 
+use crate::limited::Limited;
 use std::fs;
 use std::process::Child;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,7 +104,7 @@ fn one_round(fate: Fate, moment: Duration) -> (bool, bool) {
         place.wait_until_nobody_is_alive(promise);
         return (keeper.is_some(), false);
     }
-    let output = runner.wait_with_output().unwrap();
+    let output = runner.finish();
     // The runner has ended, and so has everything that it started: no time is given.
     let alive = place.alive();
     assert!(alive.is_empty(), "{fate:?} after {moment:?}: {alive:#?}\n{output:#?}");

@@ -7,6 +7,8 @@
 #[path = "../support/hearing.rs"]
 mod hearing;
 mod keepers;
+#[path = "../support/limited.rs"]
+mod limited;
 mod limits;
 mod moments;
 mod output;

@@ -2,6 +2,7 @@
 //!
 //! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_MOMENTS=N` plays another number.
 
+use crate::limited::Ended;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,7 +97,7 @@ fn one_moment(signal: Signal, moment: Duration) -> usize {
     world::pause(moment);
     let promise = Deadline::after(PROMISE);
     kill_process(Pid::from_child(&runner), signal).unwrap();
-    let status = runner.wait().unwrap();
+    let status = runner.ended();
     place.wait_until_nobody_is_alive(promise);
     // Now that everybody is dead, no run and no commit is added any more.
     let began = place.noted().len();

@@ -1,5 +1,6 @@
 //! Agents that print what no agent should: too much, one endless line, noise, or nothing any more.
 
+use crate::limited::Ended;
 use std::fs;
 use std::path::Path;
 
@@ -24,7 +25,7 @@ fn memory_with(flood: &str) -> (u64, u64) {
     place.wait_for("again");
     let peak = peak_memory(runner.id());
     kill_process(Pid::from_child(&runner), Signal::TERM).unwrap();
-    assert_eq!(runner.wait().unwrap().code(), Some(143));
+    assert_eq!(runner.ended().code(), Some(143));
     let history = place.history();
     assert_eq!(history[0]["exit_code"], 0, "{history:#?}");
     let log = place.state_folder().join(history[0]["log"].as_str().unwrap());

@@ -1,5 +1,6 @@
 //! A change to work on, a scripted agent program, and a look at all processes that stem from it.
 
+use crate::limited::Limited;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -113,12 +114,12 @@ impl Place {
 
     /// Runs a loop to its end.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        self.runner(None, arguments).output().unwrap()
+        self.runner(None, arguments).finish()
     }
 
     /// Runs one iteration of an agent program that does nothing.
     pub fn run_idle_agent(&self) -> Output {
-        self.runner(Some("true"), &["--max-iterations", "1"]).output().unwrap()
+        self.runner(Some("true"), &["--max-iterations", "1"]).finish()
     }
 
     /// A file outside of the project, for what the agent program tells the test.

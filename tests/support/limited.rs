@@ -1,7 +1,10 @@
 //! Programs, threads and answers that a test waits for: each so long, and no longer.
 
+#![allow(dead_code, reason = "not every folder waits for everything")]
+
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -48,12 +51,15 @@ impl Limited for Child {
     }
 }
 
-/// A program that runs, and is looked at again afterwards.
-impl Limited for &mut Child {
-    type End = ExitStatus;
+/// A program that runs, and of which only the end matters.
+pub trait Ended {
+    /// Returns how it ended; the test fails when that takes longer than `PATIENCE`.
+    fn ended(&mut self) -> ExitStatus;
+}
 
+impl Ended for Child {
     #[track_caller]
-    fn finish(self) -> ExitStatus {
+    fn ended(&mut self) -> ExitStatus {
         end(self, Deadline::after(PATIENCE))
     }
 }
@@ -70,6 +76,36 @@ impl<T> Limited for JoinHandle<T> {
             world::pause(MOMENT);
         }
         self.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Returns what a wait of another kind gives, such as for a pipe; the test fails when nothing comes.
+#[track_caller]
+pub fn within<T: Send + 'static>(what: &str, wait: impl FnOnce() -> T + Send + 'static) -> T {
+    let (teller, heard) = channel();
+    std::thread::spawn(move || teller.send(wait()));
+    heard.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{what}: {error}"))
+}
+
+/// Returns what a look gives once it gives something; the test fails when it never does.
+#[track_caller]
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Deadline::after(PATIENCE);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(!deadline.is_over(), "{what}: it never comes");
+        world::pause(MOMENT);
+    }
+}
+
+/// Says that something is over, also when the test fails before.
+pub struct Over<'a>(pub &'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

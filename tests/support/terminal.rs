@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use ralph_speckit::world::Deadline;
 
 use crate::hearing::hear_all_signals;
-use crate::limited::{Limited, PATIENCE};
+use crate::limited::{Ended, PATIENCE};
 
 /// The key that interrupts.
 pub const CTRL_C: &str = "\x03";
@@ -80,6 +80,6 @@ impl Terminal {
         while let Ok(piece) = self.pieces.recv_timeout(deadline.left()) {
             self.seen.push_str(&String::from_utf8_lossy(&piece));
         }
-        ((&mut self.child).finish().code(), self.seen)
+        (self.child.ended().code(), self.seen)
     }
 }

@@ -1,5 +1,6 @@
 //! What is asked for: the prompt, what counts as done, and what stands beside a run.
 
+use crate::limited::Limited;
 use std::fs;
 
 use crate::support::{Bench, CHANGE};
@@ -18,7 +19,7 @@ fn alias_command_is_the_same_to_the_byte() {
         let run = |name: &str| {
             let mut all = vec![name];
             all.extend(arguments);
-            bench.command(&all).output().unwrap()
+            bench.command(&all).finish()
         };
         let (one, other) = (run("ralph"), run("loop"));
         assert!(!one.stdout.is_empty() || !one.stderr.is_empty(), "{arguments:?}");
@@ -116,7 +117,7 @@ fn a_prompt_file_is_meant_from_where_it_was_typed() {
     bench.write("notes/ask.md", "Ask $(touch pwned)\n  as it is\n");
     let mut command =
         bench.command(&["ralph", "--prompt-file", "ask.md", "--change", CHANGE, "--dry-run"]);
-    let output = command.current_dir(bench.root().join("notes")).output().unwrap();
+    let output = command.current_dir(bench.root().join("notes")).finish();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("Ask $(touch pwned)\n  as it is\n"), "{told}");
     let said = bench.spool(&["ralph", "--prompt-file", "none.md", "--change", CHANGE]).refused();

@@ -1,5 +1,6 @@
 //! Which change is meant.
 
+use crate::limited::Limited;
 use std::fs;
 
 use crate::support::{Bench, CHANGE};
@@ -219,7 +220,7 @@ fn the_nearest_project_above_is_taken_and_a_named_folder_before_it() {
     let run = |folder: &str, arguments: &[&str]| {
         let mut all = vec!["ralph", "go", "--dry-run"];
         all.extend(arguments);
-        let output = bench.command(&all).current_dir(bench.root().join(folder)).output().unwrap();
+        let output = bench.command(&all).current_dir(bench.root().join(folder)).finish();
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(run("inner/src", &["--change", "1-1"]).contains("Change: 001-01_inner"));
@@ -249,8 +250,7 @@ fn the_work_tree_is_that_of_git_also_where_git_is_a_file() {
     bench.write("app/.spool/changes/001-01_one/proposal.md", "# One\n");
     let plan = || {
         let mut command = bench.command(&["ralph", "go", "--dry-run", "--change", "1-1"]);
-        String::from_utf8(command.current_dir(bench.root().join("app")).output().unwrap().stdout)
-            .unwrap()
+        String::from_utf8(command.current_dir(bench.root().join("app")).finish().stdout).unwrap()
     };
     let tree = |folder: &str| format!("Work tree: {}\n", bench.root().join(folder).display());
     assert!(plan().contains(&tree("app")), "{}", plan());

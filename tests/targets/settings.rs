@@ -1,5 +1,6 @@
 //! Flags, the files beside them, and a repository that one does not trust.
 
+use crate::limited::Limited;
 use crate::support::{Bench, CHANGE};
 
 const PROJECT_FILE: &str = ".spool/ralph.toml";
@@ -110,7 +111,7 @@ fn the_persons_file_is_looked_for_where_the_environment_says() {
     std::fs::create_dir_all(config.join("ralph-speckit")).unwrap();
     std::fs::write(config.join("ralph-speckit/ralph.toml"), "max-iterations = 40\n").unwrap();
     let mut command = bench.command(&["ralph", "go", "--change", CHANGE, "--dry-run"]);
-    let told = command.env("XDG_CONFIG_HOME", &config).output().unwrap().stdout;
+    let told = command.env("XDG_CONFIG_HOME", &config).finish().stdout;
     let told = String::from_utf8(told).unwrap();
     assert!(told.contains("  iterations: 40\n"), "{told}");
     assert!(

@@ -1,5 +1,6 @@
 //! A scratch project with changes, and `spool ralph --dry-run` in it.
 
+use crate::limited::Limited;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,7 +75,7 @@ impl Bench {
     }
 
     pub fn spool(&self, arguments: &[&str]) -> Outcome {
-        Outcome::of(self.command(arguments).output().unwrap())
+        Outcome::of(self.command(arguments).finish())
     }
 
     /// `spool ralph "go" --dry-run` with more arguments.
