@@ -45,8 +45,8 @@ pub fn stories() -> Vec<Story> {
     vec![
         story("spool setup", with_claude, setup, installs),
         story("spool setup --remove", installed, remove, removes),
-        story("spool plugin build", |_| {}, build, builds),
-        story("spool plugin build, again", built, build, replaces),
+        Story { long_stride: 11, ..story("spool plugin build", |_| {}, build, builds) },
+        Story { long_stride: 11, ..story("spool plugin build, again", built, build, replaces) },
         story("spool plugin build, foreign", foreign, build, refuses),
     ]
 }

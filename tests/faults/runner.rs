@@ -24,22 +24,23 @@ pub fn stories() -> Vec<Story> {
         long_stride: 2,
         ..Story::new(name, before, call, judge)
     };
+    let long = |name, before, call, judge| Story {
+        stride: 31,
+        long_stride: 5,
+        ..Story::new(name, before, call, judge)
+    };
     let beside = |name, before, call, judge| Story {
         beside: |world| Some(at_work(world)),
         ..Story::new(name, before, call, judge)
     };
     vec![
         story("spool ralph", change, ralph, finishes),
-        story("spool ralph, cut off before", cut_off, ralph, finishes),
+        long("spool ralph, cut off before", cut_off, ralph, finishes),
         story("spool ralph, last iteration", change, one_iteration, is_stuck),
         story("spool ralph --add-context", change, add_context, adds_context),
         story("spool ralph --clear-context", with_context, clear_context, clears_context),
         story("spool ralph --status", finished, show, only_looks),
-        Story {
-            stride: 60,
-            long_stride: 8,
-            ..story("spool ralph --commit", in_git, commit, commits)
-        },
+        Story { stride: 90, ..long("spool ralph --commit", in_git, commit, commits) },
         beside("spool stop", finished, stop, stops),
         beside("spool pause --change", finished, pause, pauses),
         beside("spool resume --change", paused, resume, resumes),
