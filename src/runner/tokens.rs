@@ -173,11 +173,11 @@ pub fn printed_total(printed: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::harness::{Launch, Order, Reader, Tokens};
+    use crate::runner::harness::{Launch, Order, Reader, TokenUsage};
     use std::fs;
 
     fn reported(session: &str, input: u64) -> Report {
-        let tokens = Tokens { input, output: 10, cache_read: 5, cache_write: 1 };
+        let tokens = TokenUsage { input, output: 10, cache_read: 5, cache_write: 1 };
         Report { tokens: Some(tokens), session: Some(session.to_owned()), ..Report::default() }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     /// A program that keeps its sessions somewhere, and has written this down about each of them.
     struct Kept {
         folders: Vec<PathBuf>,
-        tokens: Option<Tokens>,
+        tokens: Option<TokenUsage>,
     }
 
     /// A program that keeps nothing.
@@ -210,7 +210,7 @@ mod tests {
         fn session_folders(&self) -> Vec<PathBuf> {
             self.folders.clone()
         }
-        fn session_tokens(&self, _: &str, _: u64) -> Option<Tokens> {
+        fn session_tokens(&self, _: &str, _: u64) -> Option<TokenUsage> {
             self.tokens
         }
     }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn d7_what_a_cut_run_used_is_read_from_what_the_program_has_written_down() {
-        let written = Tokens { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
+        let written = TokenUsage { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let cut = Report { outcome: Outcome::Cut, ..of_session("mine") };
         let counted = Counter::default().count(None, &cut, &kept, 0);
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn d7_a_count_that_goes_on_over_a_cut_run_is_taken_once() {
-        let written = Tokens { input: 500, ..Tokens::default() };
+        let written = TokenUsage { input: 500, ..TokenUsage::default() };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let mut counter = Counter::default();
         assert_eq!(counter.count(None, &of_session("thread"), &kept, 0).tokens, 500);
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_report_of_nothing_is_unknown_with_a_warning() {
-        let nothing = Report { tokens: Some(Tokens::default()), ..Report::default() };
+        let nothing = Report { tokens: Some(TokenUsage::default()), ..Report::default() };
         let counted = Counter::default().count(None, &nothing, &NOTHING, 0);
         assert!(counted.unknown && counted.warning.unwrap().contains("0 tokens"));
     }

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use serde_json::Value;
 
-use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
-use super::program::{self, Program, Version, Way};
+use super::lines::{self, Once, Told};
+use super::program::{self, Program, Version};
+use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
-    Stream, Tokens, environment, sessions,
+    Approval, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
-use crate::world;
 
 const PROGRAM: Program = Program {
     name: "claude",
@@ -22,10 +21,10 @@ const PROGRAM: Program = Program {
     set: &[("DISABLE_AUTOUPDATER", "1")],
     oldest: Some(Version(2, 1, 143)),
     proven: Version(2, 1, 330),
+    lasting: &["cannot be used with root", GONE],
+    gone: &[GONE],
 };
 
-/// What standard error says when trying again does not help.
-const LASTING: &[&str] = &["cannot be used with root", GONE];
 /// What it says when there is no such session.
 const GONE: &str = "No conversation found";
 /// The most messages of which the tokens are kept.
@@ -63,16 +62,15 @@ impl Harness for Claude {
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(ClaudeReader::new(order.resume.is_some()))
+        Box::new(reader(order))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
-        let own = world::folder("CLAUDE_CONFIG_DIR");
-        let folder = own.or_else(|| Some(world::folder("HOME")?.join(".claude")));
+        let folder = program::home("CLAUDE_CONFIG_DIR", ".claude");
         folder.map(|folder| folder.join("projects")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
         // `projects/<project>/<session>.jsonl`, and the sub-agents' in a folder of the session's name.
         let is_its = |path: &Path| {
             let is_session = |name: Option<&OsStr>| name.is_some_and(|name| name == session);
@@ -80,7 +78,7 @@ impl Harness for Claude {
                 && (is_session(path.file_stem())
                     || path.ancestors().skip(1).any(|folder| is_session(folder.file_name())))
         };
-        let mut messages: BTreeMap<String, Tokens> = BTreeMap::new();
+        let mut messages: BTreeMap<String, TokenUsage> = BTreeMap::new();
         sessions::read(&self.session_folders(), &is_its, &mut |line| {
             let message = &line["message"];
             if line["type"] != "assistant" || sessions::time(&line["timestamp"]) < since {
@@ -91,8 +89,7 @@ impl Harness for Claude {
                 messages.insert(id.to_owned(), cost);
             }
         });
-        let sum = messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
-        (!messages.is_empty()).then_some(sum)
+        TokenUsage::sum(messages.into_values())
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -133,51 +130,34 @@ fn whose() -> Rights {
 }
 
 fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
-    let mut arguments = vec!["-p".to_owned()];
-    let input = match program::way(order.prompt)? {
-        Way::Argument(prompt) => {
-            arguments.push(prompt.to_owned());
-            Input::Nothing
-        }
-        Way::Input(input) => input,
-    };
-    for argument in ["--output-format", "stream-json", "--verbose"] {
-        arguments.push(argument.to_owned());
-    }
+    let (prompt, input) = program::way(order.prompt)?;
+    let mut arguments = vec!["-p"];
+    arguments.extend(prompt);
+    arguments.extend(["--output-format", "stream-json", "--verbose"]);
     if let Some(model) = order.model {
-        arguments.extend(["--model".to_owned(), program::model(model)?.to_owned()]);
+        arguments.extend(["--model", program::model(model)?]);
     }
-    let mut set = PROGRAM.set();
     if order.approval == Approval::All {
-        arguments.push("--dangerously-skip-permissions".to_owned());
-        if rights == Rights::Root {
-            set.push(("IS_SANDBOX".to_owned(), "1".into()));
-        }
+        arguments.push("--dangerously-skip-permissions");
     }
     if let Some(session) = order.resume {
-        arguments.extend(["--resume".to_owned(), program::session(session)?.to_owned()]);
+        arguments.extend(["--resume", program::session(session)?]);
     }
-    Ok(Launch {
-        program: PROGRAM.name.into(),
-        arguments: arguments.into_iter().map(Into::into).collect(),
-        set,
-        unset: environment::scrubbed(),
-        input,
-        ending: Ending::Terminate,
-    })
+    let mut launch = PROGRAM.launch(arguments, input);
+    if order.approval == Approval::All && rights == Rights::Root {
+        launch.set.push(("IS_SANDBOX".to_owned(), "1".into()));
+    }
+    Ok(launch)
 }
 
-/// Reads `--output-format stream-json`; the demo's agent speaks it too.
+/// Returns a reader of `--output-format stream-json`; the demo's agent speaks it too.
+pub fn reader(order: &Order<'_>) -> StreamReader<StreamJson> {
+    StreamReader::new(StreamJson::default(), order)
+}
+
+/// `--output-format stream-json`.
 #[derive(Debug, Default)]
-pub struct ClaudeReader {
-    resumed: bool,
-    text: FinalText,
-    calls: Once,
-    refusals: Refusals,
-    errors: Errors,
-    session: Option<String>,
-    model: Option<String>,
-    told: Told,
+pub struct StreamJson {
     tokens: Counted,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
@@ -188,10 +168,8 @@ pub struct ClaudeReader {
     trouble: Option<String>,
     /// Tool calls that were denied or failed.
     failed_calls: Once,
-    /// The status of the last failed answer.
-    status: Option<u64>,
     /// What each message costs as its lines tell, by its id; what it came to write is not in them yet.
-    messages: BTreeMap<String, Tokens>,
+    messages: BTreeMap<String, TokenUsage>,
 }
 
 /// A usage limit that was hit, from a structured event.
@@ -204,46 +182,38 @@ struct Limit {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     /// The sum of what each result calls its own share, sub-agents included (newer clients).
-    shares: Option<Tokens>,
+    shares: Option<TokenUsage>,
     /// What the last result has for the whole process, sub-agents included.
-    process: Option<Tokens>,
+    process: Option<TokenUsage>,
     /// The sum of what each result tells of the main thread.
-    main: Option<Tokens>,
+    main: Option<TokenUsage>,
 }
 
-impl ClaudeReader {
-    /// Returns a reader; a resumed session counts some of its tokens from its first day.
-    pub fn new(resumed: bool) -> Self {
-        Self { resumed, ..Self::default() }
-    }
-
-    fn system(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
-        match line["subtype"].as_str() {
+impl StreamJson {
+    fn system(&mut self, run: &mut RunState, line: &Value) {
+        match text(&line["subtype"]) {
             // Every turn begins like this, also one behind a result.
-            Some("init") => {
+            "init" => {
                 self.notified = false;
-                self.session = lines::session(&line["session_id"]).or(self.session.take());
-                self.model = line["model"].as_str().map(|model| lines::one_line(model, 120));
+                run.session = lines::session(&line["session_id"]).or(run.session.take());
+                run.model = stream::model(&line["model"]);
             }
-            Some("api_retry") => {
+            "api_retry" => {
                 let (attempt, most) = (&line["attempt"], &line["max_retries"]);
                 let why = line["error"].as_str().unwrap_or("an error");
                 let status =
                     line["error_status"].as_u64().map_or(String::new(), |it| format!(" ({it})"));
-                heard(Event::Trouble(format!(
+                run.trouble(format!(
                     "the model is asked again, {attempt} of {most}: {}{status}",
                     lines::one_line(why, 80)
-                )));
+                ));
             }
-            Some("permission_denied") => {
+            "permission_denied" => {
                 let tool = lines::one_line(line["tool_name"].as_str().unwrap_or("a tool"), 80);
-                heard(Event::Trouble(lines::message(
-                    &format!("{tool} was refused"),
-                    line["message"].as_str().unwrap_or_default(),
-                )));
+                run.trouble(lines::message(&format!("{tool} was refused"), text(&line["message"])));
             }
-            Some("task_notification") => self.notified = true,
-            Some("background_tasks_changed") => {
+            "task_notification" => self.notified = true,
+            "background_tasks_changed" => {
                 let is_agent = |task: &&Value| {
                     task["task_type"].as_str().is_some_and(|kind| !kind.contains("bash"))
                 };
@@ -254,8 +224,8 @@ impl ClaudeReader {
         }
     }
 
-    fn assistant(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
-        self.session = self.session.take().or_else(|| lines::session(&line["session_id"]));
+    fn assistant(&mut self, run: &mut RunState, line: &Value) {
+        run.session = run.session.take().or_else(|| lines::session(&line["session_id"]));
         let message = &line["message"];
         let Some(blocks) = message["content"].as_array() else {
             return;
@@ -268,11 +238,11 @@ impl ClaudeReader {
                 self.limit = Some(Limit { resets_at: limit["resetsAt"].as_u64() });
             }
             for text in blocks.iter().filter_map(|block| block["text"].as_str()) {
-                heard(Event::Trouble(lines::words(text)));
+                run.trouble(lines::words(text));
             }
             return;
         }
-        self.told = Told::Nothing;
+        run.told = Told::Nothing;
         if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"]))
             && self.messages.len() < MESSAGES
         {
@@ -280,21 +250,14 @@ impl ClaudeReader {
         }
         let main = line["parent_tool_use_id"].is_null();
         for block in blocks {
-            match block["type"].as_str() {
-                Some("text") if main => {
-                    let text = block["text"].as_str().unwrap_or_default();
-                    self.text.set(text);
-                    heard(Event::Said(text.to_owned()));
-                }
-                Some("tool_use") => {
+            match text(&block["type"]) {
+                "text" if main => run.says_finally(text(&block["text"])),
+                "tool_use" => {
                     if main {
-                        self.text.clear();
+                        run.text.clear();
                     }
-                    if self.calls.is_new(block["id"].as_str().unwrap_or_default()) {
-                        heard(Event::Called {
-                            tool: lines::one_line(block["name"].as_str().unwrap_or("?"), 80),
-                            what: lines::what(&block["input"]),
-                        });
+                    if run.calls.is_new(text(&block["id"])) {
+                        run.calls(stream::tool(&block["name"]), lines::what(&block["input"]));
                     }
                 }
                 _ => {}
@@ -303,65 +266,58 @@ impl ClaudeReader {
     }
 
     /// What tools came to.
-    fn user(&mut self, line: &Value, _heard: &mut dyn FnMut(Event)) {
+    fn user(&mut self, run: &mut RunState, line: &Value) {
         for block in line["message"]["content"].as_array().into_iter().flatten() {
-            if block["type"] == "tool_result" && block["is_error"] == true {
-                self.failed_calls.is_new(block["tool_use_id"].as_str().unwrap_or_default());
+            let failed = block["type"] == "tool_result" && block["is_error"] == true;
+            if failed && self.failed_calls.is_new(text(&block["tool_use_id"])) {
+                run.failed_calls += 1;
             }
         }
     }
 
-    /// The tokens as the messages tell them, each counted once.
-    fn streamed(&self) -> Option<Tokens> {
-        let sum = self.messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
-        (!self.messages.is_empty()).then_some(sum)
-    }
-
-    fn limited(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
+    fn limited(&mut self, run: &mut RunState, line: &Value) {
         let info = &line["rate_limit_info"];
-        match info["status"].as_str() {
-            Some("rejected") => {
-                self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() });
-            }
-            Some("allowed_warning") => {
+        match text(&info["status"]) {
+            "rejected" => self.limit = Some(Limit { resets_at: info["resetsAt"].as_u64() }),
+            "allowed_warning" => {
                 let used = info["utilization"].as_f64().map_or(String::new(), |part| {
                     format!(": {:.0} % is used", (part * 100.0).clamp(0.0, 999.0))
                 });
-                heard(Event::Trouble(format!("the usage limit is near{used}")));
+                run.trouble(format!("the usage limit is near{used}"));
             }
             _ => {}
         }
     }
 
-    fn result(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
-        self.session = lines::session(&line["session_id"]).or(self.session.take());
+    fn result(&mut self, run: &mut RunState, line: &Value) {
+        run.session = lines::session(&line["session_id"]).or(run.session.take());
         self.tokens.take_in(line);
         for refused in line["permission_denials"].as_array().into_iter().flatten() {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
-            self.refusals.add(tool, &lines::what(&refused["tool_input"]));
+            run.refusals.add(tool, &lines::what(&refused["tool_input"]));
         }
-        let said = line["result"].as_str().unwrap_or_default();
+        let said = text(&line["result"]);
         let failed = line["is_error"] != false || line["subtype"] != "success";
         if failed {
-            self.told = Told::Failure(self.failure(line, said));
+            run.told = Told::Failure(self.failure(run, line, said));
         } else {
-            self.told = Told::Result;
+            run.told = Told::Result;
             if !said.is_empty() {
-                self.text.set(said);
+                run.text.set(said);
             }
         }
         // Whoever is told that it is finished may end the process: not while there is more to come.
         if self.background == 0 && !self.notified {
-            heard(Event::Finished);
+            run.finished();
         }
     }
 
-    fn failure(&mut self, line: &Value, said: &str) -> Outcome {
+    fn failure(&mut self, run: &mut RunState, line: &Value, said: &str) -> Outcome {
         let more: Vec<&str> =
             line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let subtype = line["subtype"].as_str().filter(|it| *it != "success").unwrap_or_default();
-        let text = [said, &more.join(" "), subtype].join(" ");
-        let message = lines::message("`claude` failed", &text);
+        let message =
+            lines::message("`claude` failed", &[said, &more.join(" "), subtype].join(" "));
         let limit = self.limit.take();
         if limit.is_some() || line["api_error"] == "usage_limit_reached" {
             let resets_at = limit.and_then(|limit| limit.resets_at);
@@ -373,87 +329,61 @@ impl ClaudeReader {
             Some("authentication_failed" | "model_not_found" | "billing_error")
         );
         let gone = more.iter().any(|error| error.starts_with(GONE));
-        if gone && self.resumed {
+        if gone && run.resumed {
             return Outcome::SessionGone(message);
         }
         if lasting || gone {
             return Outcome::Lasting(message);
         }
-        self.status = line["api_error_status"].as_u64();
-        lines::failure(self.status, said, message)
+        run.status = line["api_error_status"].as_u64();
+        lines::failure(run.status, said, message)
     }
 }
 
-impl Reader for ClaudeReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
-        if stream == Stream::Errors {
-            self.errors.add(line);
-            return;
-        }
-        // The type need not come first in a line, and a tool's result may hold any text: no prefix
-        // is matched, each line is read as JSON.
-        let Some(kind) = lines::kind(line) else {
-            return;
-        };
-        let read: fn(&mut Self, &Value, &mut dyn FnMut(Event)) = match kind.as_str() {
+impl Format for StreamJson {
+    fn reads(kind: &str) -> Option<Take<Self>> {
+        Some(match kind {
             "system" => Self::system,
             "assistant" => Self::assistant,
             "user" => Self::user,
             "rate_limit_event" => Self::limited,
             "result" => Self::result,
-            _ => return,
-        };
-        if let Some(line) = lines::value(line) {
-            read(self, &line, heard);
-        }
+            _ => return None,
+        })
     }
 
-    fn report(&mut self, left: &Left) -> Report {
-        let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
-        if self.resumed {
-            outcome = lines::resumed(outcome, &self.told, &self.errors, &[GONE]);
-        }
-        Report {
-            final_text: self.text.take(),
-            tool_calls: Some(self.calls.count()),
-            failed_calls: self.failed_calls.count(),
-            denied: self.refusals.take(),
-            session: self.session.take(),
-            tokens: self.tokens.of_this_run(self.resumed).or_else(|| {
-                // A run that was cut has no result that tells.
-                (self.told == Told::Nothing).then(|| self.streamed()).flatten()
-            }),
-            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
-            status: self.status,
-            tokens_of_session: false,
-            model: self.model.take(),
-            outcome,
-        }
+    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+        run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
+            // A run that was cut has no result that tells: the messages do, each counted once.
+            let messages = self.messages.values().copied();
+            (run.told == Told::Nothing).then(|| TokenUsage::sum(messages)).flatten()
+        });
+        run.report(&PROGRAM, left)
     }
 }
 
 impl Counted {
     fn take_in(&mut self, result: &Value) {
         if let Some(share) = usage(&result["usage"]) {
-            self.main = Some(self.main.unwrap_or_default().plus(share));
+            share.add_to(&mut self.main);
         }
         if let Some(share) = of_models(&result["model_usage_since_last_result"]) {
-            self.shares = Some(self.shares.unwrap_or_default().plus(share));
+            share.add_to(&mut self.shares);
         }
         self.process = of_models(&result["modelUsage"]).or(self.process);
     }
 
     /// Newer clients count `modelUsage` from the first day of a resumed session, older ones leave
     /// sub-agents out of `usage`: what is right for both depends on the session.
-    fn of_this_run(self, resumed: bool) -> Option<Tokens> {
+    fn of_this_run(self, resumed: bool) -> Option<TokenUsage> {
         let process = if resumed { None } else { self.process };
         self.shares.or(process).or(self.main)
     }
 }
 
 /// What a `usage` tells, `None` where there is none.
-fn usage(usage: &Value) -> Option<Tokens> {
-    usage.is_object().then(|| Tokens {
+fn usage(usage: &Value) -> Option<TokenUsage> {
+    usage.is_object().then(|| TokenUsage {
         input: lines::number(&usage["input_tokens"]),
         output: lines::number(&usage["output_tokens"]),
         cache_read: lines::number(&usage["cache_read_input_tokens"]),
@@ -462,14 +392,11 @@ fn usage(usage: &Value) -> Option<Tokens> {
 }
 
 /// The sum over all models, `None` where nothing is told.
-fn of_models(usage: &Value) -> Option<Tokens> {
-    let models = usage.as_object().filter(|models| !models.is_empty())?;
-    Some(models.values().fold(Tokens::default(), |sum, model| {
-        sum.plus(Tokens {
-            input: lines::number(&model["inputTokens"]),
-            output: lines::number(&model["outputTokens"]),
-            cache_read: lines::number(&model["cacheReadInputTokens"]),
-            cache_write: lines::number(&model["cacheCreationInputTokens"]),
-        })
+fn of_models(usage: &Value) -> Option<TokenUsage> {
+    TokenUsage::sum(usage.as_object()?.values().map(|model| TokenUsage {
+        input: lines::number(&model["inputTokens"]),
+        output: lines::number(&model["outputTokens"]),
+        cache_read: lines::number(&model["cacheReadInputTokens"]),
+        cache_write: lines::number(&model["cacheCreationInputTokens"]),
     }))
 }

@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
-use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
-use super::program::{self, Program, Version, Way};
+use super::lines::{self, Told};
+use super::program::{self, Program, Version};
+use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
-    Stream, Tokens, environment, sessions,
+    Approval, Ending, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
 use crate::world;
 
@@ -24,12 +24,10 @@ const PROGRAM: Program = Program {
     set: &[],
     oldest: None,
     proven: Version(0, 169, 0),
+    lasting: &["Not inside a trusted directory", "no rollout found", "Not logged in"],
+    gone: &["no rollout found"],
 };
 
-/// What standard error says when trying again does not help.
-const LASTING: &[&str] = &["Not inside a trusted directory", "no rollout found", "Not logged in"];
-/// What it says when there is no such session.
-const GONE: &[&str] = &["no rollout found"];
 /// How it tells of a service that is out of order: the status is not in its words.
 const OVERLOADED: &[&str] =
     &["We're currently experiencing high demand", "Selected model is at capacity"];
@@ -72,36 +70,21 @@ impl Harness for Codex {
         if let Some(session) = order.resume {
             arguments.extend(["resume", program::session(session)?]);
         }
-        let input = match program::way(order.prompt)? {
-            Way::Argument(prompt) => {
-                arguments.push(prompt);
-                Input::Nothing
-            }
-            Way::Input(input) => {
-                arguments.push("-");
-                input
-            }
-        };
-        Ok(Launch {
-            program: PROGRAM.name.into(),
-            arguments: arguments.into_iter().map(Into::into).collect(),
-            set: PROGRAM.set(),
-            unset: environment::scrubbed(),
-            input,
-            // It ends its tools on this one only.
-            ending: Ending::Interrupt,
-        })
+        let (prompt, input) = program::way(order.prompt)?;
+        arguments.push(prompt.unwrap_or("-"));
+        // It ends its tools on this one only.
+        Ok(Launch { ending: Ending::Interrupt, ..PROGRAM.launch(arguments, input) })
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(CodexReader::new(order.resume.is_some(), now()))
+        Box::new(reader(order, now()))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
         home().map(|folder| folder.join("sessions")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
         let is_its = |path: &Path| {
             path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(session))
         };
@@ -111,13 +94,10 @@ impl Harness for Codex {
                 return;
             }
             let (payload, last) = (&line["payload"], &line["payload"]["info"]["last_token_usage"]);
-            let sum = |sum: &mut Option<Tokens>, usage| {
-                *sum = Some(sum.unwrap_or_default().plus(used(usage)));
-            };
             if line["type"] == "token_usage_record" {
-                sum(&mut answers, &payload["usage"]);
+                used(&payload["usage"]).add_to(&mut answers);
             } else if payload["type"] == "token_count" && last.is_object() {
-                sum(&mut turns, last);
+                used(last).add_to(&mut turns);
             }
         });
         // Older versions write down only what each turn with its tools came to.
@@ -152,8 +132,7 @@ fn may_do_without_login() -> bool {
 }
 
 fn home() -> Option<PathBuf> {
-    let own = world::folder("CODEX_HOME");
-    own.or_else(|| Some(world::folder("HOME")?.join(".codex")))
+    program::home("CODEX_HOME", ".codex")
 }
 
 fn now() -> Zoned {
@@ -161,102 +140,62 @@ fn now() -> Zoned {
     Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system())
 }
 
-/// Reads `exec --json`.
+/// Returns a reader of `exec --json`; a time of day in a message is one after `now`.
+pub(super) fn reader(order: &Order<'_>, now: Zoned) -> StreamReader<ExecJson> {
+    StreamReader::new(ExecJson { now, trouble: String::new() }, order)
+}
+
+/// `exec --json`.
 ///
 /// A command that fails on the sandbox shows in no event: without `--allow-all`, there may have been
 /// more tool calls than are counted, and refused ones have no name.
 #[derive(Debug)]
-pub(super) struct CodexReader {
-    resumed: bool,
+pub(super) struct ExecJson {
     now: Zoned,
-    text: FinalText,
-    calls: Once,
-    failed_calls: u64,
-    status: Option<u64>,
-    refusals: Refusals,
-    errors: Errors,
-    session: Option<String>,
-    tokens: Option<Tokens>,
-    told: Told,
     /// The last top-level error: a retry, unless the stream ends behind it.
     trouble: String,
 }
 
-impl CodexReader {
-    /// Returns a reader; a time of day in a message is one after `now`.
-    pub fn new(resumed: bool, now: Zoned) -> Self {
-        Self {
-            resumed,
-            now,
-            text: FinalText::default(),
-            calls: Once::default(),
-            failed_calls: 0,
-            status: None,
-            refusals: Refusals::default(),
-            errors: Errors::default(),
-            session: None,
-            tokens: None,
-            told: Told::Nothing,
-            trouble: String::new(),
+impl ExecJson {
+    fn item_started(&mut self, run: &mut RunState, line: &Value) {
+        let item = &line["item"];
+        let kind = text(&item["type"]);
+        if TOOLS.contains(&kind) {
+            run.text.clear();
+            let (tool, what) = tool(kind, item);
+            run.calls(lines::one_line(tool, 80), what);
         }
     }
 
-    fn item(&mut self, line: &Value, finished: bool, heard: &mut dyn FnMut(Event)) {
+    fn item_completed(&mut self, run: &mut RunState, line: &Value) {
         let item = &line["item"];
-        let kind = item["type"].as_str().unwrap_or_default();
-        if TOOLS.contains(&kind) {
-            self.tool(kind, item, finished, heard);
-            return;
-        }
-        if !finished {
-            return;
-        }
-        match kind {
-            "agent_message" => {
-                let text = item["text"].as_str().unwrap_or_default();
-                self.text.set(text);
-                heard(Event::Said(text.to_owned()));
-            }
+        match text(&item["type"]) {
+            kind if TOOLS.contains(&kind) => tool_completed(run, kind, item),
+            "agent_message" => run.says_finally(text(&item["text"])),
             // A warning, whatever its name says: only `turn.failed` is final.
-            "error" => heard(Event::Trouble(lines::words(
+            "error" => run.trouble(lines::words(
                 item["message"].as_str().unwrap_or("a warning without words"),
-            ))),
+            )),
             _ => {}
         }
     }
 
-    fn tool(&mut self, kind: &str, item: &Value, finished: bool, heard: &mut dyn FnMut(Event)) {
-        self.text.clear();
-        let tool = item["tool"].as_str().unwrap_or(kind);
-        let what = match &item["changes"] {
-            Value::Null => lines::what(item),
-            changes => lines::what(&changes[0]),
-        };
-        if !finished {
-            heard(Event::Called { tool: lines::one_line(tool, 80), what });
-            return;
-        }
-        if !self.calls.is_new(item["id"].as_str().unwrap_or_default()) {
-            return;
-        }
-        self.failed_calls +=
-            u64::from(matches!(item["status"].as_str(), Some("declined" | "failed")));
-        if item["status"] == "declined" {
-            heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
-            self.refusals.add(tool, &what);
-        }
-    }
-
-    fn turn_completed(&mut self, line: &Value) {
+    fn turn_completed(&mut self, run: &mut RunState, line: &Value) {
         let usage = &line["usage"];
         if usage.is_object() {
             // A later turn counts on from the one before: the last figure is the whole.
-            self.tokens = Some(used(usage));
+            run.tokens = Some(used(usage));
         }
-        self.told = Told::Result;
+        run.told = Told::Result;
+        run.finished();
     }
 
-    fn failure(&mut self, said: &str) -> Outcome {
+    fn turn_failed(&mut self, run: &mut RunState, line: &Value) {
+        run.told = Told::Failure(self.failure(run, text(&line["error"]["message"])));
+        run.finished();
+    }
+
+    fn failure(&self, run: &mut RunState, said: &str) -> Outcome {
         if is_usage_limit(said) {
             let resets_at = resets_at(said, &self.now);
             return Outcome::UsageLimit { resets_at, words: lines::words(said) };
@@ -264,92 +203,68 @@ impl CodexReader {
         let message = lines::message("`codex` failed", said);
         let plain = said.replace('’', "'");
         let is_overloaded = OVERLOADED.iter().any(|words| plain.starts_with(words));
-        self.status = if is_overloaded { Some(503) } else { status_in(said) };
-        lines::failure(self.status, said, message)
+        run.status = if is_overloaded { Some(503) } else { status_in(said) };
+        lines::failure(run.status, said, message)
     }
 }
 
-impl Reader for CodexReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
-        if stream == Stream::Errors {
-            self.errors.add(line);
-            return;
-        }
-        let Some(kind) = lines::kind(line) else {
-            return;
-        };
-        let wanted = matches!(
-            kind.as_str(),
-            "thread.started"
-                | "turn.started"
-                | "item.started"
-                | "item.completed"
-                | "turn.completed"
-                | "turn.failed"
-                | "error"
-        );
-        let Some(line) = wanted.then(|| lines::value(line)).flatten() else {
-            return;
-        };
-        match kind.as_str() {
-            "thread.started" => {
-                self.session = lines::session(&line["thread_id"]).or(self.session.take());
-            }
-            "turn.started" => self.told = Told::Nothing,
-            "item.started" => self.item(&line, false, heard),
-            "item.completed" => self.item(&line, true, heard),
-            "turn.completed" => {
-                self.turn_completed(&line);
-                heard(Event::Finished);
-            }
-            "turn.failed" => {
-                let said = line["error"]["message"].as_str().unwrap_or_default();
-                self.told = Told::Failure(self.failure(said));
-                heard(Event::Finished);
-            }
-            _ => {
-                self.trouble = lines::words(line["message"].as_str().unwrap_or_default());
-                heard(Event::Trouble(self.trouble.clone()));
-            }
-        }
+/// A tool, and what it is used with.
+fn tool<'a>(kind: &'a str, item: &'a Value) -> (&'a str, String) {
+    let with = if item["changes"].is_null() { item } else { &item["changes"][0] };
+    (item["tool"].as_str().unwrap_or(kind), lines::what(with))
+}
+
+fn tool_completed(run: &mut RunState, kind: &str, item: &Value) {
+    run.text.clear();
+    if !run.calls.is_new(text(&item["id"])) {
+        return;
+    }
+    run.failed_calls += u64::from(matches!(text(&item["status"]), "declined" | "failed"));
+    if item["status"] == "declined" {
+        let (tool, what) = tool(kind, item);
+        run.refuses(tool, &what);
+    }
+}
+
+impl Format for ExecJson {
+    fn reads(kind: &str) -> Option<Take<Self>> {
+        Some(match kind {
+            "thread.started" => |_, run, line| {
+                run.session = lines::session(&line["thread_id"]).or(run.session.take());
+            },
+            "turn.started" => |_, run, _| run.told = Told::Nothing,
+            "item.started" => Self::item_started,
+            "item.completed" => Self::item_completed,
+            "turn.completed" => Self::turn_completed,
+            "turn.failed" => Self::turn_failed,
+            "error" => |format, run, line| {
+                format.trouble = lines::words(text(&line["message"]));
+                run.trouble(format.trouble.clone());
+            },
+            _ => return None,
+        })
     }
 
-    fn report(&mut self, left: &Left) -> Report {
-        let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, LASTING);
-        if self.resumed {
-            outcome = lines::resumed(outcome, &self.told, &self.errors, GONE);
-        }
-        if let (Told::Nothing, Outcome::Failed(message)) = (&self.told, &mut outcome)
+    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+        let mut report = run.report(&PROGRAM, left);
+        if let (Told::Nothing, Outcome::Failed(message)) = (&run.told, &mut report.outcome)
             && !self.trouble.is_empty()
         {
             *message = lines::message(message, &self.trouble);
         }
-        Report {
-            final_text: self.text.take(),
-            tool_calls: Some(self.calls.count()),
-            failed_calls: self.failed_calls,
-            denied: self.refusals.take(),
-            session: self.session.take(),
-            tokens: self.tokens,
-            status: self.status,
-            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
-            tokens_of_session: self.resumed,
-            model: None,
-            outcome,
-        }
+        Report { tokens_of_session: run.resumed, ..report }
     }
 }
 
 /// What a usage counts; what came from a cache is in its input.
-fn used(usage: &Value) -> Tokens {
-    let cached = lines::number(&usage["cached_input_tokens"]);
-    let written = lines::number(&usage["cache_write_input_tokens"]);
-    Tokens {
-        input: lines::number(&usage["input_tokens"]).saturating_sub(cached.saturating_add(written)),
-        output: lines::number(&usage["output_tokens"]),
-        cache_read: cached,
-        cache_write: written,
-    }
+fn used(usage: &Value) -> TokenUsage {
+    let number = |name: &str| lines::number(&usage[name]);
+    TokenUsage::of_all_input(
+        number("input_tokens"),
+        number("output_tokens"),
+        number("cached_input_tokens"),
+        number("cache_write_input_tokens"),
+    )
 }
 
 /// Whether a failed turn tells of a usage limit. There is no field for it, only these words, at the

@@ -13,7 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
-use super::claude::ClaudeReader;
+use super::claude::{self, StreamJson};
+use super::stream::StreamReader;
 use super::{
     Ending, Event, Harness, Input, Launch, Left, Order, Reader, Report, Stream, environment,
 };
@@ -87,13 +88,13 @@ impl Harness for Demo {
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(DemoReader(ClaudeReader::new(order.resume.is_some())))
+        Box::new(DemoReader(claude::reader(order)))
     }
 }
 
 /// Claude Code's reader; the agent has no session to go on with.
 #[derive(Debug)]
-struct DemoReader(ClaudeReader);
+struct DemoReader(StreamReader<StreamJson>);
 
 impl Reader for DemoReader {
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {

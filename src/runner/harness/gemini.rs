@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::Value;
 
-use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
-use super::program::{self, Program, Version, Way};
+use super::lines::{self, Told};
+use super::program::{self, Program, Version};
+use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Ending, Event, Harness, Input, Launch, Left, Missing, Order, Outcome, Reader, Report,
-    Stream, Tokens, environment, sessions,
+    Approval, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
 use crate::world;
 
@@ -23,6 +23,9 @@ const PROGRAM: Program = Program {
     set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     oldest: None,
     proven: Version(0, 61, 0),
+    // Its exit codes tell.
+    lasting: &[],
+    gone: &[],
 };
 
 /// Exit codes of its own: no login, bad input such as an unknown session, bad settings, a folder that is not trusted.
@@ -53,13 +56,10 @@ impl Harness for Gemini {
 
     fn launch(&self, order: &Order<'_>) -> Result<Launch> {
         let mut arguments = Vec::new();
-        let input = match program::way(order.prompt)? {
-            Way::Argument(prompt) => {
-                arguments.extend(["-p", prompt]);
-                Input::Nothing
-            }
-            Way::Input(input) => input,
-        };
+        let (prompt, input) = program::way(order.prompt)?;
+        if let Some(prompt) = prompt {
+            arguments.extend(["-p", prompt]);
+        }
         if let Some(model) = order.model {
             arguments.extend(["-m", program::model(model)?]);
         }
@@ -71,35 +71,26 @@ impl Harness for Gemini {
         if let Some(session) = order.resume {
             arguments.extend(["-r", program::session(session)?]);
         }
-        Ok(Launch {
-            program: PROGRAM.name.into(),
-            arguments: arguments.into_iter().map(Into::into).collect(),
-            set: PROGRAM.set(),
-            unset: environment::scrubbed(),
-            input,
-            ending: Ending::Terminate,
-        })
+        Ok(PROGRAM.launch(arguments, input))
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(GeminiReader {
-            resumed: order.resume.is_some(),
-            ..GeminiReader::new(order.approval)
-        })
+        let format = StreamJson { approval: order.approval, failed: false };
+        Box::new(StreamReader::new(format, order))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
         world::folder("HOME").map(|home| home.join(".gemini").join("tmp")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
         // `tmp/<project>/chats/session-<time>-<beginning of the id>.jsonl`
         let short: String = session.chars().take(8).collect();
         let is_its = |path: &Path| {
             let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
             path.extension().is_some_and(|it| it == "jsonl") && name.ends_with(&short)
         };
-        let mut messages: BTreeMap<String, Tokens> = BTreeMap::new();
+        let mut messages: BTreeMap<String, TokenUsage> = BTreeMap::new();
         let mut is_meant = false;
         sessions::read(&self.session_folders(), &is_its, &mut |line| {
             // Its first line says whose it is.
@@ -111,19 +102,14 @@ impl Harness for Gemini {
                 return;
             };
             if sessions::time(&line["timestamp"]) >= since {
-                let cached = lines::number(&tokens["cached"]);
                 let input = lines::number(&tokens["input"]);
-                let cost = Tokens {
-                    input: input.saturating_sub(cached),
-                    output: lines::number(&tokens["total"]).saturating_sub(input),
-                    cache_read: cached,
-                    cache_write: 0,
-                };
+                let output = lines::number(&tokens["total"]).saturating_sub(input);
+                let cached = lines::number(&tokens["cached"]);
+                let cost = TokenUsage::of_all_input(input, output, cached, 0);
                 messages.insert(id.to_owned(), cost);
             }
         });
-        let sum = messages.values().fold(Tokens::default(), |sum, one| sum.plus(*one));
-        (!messages.is_empty()).then_some(sum)
+        TokenUsage::sum(messages.into_values())
     }
 
     fn caution(&self, version: &str) -> Option<String> {
@@ -136,88 +122,81 @@ fn api_error(said: &str) -> &str {
     said.strip_prefix("[API Error: ").unwrap_or(said)
 }
 
-/// Reads `-o stream-json`.
-#[derive(Debug, Default)]
-pub(super) struct GeminiReader {
+/// `-o stream-json`.
+#[derive(Debug)]
+struct StreamJson {
+    /// Without consent, a tool that is missing was refused.
     approval: Approval,
-    resumed: bool,
-    failed_calls: u64,
+    /// Whether an answer of the service failed.
     failed: bool,
-    text: FinalText,
-    calls: Once,
-    /// The last tool calls, by id, for the names of refused ones.
-    open: Vec<(String, String, String)>,
-    refusals: Refusals,
-    errors: Errors,
-    session: Option<String>,
-    model: Option<String>,
-    tokens: Option<Tokens>,
-    told: Told,
 }
 
-/// Tool calls without a result that are remembered.
-const OPEN: usize = 64;
-
-impl GeminiReader {
-    /// Returns a reader; without consent, a tool that is missing was refused.
-    pub fn new(approval: Approval) -> Self {
-        Self { approval, ..Self::default() }
+impl StreamJson {
+    fn init(&mut self, run: &mut RunState, line: &Value) {
+        run.session = lines::session(&line["session_id"]).or(run.session.take());
+        run.model = stream::model(&line["model"]);
     }
 
-    fn tool_use(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
-        self.text.clear();
-        let id = line["tool_id"].as_str().unwrap_or_default();
-        if !self.calls.is_new(id) {
-            return;
+    fn message(&mut self, run: &mut RunState, line: &Value) {
+        if line["role"] == "assistant" {
+            run.text.add(text(&line["content"]));
+            run.says(text(&line["content"]));
+        } else {
+            // The prompt, or what a hook put in its place: a new turn.
+            run.text.clear();
         }
-        let tool = lines::one_line(line["tool_name"].as_str().unwrap_or("?"), 80);
-        let what = lines::what(&line["parameters"]);
-        if self.open.len() == OPEN {
-            self.open.remove(0);
-        }
-        self.open.push((id.to_owned(), tool.clone(), what.clone()));
-        heard(Event::Called { tool, what });
     }
 
-    fn tool_result(&mut self, line: &Value, heard: &mut dyn FnMut(Event)) {
-        self.text.clear();
-        let id = line["tool_id"].as_str().unwrap_or_default();
-        let at = self.open.iter().position(|(open, ..)| open == id);
-        let (_, tool, what) = at.map(|at| self.open.remove(at)).unwrap_or_default();
-        self.failed_calls += u64::from(line["status"] == "error");
-        let refused = match line["error"]["type"].as_str() {
-            Some("policy_violation" | "execution_denied") => true,
+    fn tool_use(&mut self, run: &mut RunState, line: &Value) {
+        run.text.clear();
+        let id = text(&line["tool_id"]);
+        if run.calls.is_new(id) {
+            run.begins(id, stream::tool(&line["tool_name"]), lines::what(&line["parameters"]));
+        }
+    }
+
+    fn tool_result(&mut self, run: &mut RunState, line: &Value) {
+        run.text.clear();
+        let (tool, what) = run.ends(text(&line["tool_id"]));
+        run.failed_calls += u64::from(line["status"] == "error");
+        let refused = match text(&line["error"]["type"]) {
+            "policy_violation" | "execution_denied" => true,
             // Without consent, the tools that need it are not there.
-            Some("tool_not_registered") => self.approval == Approval::Own,
+            "tool_not_registered" => self.approval == Approval::Own,
             _ => false,
         };
         if refused {
-            heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
-            self.refusals.add(&tool, &what);
+            run.refuses(&tool, &what);
         }
     }
 
-    fn result(&mut self, line: &Value) {
+    fn error(&mut self, run: &mut RunState, line: &Value) {
+        let said = lines::words(text(&line["message"]));
+        // A hook sent the agent back: what it said was not its last word.
+        if said.starts_with("Agent execution blocked") {
+            run.text.clear();
+        }
+        run.trouble(said);
+    }
+
+    fn result(&mut self, run: &mut RunState, line: &Value) {
+        run.finished();
         let stats = &line["stats"];
         if stats.is_object() {
             let sent = lines::number(&stats["input_tokens"]);
             let output = lines::number(&stats["output_tokens"]);
             // Only the total knows of the thoughts.
             let rest = lines::number(&stats["total_tokens"]).saturating_sub(sent);
-            self.tokens = Some(Tokens {
-                input: sent.saturating_sub(lines::number(&stats["cached"])),
-                output: output.max(rest),
-                cache_read: lines::number(&stats["cached"]),
-                cache_write: 0,
-            });
+            let cached = lines::number(&stats["cached"]);
+            run.tokens = Some(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
         }
         if line["status"] == "success" {
-            self.told = Told::Result;
+            run.told = Told::Result;
             return;
         }
-        let said = line["error"]["message"].as_str().unwrap_or_default();
+        let said = text(&line["error"]["message"]);
         let message = lines::message("`gemini` failed", said);
-        self.told = Told::Failure(if said.contains(DAILY_QUOTA) {
+        run.told = Told::Failure(if said.contains(DAILY_QUOTA) {
             Outcome::UsageLimit { resets_at: None, words: lines::words(said) }
         } else {
             self.failed = true;
@@ -226,61 +205,34 @@ impl GeminiReader {
     }
 }
 
-impl Reader for GeminiReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
-        if stream == Stream::Errors {
-            // Standard output is silent while it tries again.
-            if line.starts_with(b"Attempt ") {
-                heard(Event::Trouble(lines::words(&String::from_utf8_lossy(line))));
-            }
-            self.errors.add(line);
-            return;
-        }
-        let Some(kind) = lines::kind(line) else {
-            return;
-        };
-        let wanted = matches!(
-            kind.as_str(),
-            "init" | "message" | "tool_use" | "tool_result" | "error" | "result"
-        );
-        let Some(line) = wanted.then(|| lines::value(line)).flatten() else {
-            return;
-        };
-        match kind.as_str() {
-            "init" => {
-                self.session = lines::session(&line["session_id"]).or(self.session.take());
-                self.model = line["model"].as_str().map(|model| lines::one_line(model, 120));
-            }
-            "message" if line["role"] == "assistant" => {
-                let text = line["content"].as_str().unwrap_or_default();
-                self.text.add(text);
-                heard(Event::Said(text.to_owned()));
-            }
-            // The prompt, or what a hook put in its place: a new turn.
-            "message" => self.text.clear(),
-            "tool_use" => self.tool_use(&line, heard),
-            "tool_result" => self.tool_result(&line, heard),
-            "error" => {
-                let said = lines::words(line["message"].as_str().unwrap_or_default());
-                // A hook sent the agent back: what it said was not its last word.
-                if said.starts_with("Agent execution blocked") {
-                    self.text.clear();
-                }
-                heard(Event::Trouble(said));
-            }
-            "result" => {
-                self.result(&line);
-                heard(Event::Finished);
-            }
-            _ => {}
+impl Format for StreamJson {
+    fn reads(kind: &str) -> Option<Take<Self>> {
+        Some(match kind {
+            "init" => Self::init,
+            "message" => Self::message,
+            "tool_use" => Self::tool_use,
+            "tool_result" => Self::tool_result,
+            "error" => Self::error,
+            "result" => Self::result,
+            _ => return None,
+        })
+    }
+
+    fn error_line(&mut self, run: &mut RunState, line: &[u8]) {
+        // Standard output is silent while it tries again.
+        if line.starts_with(b"Attempt ") {
+            run.trouble(lines::words(&String::from_utf8_lossy(line)));
         }
     }
 
-    fn report(&mut self, left: &Left) -> Report {
-        let mut outcome = lines::outcome(PROGRAM.name, &self.told, left, &self.errors, &[]);
-        if let Outcome::Failed(message) = &outcome {
-            let quota = self.errors.line_with(&[DAILY_QUOTA]);
-            outcome = match left.code {
+    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+        // The exit code is the last byte of the status.
+        let status = left.code.filter(|code| self.failed && (144..256).contains(code));
+        run.status = status.and_then(|code| u64::try_from(code + 256).ok());
+        let mut report = run.report(&PROGRAM, left);
+        if let Outcome::Failed(message) = &report.outcome {
+            let quota = run.errors.line_with(&[DAILY_QUOTA]);
+            report.outcome = match left.code {
                 Some(TOO_MANY) if quota.is_some() => Outcome::UsageLimit {
                     resets_at: None,
                     words: quota.unwrap_or_default().to_owned(),
@@ -288,30 +240,15 @@ impl Reader for GeminiReader {
                 Some(UNAUTHORIZED | FORBIDDEN) => Outcome::Lasting(message.clone()),
                 Some(code) if LASTING.contains(&code) => Outcome::Lasting(message.clone()),
                 // 404 has no code of its own; it stands in what is printed beside the stream.
-                Some(1) if self.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
+                Some(1) if run.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
                     Outcome::Lasting(message.clone())
                 }
-                _ => outcome,
+                _ => report.outcome,
             };
         }
-        if self.resumed && left.code == Some(BAD_INPUT) {
-            outcome = lines::resumed(outcome, &self.told, &self.errors, GONE);
+        if run.resumed && left.code == Some(BAD_INPUT) {
+            report.outcome = lines::resumed(report.outcome, &run.told, &run.errors, GONE);
         }
-        // The exit code is the last byte of the status.
-        let status = left.code.filter(|code| self.failed && (144..256).contains(code));
-        let status = status.map(|code| code + 256);
-        Report {
-            final_text: self.text.take(),
-            tool_calls: Some(self.calls.count()),
-            failed_calls: self.failed_calls,
-            status: status.and_then(|status| u64::try_from(status).ok()),
-            denied: self.refusals.take(),
-            session: self.session.take(),
-            tokens: self.tokens,
-            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
-            tokens_of_session: false,
-            model: self.model.take(),
-            outcome,
-        }
+        report
     }
 }

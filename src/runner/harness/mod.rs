@@ -11,8 +11,10 @@ mod lines;
 pub mod opencode;
 pub mod program;
 pub mod sessions;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,7 @@ use anyhow::Result;
 
 use super::options::HarnessChoice;
 pub use lines::is_passing;
+pub use usage::TokenUsage;
 
 /// What an agent program is asked to do in one iteration.
 #[derive(Clone, Debug)]
@@ -149,7 +152,7 @@ pub struct Report {
     /// The session, for `--continue-session`.
     pub session: Option<String>,
     /// The tokens of this run alone, `None` where the output does not tell.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenUsage>,
     /// Whether it used tokens that its output does not tell of.
     pub missing: Missing,
     /// The status of the service's last answer, where it failed and that is told.
@@ -198,39 +201,6 @@ pub enum Outcome {
     Cut,
 }
 
-/// Tokens, each message counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
-    /// Sent, without what came from a cache.
-    pub input: u64,
-    /// Received, thinking included.
-    pub output: u64,
-    /// Read from a cache.
-    pub cache_read: u64,
-    /// Written to a cache.
-    pub cache_write: u64,
-}
-
-impl Tokens {
-    /// Returns the sum of all four.
-    pub fn total(self) -> u64 {
-        [self.output, self.cache_read, self.cache_write]
-            .into_iter()
-            .fold(self.input, u64::saturating_add)
-    }
-
-    /// Returns the sum of two counts.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            input: self.input.saturating_add(other.input),
-            output: self.output.saturating_add(other.output),
-            cache_read: self.cache_read.saturating_add(other.cache_read),
-            cache_write: self.cache_write.saturating_add(other.cache_write),
-        }
-    }
-}
-
 /// An agent program that the runner can drive.
 pub trait Harness {
     /// Returns its name as `--harness` takes it.
@@ -254,7 +224,7 @@ pub trait Harness {
 
     /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
     /// epoch, from what the program has written down about this session alone; `None` where it tells nothing.
-    fn session_tokens(&self, _session: &str, _since: u64) -> Option<Tokens> {
+    fn session_tokens(&self, _session: &str, _since: u64) -> Option<TokenUsage> {
         None
     }
 

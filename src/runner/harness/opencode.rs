@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::lines::{self, Once, Told};
 use super::program::{self, Program, Version};
-use super::{
-    Approval, Ending, Event, Harness, Launch, Left, Missing, Order, Outcome, Reader, Report,
-    Stream, Tokens, environment,
-};
-use crate::world;
+use super::stream::{self, Format, RunState, StreamReader, Take, text};
+use super::{Approval, Harness, Launch, Left, Missing, Order, Outcome, Reader, Report, TokenUsage};
 
 const PROGRAM: Program = Program {
     name: "opencode",
@@ -20,12 +17,10 @@ const PROGRAM: Program = Program {
     set: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
     oldest: None,
     proven: Version(1, 18, 33),
+    lasting: &["Session not found"],
+    gone: &["Session not found"],
 };
 
-/// What standard error says when trying again does not help.
-const LASTING: &[&str] = &["Session not found"];
-/// What it says when there is no such session.
-const GONE: &[&str] = &["Session not found"];
 /// The tool by which it hands work to agents of its own.
 const DELEGATING: &str = "task";
 /// Its own tools that a person's rules can deny.
@@ -74,31 +69,20 @@ impl Harness for Opencode {
         }
         // An argument with a blank in it gets quotation marks from the program, and a backslash
         // before each of its own: only standard input arrives as it is.
-        let input = program::by_input(order.prompt)?;
-        Ok(Launch {
-            program: PROGRAM.name.into(),
-            arguments: arguments.into_iter().map(Into::into).collect(),
-            set: PROGRAM.set(),
-            unset: environment::scrubbed(),
-            input,
-            ending: Ending::Terminate,
-        })
+        Ok(PROGRAM.launch(arguments, program::by_input(order.prompt)?))
     }
 
     fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        Box::new(OpencodeReader {
-            resumed: order.resume.is_some(),
-            ..OpencodeReader::new(order.approval)
-        })
+        let format = RunJson { approval: order.approval, ..RunJson::default() };
+        Box::new(StreamReader::new(format, order))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
-        let own = world::folder("XDG_DATA_HOME");
-        let folder = own.or_else(|| Some(world::folder("HOME")?.join(".local").join("share")));
+        let folder = program::home("XDG_DATA_HOME", ".local/share");
         folder.map(|folder| folder.join("opencode")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<Tokens> {
+    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
         if !lines::is_plain(session) {
             return None;
         }
@@ -117,7 +101,7 @@ impl Harness for Opencode {
         let answer = PROGRAM.ask(&["db", &query, "--format", "json"]).ok()??;
         let rows: Value = serde_json::from_str(answer.output.trim()).ok()?;
         let row = rows.get(0).filter(|row| lines::number(&row["messages"]) > 0)?;
-        Some(Tokens {
+        Some(TokenUsage {
             input: lines::number(&row["input"]),
             output: lines::number(&row["output"]).saturating_add(lines::number(&row["reasoning"])),
             cache_read: lines::number(&row["cache_read"]),
@@ -130,63 +114,57 @@ impl Harness for Opencode {
     }
 }
 
-/// Reads `run --format json`. It has no terminal event: the last step says why it was the last.
+/// `run --format json`. It has no terminal event: the last step says why it was the last.
 #[derive(Debug, Default)]
-pub(super) struct OpencodeReader {
+struct RunJson {
+    /// Without consent, a tool that is missing was refused.
     approval: Approval,
-    resumed: bool,
-    failed_calls: u64,
-    status: Option<u64>,
     /// Whether agents of its own worked: their tokens are told nowhere in the stream.
     delegated: bool,
-    text: FinalText,
     /// The message that the text belongs to: it may come in parts.
     message: String,
-    calls: Once,
-    refusals: Refusals,
-    errors: Errors,
-    session: Option<String>,
     steps: Once,
-    tokens: Option<Tokens>,
     /// Why the last step ended, `None` while one is going on.
     reason: Option<String>,
     failure: Option<Outcome>,
 }
 
-impl OpencodeReader {
-    /// Returns a reader; without consent, a tool that is missing was refused.
-    pub fn new(approval: Approval) -> Self {
-        Self { approval, ..Self::default() }
+impl RunJson {
+    fn step_start(&mut self, run: &mut RunState, line: &Value) {
+        session(run, line);
+        self.reason = None;
     }
 
-    fn words(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
-        let text = part["text"].as_str().unwrap_or_default();
-        let message = part["messageID"].as_str().unwrap_or_default();
+    fn words(&mut self, run: &mut RunState, line: &Value) {
+        session(run, line);
+        let part = &line["part"];
+        let message = text(&part["messageID"]);
         if message.is_empty() || message != self.message {
-            self.text.clear();
+            run.text.clear();
             message.clone_into(&mut self.message);
         } else {
-            self.text.add("\n");
+            run.text.add("\n");
         }
-        self.text.add(text);
-        heard(Event::Said(text.to_owned()));
+        run.text.add(text(&part["text"]));
+        run.says(text(&part["text"]));
     }
 
-    fn tool_use(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
-        self.text.clear();
+    fn tool_use(&mut self, run: &mut RunState, line: &Value) {
+        session(run, line);
+        let part = &line["part"];
+        run.text.clear();
         self.message.clear();
-        if !self.calls.is_new(part["callID"].as_str().unwrap_or_default()) {
+        if !run.calls.is_new(text(&part["callID"])) {
             return;
         }
         let (state, input) = (&part["state"], &part["state"]["input"]);
         let missing = part["tool"] == "invalid";
-        let named = if missing { &input["tool"] } else { &part["tool"] };
-        let tool = lines::one_line(named.as_str().unwrap_or("?"), 80);
+        let tool = stream::tool(if missing { &input["tool"] } else { &part["tool"] });
         let what = if missing { String::new() } else { lines::what(input) };
-        self.failed_calls += u64::from(missing || state["status"] == "error");
+        run.failed_calls += u64::from(missing || state["status"] == "error");
         self.delegated |= tool == DELEGATING;
-        heard(Event::Called { tool: tool.clone(), what: what.clone() });
-        let error = state["error"].as_str().unwrap_or_default();
+        run.calls(tool.clone(), what.clone());
+        let error = text(&state["error"]);
         let refused = state["status"] == "error"
             && (error.starts_with("The user rejected permission")
                 || error.starts_with("The user has specified a rule")
@@ -195,30 +173,33 @@ impl OpencodeReader {
         // made up by the model, unless nothing was allowed beforehand.
         let denied = self.approval == Approval::Own || OWN_TOOLS.contains(&tool.as_str());
         if refused || (missing && denied) {
-            heard(Event::Trouble(lines::message(&format!("{tool} was refused"), &what)));
-            self.refusals.add(&tool, &what);
+            run.refuses(&tool, &what);
         }
     }
 
-    fn step_finish(&mut self, part: &Value, heard: &mut dyn FnMut(Event)) {
+    fn step_finish(&mut self, run: &mut RunState, line: &Value) {
+        session(run, line);
+        let part = &line["part"];
         let tokens = &part["tokens"];
-        if self.steps.is_new(part["id"].as_str().unwrap_or_default()) && tokens.is_object() {
-            let step = Tokens {
+        if self.steps.is_new(text(&part["id"])) && tokens.is_object() {
+            let step = TokenUsage {
                 input: lines::number(&tokens["input"]),
                 output: lines::number(&tokens["output"])
                     .saturating_add(lines::number(&tokens["reasoning"])),
                 cache_read: lines::number(&tokens["cache"]["read"]),
                 cache_write: lines::number(&tokens["cache"]["write"]),
             };
-            self.tokens = Some(self.tokens.unwrap_or_default().plus(step));
+            step.add_to(&mut run.tokens);
         }
         self.reason = part["reason"].as_str().map(|reason| lines::one_line(reason, 80));
         if self.reason.as_deref() == Some("stop") {
-            heard(Event::Finished);
+            run.finished();
         }
     }
 
-    fn error(&mut self, error: &Value, heard: &mut dyn FnMut(Event)) {
+    fn error(&mut self, run: &mut RunState, line: &Value) {
+        session(run, line);
+        let error = &line["error"];
         let name = error["name"].as_str().unwrap_or("an error");
         let said = error["data"]["message"].as_str().unwrap_or(name);
         let mut message = lines::message("`opencode` failed", said);
@@ -226,28 +207,24 @@ impl OpencodeReader {
             // A model or a provider that it does not know is told like this, without its name.
             message.push_str("\n`opencode models` lists the models that it knows");
         }
-        heard(Event::Trouble(lines::words(said)));
-        self.status = error["data"]["statusCode"].as_u64();
-        let answer = error["data"]["responseBody"].as_str().unwrap_or_default();
+        run.trouble(lines::words(said));
+        run.status = error["data"]["statusCode"].as_u64();
+        let answer = text(&error["data"]["responseBody"]);
         self.failure = Some(if LASTING_NAMES.contains(&name) || lines::is_lasting(answer) {
             Outcome::Lasting(message)
         } else {
-            lines::failure(self.status, said, message)
+            lines::failure(run.status, said, message)
         });
     }
 
-    fn session_begun(&self) -> bool {
-        self.session.is_some() || self.calls.count() > 0
-    }
-
-    fn told(&self) -> Told {
+    fn told(&self, run: &RunState) -> Told {
         if let Some(failure) = &self.failure {
             return Told::Failure(failure.clone());
         }
         match self.reason.as_deref() {
             None => Told::Nothing,
             Some("stop") => Told::Result,
-            Some("tool-calls") if !self.refusals.is_empty() => Told::Failure(Outcome::Failed(
+            Some("tool-calls") if !run.refusals.is_empty() => Told::Failure(Outcome::Failed(
                 "`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned(),
             )),
             Some(reason) => Told::Failure(Outcome::Failed(format!(
@@ -257,54 +234,31 @@ impl OpencodeReader {
     }
 }
 
-impl Reader for OpencodeReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
-        if stream == Stream::Errors {
-            self.errors.add(line);
-            return;
-        }
-        let Some(kind) = lines::kind(line) else {
-            return;
-        };
-        let wanted =
-            matches!(kind.as_str(), "step_start" | "text" | "tool_use" | "step_finish" | "error");
-        let Some(line) = wanted.then(|| lines::value(line)).flatten() else {
-            return;
-        };
-        self.session = lines::session(&line["sessionID"]).or(self.session.take());
-        let part = &line["part"];
-        match kind.as_str() {
-            "step_start" => self.reason = None,
-            "text" => self.words(part, heard),
-            "tool_use" => self.tool_use(part, heard),
-            "step_finish" => self.step_finish(part, heard),
-            _ => self.error(&line["error"], heard),
-        }
+/// Every line names the session.
+fn session(run: &mut RunState, line: &Value) {
+    run.session = lines::session(&line["sessionID"]).or(run.session.take());
+}
+
+impl Format for RunJson {
+    fn reads(kind: &str) -> Option<Take<Self>> {
+        Some(match kind {
+            "step_start" => Self::step_start,
+            "text" => Self::words,
+            "tool_use" => Self::tool_use,
+            "step_finish" => Self::step_finish,
+            "error" => Self::error,
+            _ => return None,
+        })
     }
 
-    fn report(&mut self, left: &Left) -> Report {
-        let told = self.told();
-        let mut outcome = lines::outcome(PROGRAM.name, &told, left, &self.errors, LASTING);
-        if self.resumed {
-            outcome = lines::resumed(outcome, &told, &self.errors, GONE);
-        }
-        Report {
-            final_text: self.text.take(),
-            tool_calls: Some(self.calls.count()),
-            failed_calls: self.failed_calls,
-            denied: self.refusals.take(),
-            session: self.session.take(),
-            tokens: self.tokens,
-            missing: match (&self.reason, self.delegated) {
-                // A step tells what it used when its tools are done, and not before.
-                (None, _) if self.session_begun() => Missing::Lost,
-                (_, true) => Missing::Elsewhere,
-                _ => Missing::Nothing,
-            },
-            status: self.status,
-            tokens_of_session: false,
-            model: None,
-            outcome,
-        }
+    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+        run.told = self.told(run);
+        let missing = match (&self.reason, self.delegated) {
+            // A step tells what it used when its tools are done, and not before.
+            (None, _) if run.calls.count() > 0 => Missing::Lost,
+            (_, true) => Missing::Elsewhere,
+            _ => Missing::Nothing,
+        };
+        Report { missing, ..run.report(&PROGRAM, left) }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::lines::{is_plain, words};
-use super::{Input, environment};
+use super::{Ending, Input, Launch, environment};
 use crate::exec;
 use crate::world;
 
@@ -62,6 +62,10 @@ pub struct Program {
     pub oldest: Option<Version>,
     /// The version with which everything here was seen.
     pub proven: Version,
+    /// What standard error says when trying again does not help.
+    pub lasting: &'static [&'static str],
+    /// What it says when there is no such session.
+    pub gone: &'static [&'static str],
 }
 
 impl Program {
@@ -90,9 +94,16 @@ impl Program {
         ask(self.name, arguments, self.set, PATIENCE)
     }
 
-    /// Returns the variables that are set, as a launch takes them.
-    pub fn set(&self) -> Vec<(String, OsString)> {
-        self.set.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()
+    /// Returns how it is started with these arguments.
+    pub fn launch<T: Into<OsString>>(&self, arguments: Vec<T>, input: Input) -> Launch {
+        Launch {
+            program: self.name.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            set: self.set.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect(),
+            unset: environment::scrubbed(),
+            input,
+            ending: Ending::Terminate,
+        }
     }
 
     fn judge(&self, answer: &Answer) -> Result<Option<Version>> {
@@ -173,28 +184,22 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// How a prompt reaches a program: by one way or the other, never by both.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way<'a> {
-    /// As one argument.
-    Argument(&'a str),
-    /// On standard input.
-    Input(Input),
+/// Returns the folder that a variable names, else this folder of the person's home.
+pub fn home(variable: &str, folder: &str) -> Option<PathBuf> {
+    world::folder(variable).or_else(|| Some(world::folder("HOME")?.join(folder)))
 }
 
-/// Returns the way of a prompt; an error for an empty one.
+/// Returns a prompt as one argument or as what standard input gets, never as both; an error for an empty one.
 ///
 /// By argument goes what is short and cannot be taken for anything else: no flag, and no single word,
 /// which might be the name of a subcommand.
-pub fn way(prompt: &str) -> Result<Way<'_>> {
-    if prompt.trim().is_empty() {
-        bail!("the prompt is empty\nsay what is to be done");
-    }
+pub fn way(prompt: &str) -> Result<(Option<&str>, Input)> {
+    let input = by_input(prompt)?;
     let takes_argument = prompt.len() < LONGEST_ARGUMENT
         && !prompt.starts_with('-')
         && !prompt.contains('\0')
         && prompt.contains(char::is_whitespace);
-    Ok(if takes_argument { Way::Argument(prompt) } else { Way::Input(by_input(prompt)?) })
+    Ok(if takes_argument { (Some(prompt), Input::Nothing) } else { (None, input) })
 }
 
 /// Returns what standard input gets for a prompt; an error for an empty one.
@@ -234,6 +239,8 @@ mod tests {
         set: &[],
         oldest: Some(Version(2, 1, 143)),
         proven: Version(2, 1, 330),
+        lasting: &[],
+        gone: &[],
     };
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {

@@ -1,7 +1,7 @@
 //! How runs end: what may pass, what will not, and what is only talked about.
 
 use super::super::command::Any;
-use super::super::{Approval, Event, Harness, Left, Outcome, Report, Stream, Tokens};
+use super::super::{Approval, Event, Harness, Left, Outcome, Report, Stream, TokenUsage};
 use super::{code, order, read, reader_for, recording};
 
 fn ended(name: &str, output: &[&str], errors: &[&str], left: &Left) -> Outcome {
@@ -204,7 +204,7 @@ fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
     let (seen, heard) = read(reader_for("claude", Approval::Own), &lines, &code(0));
     assert_eq!(seen.final_text, "it is back");
     assert_eq!(seen.tool_calls, Some(1));
-    let all = Tokens { input: 400, output: 200, ..Tokens::default() };
+    let all = TokenUsage { input: 400, output: 200, ..TokenUsage::default() };
     assert_eq!(seen.tokens, Some(all), "the agent's own tokens, and each once");
     assert_eq!(
         heard,
@@ -240,7 +240,7 @@ fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
 fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
     let before = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}}}"#;
     let since = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
-    let run = Some(Tokens { input: 200, output: 100, ..Tokens::default() });
+    let run = Some(TokenUsage { input: 200, output: 100, ..TokenUsage::default() });
     for line in [before, since] {
         let order = super::Order { resume: Some("s1"), ..order("go on") };
         let reader = super::harness_named("claude").reader(&order);

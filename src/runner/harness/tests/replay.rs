@@ -1,16 +1,16 @@
 //! The recordings, field by field; what is expected was worked out from the files by hand.
 
-use super::super::codex::CodexReader;
-use super::super::copilot::CopilotReader;
-use super::super::{Approval, Event, Outcome, Report, Tokens};
-use super::{code, read, reader_for, recording};
+use super::super::codex;
+use super::super::copilot::Copilot;
+use super::super::{Approval, Event, Harness, Order, Outcome, Report, TokenUsage};
+use super::{code, order, read, reader_for, recording};
 
 fn replay(name: &str, exit: i32) -> (Report, Vec<Event>) {
     read(reader_for(name, Approval::Own), &recording(name), &code(exit))
 }
 
-fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Tokens {
-    Tokens { input, output, cache_read, cache_write }
+fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> TokenUsage {
+    TokenUsage { input, output, cache_read, cache_write }
 }
 
 fn report(session: &str, model: Option<&str>) -> Report {
@@ -225,7 +225,7 @@ fn codex_with_a_500_failed_after_its_retries() {
 #[test]
 fn codex_says_in_words_when_its_usage_limit_is_lifted() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
-    let reader = Box::new(CodexReader::new(false, now));
+    let reader = Box::new(codex::reader(&order("go on"), now));
     let (seen, _) = read(reader, &recording("codex-usage-limit"), &code(1));
     let expected = Report {
         outcome: Outcome::UsageLimit {
@@ -241,7 +241,8 @@ fn codex_says_in_words_when_its_usage_limit_is_lifted() {
 #[test]
 fn a_resumed_codex_counts_its_tokens_from_the_first_day() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
-    let reader = Box::new(CodexReader::new(true, now));
+    let order = Order { resume: Some("s"), ..order("go on") };
+    let reader = Box::new(codex::reader(&order, now));
     let (seen, _) = read(reader, &recording("codex"), &code(0));
     assert!(seen.tokens_of_session);
     assert_eq!(seen.tokens, Some(tokens(120, 100, 80, 0)));
@@ -385,15 +386,14 @@ fn copilot_counts_its_tokens_in_a_file_of_its_own() {
         "one":{"usage":{"inputTokens":200,"outputTokens":100,"cacheReadTokens":80,"cacheWriteTokens":0,"reasoningTokens":14}},
         "two":{"usage":{"inputTokens":10,"outputTokens":5,"cacheReadTokens":0,"cacheWriteTokens":4}}}}"#;
     std::fs::write(&file, usage).unwrap();
-    let (seen, _) =
-        read(Box::new(CopilotReader::new(&file, false)), &recording("copilot"), &code(0));
+    let order = Order { scratch: folder.path(), ..order("go on") };
+    let (seen, _) = read(Copilot.reader(&order), &recording("copilot"), &code(0));
     assert_eq!(seen.tokens, Some(tokens(126, 105, 80, 4)));
     assert!(!seen.tokens_of_session);
-    let resumed = Box::new(CopilotReader::new(&file, true));
-    assert!(read(resumed, &recording("copilot"), &code(0)).0.tokens_of_session);
+    let resumed = Order { resume: Some("s"), ..order.clone() };
+    assert!(read(Copilot.reader(&resumed), &recording("copilot"), &code(0)).0.tokens_of_session);
     std::fs::write(&file, "{\"modelMetrics\":{").unwrap();
-    let (seen, _) =
-        read(Box::new(CopilotReader::new(&file, false)), &recording("copilot"), &code(0));
+    let (seen, _) = read(Copilot.reader(&order), &recording("copilot"), &code(0));
     assert_eq!(seen.tokens, None, "a file that is cut");
 }
 

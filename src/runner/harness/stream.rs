@@ -1,0 +1,182 @@
+//! What all readers of streaming JSON share: which lines are read, what is known of the run so far, and its report.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::program::Program;
+use super::usage::TokenUsage;
+use super::{Event, Left, Missing, Order, Reader, Report, Stream};
+
+/// Tool calls without an end that are remembered.
+const OPEN: usize = 64;
+
+/// What an agent program's lines mean.
+pub trait Format: fmt::Debug {
+    /// Returns what takes in a line of this type, `None` for one that tells nothing.
+    ///
+    /// The type need not come first in a line, and a tool's result may hold any text: no prefix is matched, each line is
+    /// read as JSON.
+    fn reads(kind: &str) -> Option<Take<Self>>;
+
+    /// Takes in a line of standard error, which is kept in any case.
+    fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
+
+    /// Returns what the whole run came to.
+    fn report(&mut self, run: &mut RunState, left: &Left) -> Report;
+}
+
+/// What takes in one line.
+pub type Take<F> = fn(&mut F, &mut RunState, &Value);
+
+/// Reads the output of an agent program that prints one JSON object a line.
+#[derive(Debug)]
+pub struct StreamReader<F> {
+    format: F,
+    run: RunState,
+}
+
+impl<F: Format> StreamReader<F> {
+    /// Returns a reader for one run.
+    pub fn new(format: F, order: &Order<'_>) -> Self {
+        let run = RunState { resumed: order.resume.is_some(), ..RunState::default() };
+        Self { format, run }
+    }
+}
+
+impl<F: Format> Reader for StreamReader<F> {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+        if stream == Stream::Errors {
+            self.format.error_line(&mut self.run, line);
+            self.run.errors.add(line);
+        } else if let Some(take) = lines::kind(line).and_then(|kind| F::reads(&kind))
+            && let Some(line) = lines::value(line)
+        {
+            take(&mut self.format, &mut self.run, &line);
+        }
+        self.run.events.drain(..).for_each(heard);
+    }
+
+    fn report(&mut self, left: &Left) -> Report {
+        self.format.report(&mut self.run, left)
+    }
+}
+
+/// What is known of a run so far.
+#[derive(Debug, Default)]
+pub struct RunState {
+    /// Whether it goes on with an earlier session.
+    pub resumed: bool,
+    /// The agent's own words since its last tool call.
+    pub text: FinalText,
+    /// Tool calls.
+    pub calls: Once,
+    /// How many of them were denied or failed.
+    pub failed_calls: u64,
+    /// Tools that were refused.
+    pub refusals: Refusals,
+    /// The session.
+    pub session: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens, `None` where nothing was told of them.
+    pub tokens: Option<TokenUsage>,
+    /// The status of the service's last failed answer.
+    pub status: Option<u64>,
+    /// What the stream told of its own end.
+    pub told: Told,
+    /// Lines of standard error.
+    pub errors: Errors,
+    /// Tool calls that have begun, by id, with the tool and what it is used with: their end does not name them.
+    open: Vec<(String, String, String)>,
+    /// What the line that is taken in says.
+    events: Vec<Event>,
+}
+
+impl RunState {
+    /// Shows the agent's own words.
+    pub fn says(&mut self, text: &str) {
+        self.events.push(Event::Said(text.to_owned()));
+    }
+
+    /// Shows the agent's own words and keeps them in the place of those before.
+    pub fn says_finally(&mut self, text: &str) {
+        self.text.set(text);
+        self.says(text);
+    }
+
+    /// Shows the use of a tool.
+    pub fn calls(&mut self, tool: String, what: String) {
+        self.events.push(Event::Called { tool, what });
+    }
+
+    /// Shows the use of a tool and remembers it until its end.
+    pub fn begins(&mut self, id: &str, tool: String, what: String) {
+        if self.open.len() == OPEN {
+            self.open.remove(0);
+        }
+        self.open.push((id.to_owned(), tool.clone(), what.clone()));
+        self.calls(tool, what);
+    }
+
+    /// Returns the tool of a call that has ended, and what it was used with; both are empty where it is not remembered.
+    pub fn ends(&mut self, id: &str) -> (String, String) {
+        let at = self.open.iter().position(|(open, ..)| open == id);
+        let (_, tool, what) = at.map(|at| self.open.remove(at)).unwrap_or_default();
+        (tool, what)
+    }
+
+    /// Shows that a tool was refused, and keeps its name.
+    pub fn refuses(&mut self, tool: &str, what: &str) {
+        self.trouble(lines::message(&format!("{tool} was refused"), what));
+        self.refusals.add(tool, what);
+    }
+
+    /// Shows something that does not end the run.
+    pub fn trouble(&mut self, words: String) {
+        self.events.push(Event::Trouble(words));
+    }
+
+    /// Shows that the result is there.
+    pub fn finished(&mut self) {
+        self.events.push(Event::Finished);
+    }
+
+    /// Returns what the run of a program came to, as far as all programs tell it in the same way.
+    pub fn report(&mut self, program: &Program, left: &Left) -> Report {
+        let mut outcome =
+            lines::outcome(program.name, &self.told, left, &self.errors, program.lasting);
+        if self.resumed {
+            outcome = lines::resumed(outcome, &self.told, &self.errors, program.gone);
+        }
+        Report {
+            final_text: self.text.take(),
+            tool_calls: Some(self.calls.count()),
+            failed_calls: self.failed_calls,
+            denied: self.refusals.take(),
+            session: self.session.take(),
+            tokens: self.tokens,
+            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
+            status: self.status,
+            tokens_of_session: false,
+            model: self.model.take(),
+            outcome,
+        }
+    }
+}
+
+/// Returns a string of a line, empty where there is none.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Returns the name of a tool as it is shown; `?` where there is none.
+pub fn tool(name: &Value) -> String {
+    lines::one_line(name.as_str().unwrap_or("?"), 80)
+}
+
+/// Returns the name of a model as it is shown.
+pub fn model(name: &Value) -> Option<String> {
+    name.as_str().map(|name| lines::one_line(name, 120))
+}
