@@ -16,6 +16,7 @@ pub mod proofs;
 pub mod report;
 pub mod requests;
 pub mod screen;
+pub mod script;
 pub mod signals;
 pub mod target;
 pub mod tokens;

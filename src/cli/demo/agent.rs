@@ -1,25 +1,23 @@
 //! The embedded agent: it edits real files, and calls the real hook program as Claude Code does.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::project;
-use super::script::{self, Step, Turn};
+use super::script::{self, Turn};
 use super::show::{Speaker, say, why};
-use crate::engine::tasks::TaskList;
 use crate::exec::Program;
-use crate::store::read;
+use crate::runner::script::Step;
 use crate::world;
 
-/// How long one program may take.
+/// How long the hook may take.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The most that is read of a file or of an output, in bytes.
+/// The most that is read of what it prints, in bytes.
 const MOST: usize = 1 << 20;
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
@@ -86,50 +84,15 @@ impl Agent {
     }
 
     fn act(&self, step: &Step) -> Result<()> {
-        let name = match step {
-            Step::Write(name, text) => {
-                project::write(&self.folder, name, text)?;
-                say(Speaker::Agent, &format!("writes {name}"));
-                "Write"
-            }
-            Step::Tick(id) => {
-                self.tick(id)?;
-                say(Speaker::Agent, &format!("ticks {id}"));
-                "Edit"
-            }
-            Step::Run(command) => {
-                self.run(command)?;
-                "Bash"
-            }
+        let tasks = self.folder.join(script::FEATURE).join("tasks.md");
+        let printed = step.play(&self.folder, &tasks)?;
+        let did = match step {
+            Step::Write(name, _) => format!("writes {name}"),
+            Step::Tick(id) => format!("ticks {id}"),
+            Step::Run(command) => format!("runs `{command}`: {}", printed.trim()),
         };
-        self.record(&json!({"type": "tool_use", "id": "toolu", "name": name, "input": {}}))
-    }
-
-    fn tick(&self, id: &str) -> Result<()> {
-        let path = self.folder.join(script::FEATURE).join("tasks.md");
-        let error = |problem: read::Problem| anyhow!("cannot read `{}`: {problem}", path.display());
-        let mut text = read::read(&path, MOST as u64).map_err(error)?.bytes;
-        let list = TaskList::parse(&text);
-        let task = list.find(id).with_context(|| format!("there is no task {id}"))?;
-        text[task.mark_at] = b'x';
-        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
-    }
-
-    fn run(&self, command: &str) -> Result<()> {
-        let mut words = command.split(' ');
-        let program = words.next().unwrap_or_default();
-        let mut started = Command::new(program);
-        started.args(words).current_dir(&self.folder);
-        let ran = Program::new(started, PATIENCE)
-            .kept()
-            .run(MOST, &mut || false)
-            .with_context(|| format!("cannot run `{command}`"))?;
-        let printed = String::from_utf8_lossy(&ran.output);
-        say(Speaker::Agent, &format!("runs `{command}`: {}", printed.trim()));
-        if !ran.is_success() {
-            bail!("`{command}` failed: {}", String::from_utf8_lossy(&ran.errors));
-        }
-        Ok(())
+        say(Speaker::Agent, &did);
+        self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))
     }
 
     /// Appends to the transcript in the form that Claude Code writes.

@@ -9,12 +9,13 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::model::{self, Reply};
-use super::script::{self, Step};
+use super::script;
 use super::show::{Speaker, say, why};
 use crate::cli::surroundings::Surroundings;
 use crate::exec::{End, Program, Source};
 use crate::plugin::client::find_program;
 use crate::plugin::{self, Programs};
+use crate::runner::script::Step;
 use crate::world;
 
 /// How long the client may take for the whole play.

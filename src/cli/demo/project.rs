@@ -2,16 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::script;
-use crate::exec::Program;
-
-/// How long one call of git may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+use crate::runner::script::{begin_history, write};
 
 /// Returns the folder of a new project, made at `wanted` or in a temporary place that is kept.
 pub fn create(wanted: Option<&Path>) -> Result<PathBuf> {
@@ -32,35 +27,8 @@ pub fn create(wanted: Option<&Path>) -> Result<PathBuf> {
     for (name, text) in files {
         write(&folder, name, &text)?;
     }
-    // Without git the demo is the same; it only has no history.
-    for arguments in [
-        &["init", "-q"][..],
-        &["add", "."],
-        &[
-            "-c",
-            "user.name=demo",
-            "-c",
-            "user.email=demo@localhost",
-            "commit",
-            "-q",
-            "-m",
-            "The feature and its tasks",
-        ],
-    ] {
-        let mut git = Command::new("git");
-        git.args(arguments).current_dir(&folder);
-        let _ = Program::new(git, PATIENCE).kept().run(0, &mut || false);
-    }
+    begin_history(&folder, ".", "The feature and its tasks");
     Ok(folder)
-}
-
-/// Writes a file of the demo's project, with the folders above it.
-pub fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
-    let path = folder.join(name);
-    let parent = path.parent().unwrap_or(folder);
-    fs::create_dir_all(parent)
-        .and_then(|()| fs::write(&path, text))
-        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 fn empty_folder(folder: &Path) -> Result<PathBuf> {

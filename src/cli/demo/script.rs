@@ -1,5 +1,7 @@
 //! What the demo's agent does, turn by turn; it stops too early four times and claims too much once.
 
+use crate::runner::script::Step;
+
 /// How many tasks the list has.
 pub const TASKS: usize = 7;
 /// The feature's folder, relative to the project.
@@ -11,16 +13,6 @@ pub struct Turn {
     pub steps: &'static [Step],
     /// What it says when it wants to stop.
     pub words: &'static str,
-}
-
-/// One tool call of the agent.
-pub enum Step {
-    /// Writes a file of the project.
-    Write(&'static str, &'static str),
-    /// Runs a command that must succeed.
-    Run(&'static str),
-    /// Ticks the box of a task.
-    Tick(&'static str),
 }
 
 /// The whole play.

@@ -4,13 +4,12 @@
 //! is the runner's real work: real files, a real reader, real verdicts.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::claude::{self, StreamJson};
@@ -18,9 +17,7 @@ use super::stream::StreamReader;
 use super::{
     Ending, Event, Harness, Input, Launch, Left, Order, Reader, Report, Stream, environment,
 };
-use crate::engine::tasks::TaskList;
-use crate::exec;
-use crate::store::read;
+use crate::runner::script::{self, Step};
 use crate::world;
 
 /// The first argument of this program when it is to be the agent.
@@ -31,10 +28,6 @@ pub const CHANGE: &str = "001-01_greeting";
 const PACE: Duration = Duration::from_millis(150);
 /// The most of a prompt that is read, in bytes.
 const PROMPT: u64 = 4 << 20;
-/// How long one program may take.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// The most that is read of a file or of an output, in bytes.
-const MOST: usize = 1 << 20;
 
 const PROPOSAL: &str = "\
 # A program that greets
@@ -106,29 +99,13 @@ impl Reader for DemoReader {
     }
 }
 
-/// Returns nothing, after the throw-away project stands in `folder`, under git where git is there.
+/// Makes the throw-away project in `folder`, under git where git is there.
 pub fn project(folder: &Path) -> Result<()> {
-    let change = folder.join(".spool").join("changes").join(CHANGE);
-    fs::create_dir_all(&change)
-        .with_context(|| format!("cannot make the folder `{}`", change.display()))?;
     for (name, text) in [("proposal.md", PROPOSAL), ("tasks.md", TASKS)] {
-        let file = change.join(name);
-        fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+        script::write(folder, &format!(".spool/changes/{CHANGE}/{name}"), text)?;
     }
-    // Without git the demo is the same; it only has no history.
-    if git(folder, &["init", "-q"]) && git(folder, &["add", ".spool/changes"]) {
-        git(folder, &["commit", "-q", "-m", "The change and its tasks"]);
-    }
+    script::begin_history(folder, ".spool/changes", "The change and its tasks");
     Ok(())
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> bool {
-    let name = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
-    // A person's settings for signing and hooks are none of the demo's business.
-    let plain = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
-    let mut git = Command::new("git");
-    git.args(name).args(plain).args(arguments).current_dir(folder);
-    exec::Program::new(git, PATIENCE).run(0, &mut || false).is_ok_and(|ran| ran.is_success())
 }
 
 /// Plays one run of the agent when these arguments ask for it, and returns its exit code; `None`
@@ -157,12 +134,6 @@ struct Turn {
     claims: bool,
 }
 
-enum Step {
-    Write(&'static str, &'static str),
-    Run(&'static [&'static str]),
-    Tick(&'static str),
-}
-
 use Step::{Run, Tick, Write as Put};
 
 const TURNS: [(usize, Turn); 3] = [
@@ -170,12 +141,7 @@ const TURNS: [(usize, Turn); 3] = [
         0,
         Turn {
             says: "I begin with the program itself.",
-            steps: &[
-                Put("greet.sh", BY_NAME),
-                Run(&["sh", "greet.sh", "Ada"]),
-                Tick("1.1"),
-                Tick("1.2"),
-            ],
+            steps: &[Put("greet.sh", BY_NAME), Run("sh greet.sh Ada"), Tick("1.1"), Tick("1.2")],
             finally: "It greets, by name too. The rest comes next.",
             claims: false,
         },
@@ -194,7 +160,7 @@ const TURNS: [(usize, Turn); 3] = [
         3,
         Turn {
             says: "The checks are still missing.",
-            steps: &[Put("test.sh", TEST), Run(&["sh", "test.sh"]), Tick("2.2")],
+            steps: &[Put("test.sh", TEST), Run("sh test.sh"), Tick("2.2")],
             finally: "Every task is done and checked.",
             claims: true,
         },
@@ -238,13 +204,13 @@ impl<'a> Agent<'a> {
             json!({"type": "system", "subtype": "init", "session_id": "demo", "model": "scripted"});
         self.print(&session)?;
         // No other project is touched, whoever starts this.
-        let Ok(list) = read::read(&self.tasks, MOST as u64) else {
+        let Ok((_, list)) = script::task_list(&self.tasks) else {
             bail!(
                 "the demo's agent works on the demo's own project only, and `{}` is not there",
                 self.tasks.display()
             );
         };
-        let done = TaskList::parse(&list.bytes).tasks.iter().filter(|task| task.done).count();
+        let done = list.tasks.iter().filter(|task| task.done).count();
         let turn = TURNS.iter().rfind(|(from, _)| *from <= done);
         let turn = match turn {
             Some((_, turn)) if done < 4 => turn,
@@ -273,39 +239,18 @@ impl<'a> Agent<'a> {
     }
 
     fn act(&mut self, step: &Step) -> Result<()> {
-        match step {
-            Step::Write(name, text) => {
-                self.call("Write", &json!({"file_path": name}))?;
-                self.write(name, text)?;
-                self.answer("written")
-            }
-            Step::Run(words) => {
-                self.call("Bash", &json!({"command": words.join(" ")}))?;
-                let (program, arguments) = words.split_first().context("an empty command")?;
-                let mut command = Command::new(program);
-                command.args(arguments).current_dir(&self.folder);
-                let ran = exec::Program::new(command, PATIENCE)
-                    .run(MOST, &mut || false)
-                    .with_context(|| format!("cannot run `{}`", words.join(" ")))?;
-                self.answer(&String::from_utf8_lossy(&ran.output))
-            }
-            Step::Tick(id) => {
-                self.call("Edit", &json!({"file_path": format!("tasks.md: {id}")}))?;
-                let mut text = read::read(&self.tasks, MOST as u64)
-                    .map_err(|problem| anyhow!("the task list is gone: {problem}"))?
-                    .bytes;
-                let list = TaskList::parse(&text);
-                let at = list.find(id).with_context(|| format!("there is no task {id}"))?.mark_at;
-                text[at] = b'x';
-                fs::write(&self.tasks, text).context("cannot write the task list")?;
-                self.answer("ticked")
-            }
-        }
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<()> {
-        let file = self.folder.join(name);
-        fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))
+        let input = match step {
+            Step::Write(name, _) => json!({"file_path": name}),
+            Step::Run(command) => json!({"command": command}),
+            Step::Tick(id) => json!({"file_path": format!("tasks.md: {id}")}),
+        };
+        self.call(step.tool(), &input)?;
+        let printed = step.play(&self.folder, &self.tasks)?;
+        self.answer(match step {
+            Step::Write(..) => "written",
+            Step::Run(_) => &printed,
+            Step::Tick(_) => "ticked",
+        })
     }
 
     /// Commits what this run has changed, and nothing else, where the project is under git.
@@ -319,10 +264,10 @@ impl<'a> Agent<'a> {
             .filter(|file| self.folder.join(file).exists())
             .collect();
         self.call("Bash", &json!({"command": "git commit"}))?;
-        let added = git(&self.folder, &[&["add", "--"][..], &files].concat());
+        let added = script::git(&self.folder, &[&["add", "--"][..], &files].concat());
         let commit =
             [&["commit", "-q", "-m", "One step of the greeting", "--"][..], &files].concat();
-        let committed = added && git(&self.folder, &commit);
+        let committed = added && script::git(&self.folder, &commit);
         self.answer(if committed { "committed" } else { "git did not commit" })
     }
 
@@ -369,7 +314,11 @@ fn promise(prompt: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::process::Command;
+
     use super::*;
+    use crate::engine::tasks::TaskList;
     use crate::runner::harness::{Approval, Outcome};
 
     const PROMISE: &str = "<promise>COMPLETE</promise>";
