@@ -216,7 +216,7 @@ fn stream(harness: &dyn Harness, bytes: &[u8]) {
     let (report, heard) = first;
     let most = 8 * bytes.len() + 4_096;
     assert!(heard <= most && report.final_text.len() <= most, "{heard} of {}", bytes.len());
-    let _sum = report.tokens.map(harness::Tokens::total);
+    let _sum = report.tokens.map(harness::TokenUsage::total);
     let _all = read_stream(harness, bytes, Approval::All);
 }
 

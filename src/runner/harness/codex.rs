@@ -157,7 +157,7 @@ pub(super) struct ExecJson {
 }
 
 impl ExecJson {
-    fn item_started(&mut self, run: &mut RunState, line: &Value) {
+    fn item_started(_: &mut Self, run: &mut RunState, line: &Value) {
         let item = &line["item"];
         let kind = text(&item["type"]);
         if TOOLS.contains(&kind) {
@@ -167,7 +167,7 @@ impl ExecJson {
         }
     }
 
-    fn item_completed(&mut self, run: &mut RunState, line: &Value) {
+    fn item_completed(_: &mut Self, run: &mut RunState, line: &Value) {
         let item = &line["item"];
         match text(&item["type"]) {
             kind if TOOLS.contains(&kind) => tool_completed(run, kind, item),
@@ -180,7 +180,7 @@ impl ExecJson {
         }
     }
 
-    fn turn_completed(&mut self, run: &mut RunState, line: &Value) {
+    fn turn_completed(_: &mut Self, run: &mut RunState, line: &Value) {
         let usage = &line["usage"];
         if usage.is_object() {
             // A later turn counts on from the one before: the last figure is the whole.

@@ -111,7 +111,7 @@ impl OutputJson {
         self.answer.clear();
     }
 
-    fn message(&mut self, run: &mut RunState, line: &Value) {
+    fn message(_: &mut Self, run: &mut RunState, line: &Value) {
         let data = &line["data"];
         if !data["parentToolCallId"].is_null() {
             return;
@@ -128,13 +128,13 @@ impl OutputJson {
         }
     }
 
-    fn tool_start(&mut self, run: &mut RunState, line: &Value) {
+    fn tool_start(_: &mut Self, run: &mut RunState, line: &Value) {
         let data = &line["data"];
         let (tool, what) = (stream::tool(&data["toolName"]), lines::what(&data["arguments"]));
         run.begins(text(&data["toolCallId"]), tool, what);
     }
 
-    fn tool_complete(&mut self, run: &mut RunState, line: &Value) {
+    fn tool_complete(_: &mut Self, run: &mut RunState, line: &Value) {
         let data = &line["data"];
         let id = text(&data["toolCallId"]);
         if !run.calls.is_new(id) {

@@ -132,12 +132,12 @@ struct StreamJson {
 }
 
 impl StreamJson {
-    fn init(&mut self, run: &mut RunState, line: &Value) {
+    fn init(_: &mut Self, run: &mut RunState, line: &Value) {
         run.session = lines::session(&line["session_id"]).or(run.session.take());
         run.model = stream::model(&line["model"]);
     }
 
-    fn message(&mut self, run: &mut RunState, line: &Value) {
+    fn message(_: &mut Self, run: &mut RunState, line: &Value) {
         if line["role"] == "assistant" {
             run.text.add(text(&line["content"]));
             run.says(text(&line["content"]));
@@ -147,7 +147,7 @@ impl StreamJson {
         }
     }
 
-    fn tool_use(&mut self, run: &mut RunState, line: &Value) {
+    fn tool_use(_: &mut Self, run: &mut RunState, line: &Value) {
         run.text.clear();
         let id = text(&line["tool_id"]);
         if run.calls.is_new(id) {
@@ -170,7 +170,7 @@ impl StreamJson {
         }
     }
 
-    fn error(&mut self, run: &mut RunState, line: &Value) {
+    fn error(_: &mut Self, run: &mut RunState, line: &Value) {
         let said = lines::words(text(&line["message"]));
         // A hook sent the agent back: what it said was not its last word.
         if said.starts_with("Agent execution blocked") {
