@@ -78,10 +78,10 @@ impl Project {
     pub fn around_session(start: &Path, session: &str) -> Option<Self> {
         let mut nearest = None;
         for folder in start.ancestors().take(LEVELS) {
-            if Loops::of(folder).knows(session) {
+            if Loops::has_known(folder, session) {
                 return Self::at(folder);
             }
-            if nearest.is_none() && folder.join(".specify").is_dir() {
+            if nearest.is_none() && read::below(folder, &[".specify"]).is_dir() {
                 nearest = Some(folder);
             }
         }
@@ -92,7 +92,7 @@ impl Project {
     /// a project.
     pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
         let mut folders = start.ancestors().take(LEVELS);
-        let own = session.and_then(|session| folders.find(|it| Loops::of(it).knows(session)));
+        let own = session.and_then(|session| folders.find(|it| Loops::has_known(it, session)));
         let mut folders = start.ancestors().take(LEVELS);
         let near =
             || folders.find(|it| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir());

@@ -3,6 +3,7 @@
 //! None of these texts has the completion signal alone on a line: the loop's own words must never
 //! pass its own test.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::observe::{Desk, Place};
@@ -279,19 +280,27 @@ pub fn open_tasks(desk: &Desk) -> String {
     let mut shown = 0;
     let mut used = 0;
     for task in list.open() {
-        let id: String = printable(&task.id).chars().take(40).collect();
+        let id = short_id(&task.id);
         used += id.chars().count() + 2;
         if used > LIST {
             break;
         }
-        let separator = if shown == 0 { "" } else { ", " };
-        let _ = write!(text, "{separator}{id}");
+        text.push_str(if shown == 0 { "" } else { ", " });
+        text.push_str(&id);
         shown += 1;
     }
     if open > shown {
         let _ = write!(text, " and {} more", open - shown);
     }
     text
+}
+
+/// At most 40 characters of an id, fit for a line; nearly every one is as it is.
+fn short_id(id: &str) -> Cow<'_, str> {
+    if id.len() <= 40 && id.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Cow::Borrowed(id);
+    }
+    printable(id).chars().take(40).collect()
 }
 
 fn explained(shortfall: &Shortfall) -> Option<String> {

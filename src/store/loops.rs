@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::journal::{self, Entry};
 use super::lock::Lock;
-use super::read::{self, Content, Problem};
+use super::read::{self, Content, Problem, below};
 use super::write::{Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TerminalReason, Tokens, UNSEEN,
@@ -36,6 +37,10 @@ pub const BY_SESSION: &str = "session";
 pub const BY_FAILURE: &str = "failure";
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
+/// Where the loops of a project are, relative to its root.
+const FOLDER: &str = ".claude/ralph";
+/// The name of the file with a session's record.
+const RECORD: &str = "loop.json";
 /// The name of the file with the sessions that were let go.
 const LET_GO: &str = "let-go.json";
 /// How many of them are kept.
@@ -301,16 +306,22 @@ struct NotedLetGo {
     sessions: Vec<LetGo>,
 }
 
+/// The record that was read last, with its bytes: the same bytes are not taken apart twice at one stop, which
+/// reads its record without the lock and under it.
+type LastRead = Arc<Mutex<Option<(Vec<u8>, Record)>>>;
+
 /// The folder that holds a project's loops; it need not exist yet.
 #[derive(Clone, Debug)]
 pub struct Loops {
     folder: PathBuf,
+    last: LastRead,
 }
 
 /// The folder of one session, locked against other hooks of the same session.
 #[derive(Debug)]
 pub struct Session {
     folder: PathBuf,
+    last: LastRead,
     _lock: Lock,
 }
 
@@ -428,7 +439,12 @@ impl Pause {
 impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
-        Self { folder: root.join(".claude/ralph") }
+        Self { folder: below(root, &[FOLDER]), last: LastRead::default() }
+    }
+
+    /// Returns whether this session ever had a loop in the project at `root`; opens no file.
+    pub fn has_known(root: &Path, session: &str) -> bool {
+        may_be_there(&below(root, &[FOLDER, session, RECORD]))
     }
 
     /// Returns the folder that holds them.
@@ -438,12 +454,7 @@ impl Loops {
 
     /// Returns whether this session ever had a loop here; opens no file.
     pub fn knows(&self, session: &str) -> bool {
-        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-        match self.record_path(session).symlink_metadata() {
-            // What cannot be looked at may be there.
-            Err(error) => !missing.contains(&error.kind()),
-            Ok(_) => true,
-        }
+        may_be_there(&self.record_path(session))
     }
 
     /// Returns the ids of all sessions that had a loop here.
@@ -462,7 +473,8 @@ impl Loops {
         if !is_session_id(session) {
             return None;
         }
-        self.arrived(load(&self.record_path(session)).ok().flatten()?).ok().flatten()
+        let found = load_record(&self.record_path(session), &self.last).ok().flatten();
+        self.arrived(found?).ok().flatten()
     }
 
     /// The same record, unless it was written for a loop that has not left its session after all:
@@ -506,7 +518,7 @@ impl Loops {
     }
 
     fn record_path(&self, session: &str) -> PathBuf {
-        self.folder.join(session).join("loop.json")
+        below(&self.folder, &[session, RECORD])
     }
 
     /// Returns the journal of a session as it stands, empty when there is none.
@@ -633,7 +645,7 @@ impl Loops {
         }
         make_inside(&self.root()?, &folder)?;
         let lock = take_lock(&folder, patience)?;
-        Ok(Session { folder, _lock: lock })
+        Ok(Session { folder, last: Arc::clone(&self.last), _lock: lock })
     }
 
     /// Returns the lock that is held while the checks of a session's loop run, `None` when it
@@ -694,9 +706,10 @@ impl Session {
     /// Returns the session's record; a broken one is put aside and counts as none. One that cannot be
     /// opened is an error: it may be as good as ever.
     pub fn record(&self) -> io::Result<Option<Record>> {
-        let path = self.folder.join("loop.json");
-        let loops = Loops { folder: self.folder.parent().unwrap_or(&self.folder).to_owned() };
-        match load(&path) {
+        let path = below(&self.folder, &[RECORD]);
+        let folder = self.folder.parent().unwrap_or(&self.folder).to_owned();
+        let loops = Loops { folder, last: Arc::clone(&self.last) };
+        match load_record(&path, &self.last) {
             Ok(record) => record.map_or(Ok(None), |record| loops.arrived(record)),
             Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
             Err(NotLoaded::Unopened(error)) => Err(error),
@@ -705,7 +718,7 @@ impl Session {
 
     /// Writes the record whole.
     pub fn save(&self, record: &Record) -> io::Result<()> {
-        save(&self.folder.join("loop.json"), &Record { version: VERSION, ..record.clone() })
+        save(&below(&self.folder, &[RECORD]), &Record { version: VERSION, ..record.clone() })
     }
 
     /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
@@ -736,7 +749,7 @@ impl Session {
     /// Returns when the record was written last, by the clock of the files, in nanoseconds since the
     /// Unix epoch; `None` where that cannot be told.
     pub fn written_at(&self) -> Option<u64> {
-        changed_at(&self.folder.join("loop.json"))
+        changed_at(&below(&self.folder, &[RECORD]))
     }
 
     /// Appends to the session's journal.
@@ -744,6 +757,12 @@ impl Session {
         let path = self.folder.join("journal.jsonl");
         journal::append(&path, std::slice::from_ref(entry)).map_err(|error| in_file(&path, &error))
     }
+}
+
+/// Whether there is something of this name, or something that cannot be looked at.
+fn may_be_there(path: &Path) -> bool {
+    let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    path.symlink_metadata().map_or_else(|error| !missing.contains(&error.kind()), |_| true)
 }
 
 /// When a file last changed, in nanoseconds since the Unix epoch.
@@ -828,6 +847,29 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
 }
 
 fn load_up_to<T: DeserializeOwned>(path: &Path, most: u64) -> Result<Option<T>, NotLoaded> {
+    read_ours(path, most)?.map(|bytes| taken_apart(&bytes)).transpose()
+}
+
+/// The same for a record; one with the bytes of the last one is not taken apart again.
+fn load_record(path: &Path, last: &LastRead) -> Result<Option<Record>, NotLoaded> {
+    let Some(bytes) = read_ours(path, MOST)? else {
+        return Ok(None);
+    };
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, record)) = last.as_ref().filter(|(known, _)| *known == bytes) {
+        return Ok(Some(record.clone()));
+    }
+    let record: Record = taken_apart(&bytes)?;
+    *last = Some((bytes, record.clone()));
+    Ok(Some(record))
+}
+
+fn taken_apart<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotLoaded> {
+    serde_json::from_slice(bytes).map_err(|_| NotLoaded::Broken)
+}
+
+/// The bytes of a file of ours, nothing where it is missing.
+fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLoaded> {
     match read::read(path, most) {
         // A link to nothing is in the way of what is to be written there.
         Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
@@ -837,9 +879,7 @@ fn load_up_to<T: DeserializeOwned>(path: &Path, most: u64) -> Result<Option<T>, 
             Err(NotLoaded::Unopened(io::Error::other(words)))
         }
         Err(_) => Err(NotLoaded::Broken),
-        Ok(Content { bytes, .. }) => {
-            serde_json::from_slice(&bytes).map(Some).map_err(|_| NotLoaded::Broken)
-        }
+        Ok(Content { bytes, .. }) => Ok(Some(bytes)),
     }
 }
 

@@ -128,7 +128,7 @@ fn kind_of(meta: &std::fs::Metadata) -> &'static str {
 /// Returns the real path of a folder when it lies inside `root`, whatever links lead there.
 pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     let real = folder.canonicalize()?;
-    if !real.starts_with(root) {
+    if !is_inside(root, &real) {
         return Err(Problem::Outside);
     }
     if !real.is_dir() {
@@ -137,12 +137,29 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     Ok(real)
 }
 
+/// Whether a real path is that of a folder or of something in it.
+fn is_inside(folder: &Path, real: &Path) -> bool {
+    // Nearly always the bytes of the one begin with those of the other: names need not be told apart.
+    let rest = real.as_os_str().as_encoded_bytes();
+    let rest = rest.strip_prefix(folder.as_os_str().as_encoded_bytes());
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/'))) || real.starts_with(folder)
+}
+
+/// Returns the path of something below a folder, put together in one piece.
+pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
+    let length: usize = names.iter().map(|name| name.len() + 1).sum();
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + length);
+    path.push(folder);
+    path.extend(names);
+    path
+}
+
 /// Returns the content of a file of the project that is not reached through a link out of it.
 ///
 /// `folder` must be a real path inside the project already (see [`folder_inside`]).
 pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<Content, Problem> {
-    let path = folder.join(name);
-    if path.symlink_metadata()?.is_symlink() && !path.canonicalize()?.starts_with(folder) {
+    let path = below(folder, &[name]);
+    if path.symlink_metadata()?.is_symlink() && !is_inside(folder, &path.canonicalize()?) {
         return Err(Problem::Outside);
     }
     read(&path, most)
