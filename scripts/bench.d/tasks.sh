@@ -3,8 +3,8 @@
 # name, what it is, the most instructions, the most microseconds at best
 task_lists() {
     cat <<'TABLE'
-tasks_lines	5,000 tasks, one line each	20000000	10000
-tasks_blocks	5,000 tasks with Do, Files, Verify	32000000	10000
+tasks_lines	5,000 tasks, one line each	10000000	10000
+tasks_blocks	5,000 tasks with Do, Files, Verify	25000000	10000
 TABLE
 }
 
