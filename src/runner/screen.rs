@@ -21,9 +21,6 @@ const WIDEST: usize = 2_000;
 const KEEP_TITLE: &str = "\u{1b}[22;2t";
 const PUT_TITLE_BACK: &str = "\u{1b}[23;2t";
 
-/// How long the last title stays before the terminal gets its own again.
-const TITLE_STAYS: Duration = Duration::from_millis(1_500);
-
 /// The screen of one loop.
 pub struct Screen {
     shown: Shown,
@@ -31,6 +28,8 @@ pub struct Screen {
     change: String,
     live: ProgressBar,
     has_title: bool,
+    /// The title that the terminal has, empty for its own.
+    title: RefCell<String>,
     is_ending: Cell<bool>,
     /// The last words or trouble of the agent that were shown.
     heard_last: RefCell<String>,
@@ -56,6 +55,7 @@ impl Screen {
             change: plain(change),
             live,
             has_title: terminal && !is_dumb,
+            title: RefCell::default(),
             is_ending: Cell::new(false),
             heard_last: RefCell::default(),
             said_last: RefCell::default(),
@@ -176,21 +176,16 @@ impl Screen {
 
     /// Sets the terminal's title to `Ralph: {change} [{of}]` (spec 001).
     pub fn title(&self, of: &impl Display) {
-        self.title_bytes(&format!(
-            "\u{1b}]2;Ralph: {} [{}]\u{7}",
-            self.change,
-            plain(&of.to_string())
-        ));
+        let of = plain(&of.to_string());
+        self.title.replace(format!("\u{1b}]2;Ralph: {} [{of}]\u{7}", self.change));
+        self.title_bytes(&self.title.borrow());
     }
 
-    /// Puts the terminal back as it was.
+    /// Puts the terminal back as it was, but for the last title, which says how it ended and stays until the shell
+    /// sets its own: whoever comes back in the morning reads it.
     pub fn close(&self) {
         self.still();
-        if self.has_title {
-            // The last title says how it ended: nobody would see it for no time at all.
-            crate::world::pause(TITLE_STAYS);
-        }
-        self.title_bytes(PUT_TITLE_BACK);
+        self.title_bytes(&format!("{PUT_TITLE_BACK}{}", self.title.borrow()));
     }
 
     fn title_bytes(&self, bytes: &str) {

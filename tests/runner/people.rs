@@ -267,14 +267,28 @@ fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
     let Some(running) = bench.ralph("").on_a_terminal() else { return };
     let ran = running.finish().with_code(0);
     ran.says("\u{1b}[22;2t").says("\u{1b}[23;2t");
-    // D12: the last title comes before the terminal gets its own again, and stays for a moment.
+    // D12: the terminal forgets the title that it kept, and the last one stays.
     let (last, back) = (ran.output.rfind("[done]"), ran.output.rfind("\u{1b}[23;2t"));
-    assert!(last.is_some() && last < back, "{ran}");
+    assert!(back.is_some() && back < last, "{ran}");
     let ran = bench.ralph("").env("TERM", "xterm").run().with_code(0);
     assert!(!ran.output.contains('\u{1b}') && !ran.errors.contains('\u{1b}'), "{ran}");
     let running = bench.ralph("").env("NO_COLOR", "1").on_a_terminal().unwrap();
     let ran = running.finish().with_code(0);
     assert!(!ran.output.contains("\u{1b}[3") && !ran.output.contains("\u{1b}[1m"), "{ran}");
+}
+
+#[test]
+fn a_test_that_fails_leaves_no_runner_at_work() {
+    let bench = Bench::new();
+    bench.agent("tail -f /dev/null");
+    let mut id = 0;
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut running = bench.ralph("").start();
+        id = running.id();
+        running.wait_for("-- iteration 1");
+        panic!("as a test does that fails");
+    }));
+    assert!(failed.is_err() && !ralph_speckit::world::is_alive(id));
 }
 
 #[test]

@@ -15,12 +15,12 @@ use serde_json::Value;
 use crate::hearing::hear_all_signals;
 use crate::process::PATIENCE;
 
-/// A program that is at work.
+/// A program that is at work; whoever drops it, also in a test that fails, ends it.
 pub struct Running {
     child: Child,
     lines: Receiver<Vec<u8>>,
     seen: Vec<u8>,
-    errors: JoinHandle<Vec<u8>>,
+    errors: Option<JoinHandle<Vec<u8>>>,
 }
 
 /// How a program ended, and what it printed.
@@ -60,7 +60,7 @@ impl Running {
             let _ = stderr.read_to_end(&mut bytes);
             bytes
         });
-        Self { child, lines, seen: Vec::new(), errors }
+        Self { child, lines, seen: Vec::new(), errors: Some(errors) }
     }
 
     /// Its process.
@@ -108,11 +108,22 @@ impl Running {
             panic!("it does not end; so far it printed:\n{seen}");
         }
         let status = end_of(&mut self.child);
+        let errors = self.errors.take().unwrap().join().unwrap();
         Ran {
             code: status.code(),
             signal: status.signal(),
-            output: String::from_utf8(self.seen).unwrap(),
-            errors: String::from_utf8(self.errors.join().unwrap()).unwrap(),
+            output: String::from_utf8(std::mem::take(&mut self.seen)).unwrap(),
+            errors: String::from_utf8(errors).unwrap(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // Its keeper ends what it has started.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
     }
 }
