@@ -17,7 +17,7 @@ use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
 use crate::speckit::armed;
 use crate::speckit::project::Project;
-use crate::speckit::settings::{SETTINGS, Settings};
+use crate::speckit::settings::{SETTINGS, Settings, misnamed};
 use crate::speckit::status::{Report, let_go};
 use crate::store::loops::Loops;
 use crate::store::read;
@@ -329,6 +329,14 @@ fn check_project_switch(surroundings: &Surroundings) -> Check {
             return Check::fail(name, what, error.next_step());
         }
     };
+    if let Some(other) = misnamed(&project.root) {
+        let what = format!("`{other}` is not the settings file: nothing in it counts");
+        return Check::fail(
+            name,
+            what,
+            format!("did you mean `{SETTINGS}`? rename it, or remove it"),
+        );
+    }
     if !settings.enabled {
         return Check::warn(
             name,

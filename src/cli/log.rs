@@ -20,6 +20,9 @@ use crate::text;
 /// The most that is read of a runner's journal, in bytes.
 const MOST: u64 = 256 << 20;
 
+/// The most sessions that an error lists.
+const LISTED: usize = 20;
+
 /// Show every decision and why it was made.
 #[derive(clap::Args)]
 pub struct LogArgs {
@@ -105,7 +108,20 @@ fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
     };
     let loops = Loops::of(&project.root);
     let wanted = args.session.as_ref().map(|session| with_forerunners(&loops, session));
-    let sessions = loops.sessions().into_iter();
+    let sessions = loops.sessions();
+    let is_known = wanted.as_ref().is_none_or(|all| all.iter().any(|it| sessions.contains(it)));
+    if let Some(session) = args.session.as_ref().filter(|_| !is_known) {
+        let known: Vec<_> = sessions.iter().take(LISTED).map(|it| format!("  {it}")).collect();
+        let more = sessions.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+        let known = if known.is_empty() { "  none".to_owned() } else { known.join("\n") };
+        bail!(
+            "session `{}` has no journal in `{}`\nthe sessions that have one:\n{known}{more}",
+            printable(session),
+            project.root.display()
+        );
+    }
+    let sessions = sessions.into_iter();
     let meant = sessions.filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(it)));
     all.extend(meant.map(|session| (session.clone(), loops.journal(&session))));
     Ok(all)

@@ -43,6 +43,13 @@ pub struct Check {
     pub limit_seconds: u64,
 }
 
+impl Check {
+    /// Returns whether a command runs nothing and would always pass: it is empty, or has only comments.
+    pub fn runs_nothing(run: &str) -> bool {
+        run.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#'))
+    }
+}
+
 /// The limits of a loop; each one has its own terminal reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

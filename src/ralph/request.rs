@@ -3,6 +3,7 @@
 //! A task stands in quotes or not. Flags come before it or after it; whatever could be a mistyped
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
+use crate::engine::Check;
 use crate::engine::PromiseMatch;
 use crate::engine::WithoutWork;
 use crate::speckit::arm::Refusal;
@@ -174,8 +175,8 @@ impl Request {
                     _ => return Err(neither(name, value, "`reject`, `warn` or `accept`")),
                 }
             }
-            "--check" if value.trim().is_empty() || value.contains('\0') => {
-                return Err(wrong("`--check` needs a command"));
+            "--check" if Check::runs_nothing(value) || value.contains('\0') => {
+                return Err(wrong("`--check` needs a command: this one runs nothing"));
             }
             "--check" => self.checks.push(value.to_owned()),
             _ if value.is_empty() => return Err(wrong("`--prompt-file` needs a path")),
@@ -566,6 +567,8 @@ mod tests {
             ("Do it --promise-match maybe", "not `maybe`"),
             ("Do it --on-promise-no-work maybe", "not `maybe`"),
             ("Do it --check ''", "needs a command"),
+            ("Do it --check '#'", "needs a command: this one runs nothing"),
+            ("Do it --check ' # cargo test'", "needs a command: this one runs nothing"),
             ("Do it --replace=yes", "takes no value"),
             ("Do it --max-iterations 3 and that", "`and` stands behind the flags"),
             ("Do it --min-iterations 9 --max-iterations 3", "is more than"),

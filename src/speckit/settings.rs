@@ -5,6 +5,7 @@
 
 mod front;
 mod keys;
+mod misnamed;
 mod yaml;
 
 use std::fmt;
@@ -16,6 +17,8 @@ use crate::engine::{Check, hash_of};
 use crate::evidence::{commits, index};
 use crate::store::read::{self, Problem};
 use crate::text;
+
+pub use misnamed::misnamed;
 
 /// The settings' path, relative to the project.
 pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
@@ -67,10 +70,13 @@ impl Settings {
         Self::parse(&content)
     }
 
-    /// Returns the settings for a loop that is to be armed; an error in them and a loop that they
-    /// switch off are refused.
+    /// Returns the settings for a loop that is to be armed; an error in them, a file that was meant as
+    /// the settings, and a loop that they switch off are refused.
     pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
         let settings = Self::read(root).map_err(|error| Refusal(error.to_string()))?;
+        if let Some(name) = misnamed(root) {
+            return Err(Refusal(not_read(&name)));
+        }
         if settings.enabled {
             return Ok(settings);
         }
@@ -139,6 +145,14 @@ fn is_tracked(folder: &Path, file: &Path) -> bool {
         return true;
     };
     index::tracks(&repository, name.as_os_str().as_encoded_bytes()).unwrap_or(true)
+}
+
+/// Returns what is said of a file that was meant as the settings, and what to do on a line of its own.
+pub fn not_read(name: &str) -> String {
+    format!(
+        "`{}` is not the settings file, and nothing in it counts.\nDid you mean `{SETTINGS}`? Rename it, or remove it.",
+        text::line(name)
+    )
 }
 
 const REPLACE: &str = "Put a readable text file in its place, or remove it";

@@ -530,6 +530,20 @@ fn s1_one_task_is_one_task() {
     assert!(start(&Project::with(TRAP), &[]).ok().contains("Verify commands of 1 task, from"));
 }
 
+#[test]
+fn l4_a_session_without_a_journal_is_named_beside_those_that_have_one() {
+    let project = Project::armed(PLAIN);
+    for flags in [&[][..], &["--json"]] {
+        let said = by_person(&project, &[&["log", "--session", "nope"][..], flags].concat());
+        let err = said.refused();
+        assert!(err.contains("session `nope` has no journal in `"), "{err}");
+        assert!(err.contains(super::support::SESSION), "{err}");
+    }
+    by_person(&project, &["log", "--session", super::support::SESSION]).ok();
+    let none = Project::with(PLAIN);
+    assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("  none"));
+}
+
 /// Runs git in the project as somebody who has just made the repository.
 fn git(project: &Project, arguments: &[&str]) {
     let mut git = project.command("git");

@@ -144,6 +144,20 @@ fn without_something_to_do_nothing_is_armed() {
 }
 
 #[test]
+fn s3_a_file_that_was_meant_as_the_settings_is_named() {
+    for name in ["ralph-speckit.md", "ralph-speckit.local.MD", "ralph_speckit.local.md"] {
+        let path = format!(".claude/{name}");
+        let bench = Bench::ready().file(&path, "---\nchecks: [npm test]\n---\n");
+        let answer = refused(&bench, "");
+        for words in
+            [&path, "is not the settings file", "Did you mean `.claude/ralph-speckit.local.md`?"]
+        {
+            assert!(answer.reason().contains(words), "{answer}");
+        }
+    }
+}
+
+#[test]
 fn a_list_that_is_no_file_of_the_project_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::create_dir(bench.feature_path("tasks.md")).unwrap();

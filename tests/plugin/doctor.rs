@@ -193,6 +193,13 @@ fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
 }
 
 #[test]
+fn s3_a_file_that_was_meant_as_the_settings_is_a_failure() {
+    let patient = Patient::healthy();
+    patient.scratch.write("project/.claude/ralph-speckit.md", "---\nchecks: [npm test]\n---\n");
+    patient.expect("project", "fail", &[".claude/ralph-speckit.md` is not the settings file"]);
+}
+
+#[test]
 fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
     let patient = Patient::healthy();
     let path = "project/.claude/ralph-speckit.local.md";

@@ -216,6 +216,9 @@ fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
 /// `spool ralph` means this one.
 fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
     let settings = settings::Settings::read(root).map_err(|error| anyhow!("{error}"))?;
+    if let Some(name) = settings::misnamed(root) {
+        bail!("{}", settings::not_read(&name));
+    }
     let foreign = !settings.checks.is_empty() && settings::come_with_the_repository(root);
     Ok(ProjectChecks { checks: settings.checks, foreign })
 }

@@ -235,8 +235,8 @@ fn checks(settings: &Settings) -> Result<Vec<Check>> {
     let Some(setting) = settings.get("check") else {
         return Ok(of_every_loop);
     };
-    if setting.values.iter().any(|run| run.trim().is_empty() || run.contains('\0')) {
-        bail!("{} needs a command", setting.named());
+    if setting.values.iter().any(|run| Check::runs_nothing(run) || run.contains('\0')) {
+        bail!("{} needs a command: this one runs nothing", setting.named());
     }
     let check = |run: &String| Check { run: run.clone(), limit_seconds: limit.as_secs() };
     Ok(with_more(of_every_loop, setting.values.iter().map(check)))

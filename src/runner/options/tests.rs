@@ -363,7 +363,10 @@ fn check_alone_needs_a_check_and_asks_for_no_promise() {
     assert_eq!(options.contract(DoneCriteria::Tasks).token.unwrap(), "COMPLETE");
     let runs: Vec<&str> = options.checks.iter().map(|check| check.run.as_str()).collect();
     assert_eq!(runs, ["cargo test", "cargo fmt --check"]);
-    assert!(refused(&[("check", " ")]).contains("`--check` needs a command"));
+    for idle in [" ", "#", " # cargo test", "\n#\n"] {
+        let said = refused(&[("check", idle)]);
+        assert!(said.contains("`--check` needs a command: this one runs nothing"), "{said}");
+    }
 }
 
 #[test]

@@ -93,8 +93,8 @@ fn meant(name: &str, known: &[&'static str]) -> String {
     }
 }
 
-/// How many letters have to be changed, added or removed to make one word of the other.
-fn distance(one: &str, other: &str) -> usize {
+/// Returns how many letters have to be changed, added or removed to make one word of the other.
+pub fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     // A name is as long as a line may be; more than this is no mistyped key.
@@ -175,8 +175,7 @@ fn command(node: &Node) -> Result<String, SettingsError> {
         let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
         return refused(&what, "Remove it");
     }
-    let is_idle = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if run.lines().all(is_idle) {
+    if Check::runs_nothing(run) {
         return refused("a check runs nothing", "Write the command, or remove the line");
     }
     Ok(run.clone())
