@@ -114,16 +114,19 @@ impl World {
 
     /// The session's agent uses a tool and changes a file.
     pub fn works(&self, session: &str) {
-        let path = self.transcript(session);
-        let line = json!({"type": "assistant", "isSidechain": false, "message": {"id": "m",
-            "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Edit", "input": {}}]}});
-        let mut text = fs::read_to_string(&path).unwrap_or_default();
-        text += &line.to_string();
-        text.push('\n');
-        fs::write(path, text).unwrap();
+        self.writes(session, &json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {}}));
         let source = self.path("src/main.rs");
         let grown = fs::read_to_string(&source).unwrap_or_default() + "more\n";
         fs::write(source, grown).unwrap();
+    }
+
+    /// What the client writes down of the session's agent.
+    fn writes(&self, session: &str, part: &Value) {
+        let path = self.transcript(session);
+        let line = json!({"type": "assistant", "isSidechain": false,
+            "message": {"id": "m", "role": "assistant", "content": [part]}});
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(path, format!("{text}{line}\n")).unwrap();
     }
 
     fn transcript(&self, session: &str) -> PathBuf {
@@ -156,6 +159,7 @@ impl World {
 
     /// The agent of a session wants to end its turn with these words.
     pub fn stop(&self, session: &'static str, words: &str) -> Call {
+        self.writes(session, &json!({"type": "text", "text": words}));
         let mut event = self.event("Stop", session);
         event.insert("stop_hook_active".to_owned(), false.into());
         event.insert("last_assistant_message".to_owned(), words.into());
