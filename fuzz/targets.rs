@@ -11,6 +11,7 @@ use ralph_speckit::engine::edit;
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::ralph;
 use ralph_speckit::runner::harness::{self, Approval, Harness, Left, Order, Report, Stream};
+use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::speckit::arm;
 use ralph_speckit::speckit::settings::Settings;
 use ralph_speckit::speckit::state::State;
@@ -39,11 +40,11 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "record", run: record },
     Target { name: "transcript", run: transcript },
     Target { name: "journal", run: journal },
-    Target { name: "claude", run: |bytes| stream(&harness::claude::Claude, bytes) },
-    Target { name: "codex", run: |bytes| stream(&harness::codex::Codex, bytes) },
-    Target { name: "opencode", run: |bytes| stream(&harness::opencode::Opencode, bytes) },
-    Target { name: "gemini", run: |bytes| stream(&harness::gemini::Gemini, bytes) },
-    Target { name: "copilot", run: |bytes| stream(&harness::copilot::Copilot, bytes) },
+    Target { name: "claude", run: |bytes| stream(&HarnessChoice::Claude, bytes) },
+    Target { name: "codex", run: |bytes| stream(&HarnessChoice::Codex, bytes) },
+    Target { name: "opencode", run: |bytes| stream(&HarnessChoice::Opencode, bytes) },
+    Target { name: "gemini", run: |bytes| stream(&HarnessChoice::Gemini, bytes) },
+    Target { name: "copilot", run: |bytes| stream(&HarnessChoice::Copilot, bytes) },
 ];
 
 /// The event on the hook's standard input: its texts are those that any other reader of JSON finds.
@@ -210,7 +211,8 @@ fn journal(bytes: &[u8]) {
 }
 
 /// The output of an agent program: no more is heard than was printed, and the same twice.
-fn stream(harness: &dyn Harness, bytes: &[u8]) {
+fn stream(choice: &HarnessChoice, bytes: &[u8]) {
+    let harness = &*harness::harness(choice).unwrap();
     let first = read_stream(harness, bytes, Approval::Own);
     assert_eq!(first, read_stream(harness, bytes, Approval::Own));
     let (report, heard) = first;
@@ -226,7 +228,6 @@ fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Repo
         model: None,
         approval,
         resume: None,
-        folder: Path::new("/project"),
         scratch: Path::new("/nowhere"),
     };
     let mut reader = harness.reader(&order);

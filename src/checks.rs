@@ -15,14 +15,10 @@ use crate::world::Deadline;
 /// The most of the output that is kept, in bytes.
 const TAIL: usize = 1_500;
 
-/// Runs the checks one after the other in `folder` and returns their results, in order.
+/// Runs the checks one after the other in `folder` and returns their results, in order; `before` is shown each check and
+/// its number, from 1, before it runs.
 ///
 /// `limit` bounds all of them together; what does not get its turn has failed.
-pub fn run_all(checks: &[Check], folder: &Path, limit: Duration) -> Vec<CheckResult> {
-    run_each(checks, folder, limit, &mut |_, _| {})
-}
-
-/// Does the same, and tells of each check and its number, from 1, before it runs.
 pub fn run_each(
     checks: &[Check],
     folder: &Path,

@@ -6,22 +6,29 @@
     test,
     allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")
 )]
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(
+        dead_code,
+        reason = "what only `spool` uses is in the same rooms; a build of both finds what nobody uses"
+    )
+)]
 
 #[cfg(feature = "cli")]
 #[macro_use]
-pub mod print;
+mod print;
 
-pub mod checks;
+mod checks;
 pub mod claude;
 pub mod engine;
 pub mod evidence;
 pub mod exec;
 pub mod hook;
-pub mod mask;
+mod mask;
 pub mod ralph;
 pub mod speckit;
 pub mod store;
-pub mod text;
+mod text;
 pub mod world;
 
 #[cfg(feature = "cli")]
@@ -31,4 +38,4 @@ pub mod plugin;
 #[cfg(feature = "cli")]
 pub mod runner;
 #[cfg(feature = "cli")]
-pub mod style;
+mod style;

@@ -125,32 +125,6 @@ pub fn is_plain(text: &str) -> bool {
     !text.contains(|letter| is_break(letter) || is_hidden(letter))
 }
 
-/// Returns how many columns of a terminal a line takes.
-#[cfg(feature = "cli")]
-pub fn columns(line: &str) -> usize {
-    unicode_width::UnicodeWidthStr::width(line)
-}
-
-/// Returns a line cut to this many columns of a terminal, the last of them `…` when there is more.
-#[cfg(feature = "cli")]
-pub fn fit(line: &str, most: usize) -> Cow<'_, str> {
-    if columns(line) <= most {
-        return Cow::Borrowed(line);
-    }
-    let mut short = String::new();
-    for letter in line.chars() {
-        short.push(letter);
-        if columns(&short) + 1 > most {
-            short.pop();
-            break;
-        }
-    }
-    if most > 0 {
-        short.push('…');
-    }
-    Cow::Owned(short)
-}
-
 /// Whether a text is nothing but ASCII that is shown as it is: nearly every one is, and that is soon seen.
 fn is_ascii_line(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -278,15 +252,5 @@ mod tests {
         assert!(is_plain(&escaped), "{escaped}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
         assert_eq!(prose("a\tb\n\u{200f}c\u{1b}[2J"), "a\tb\n\u{200f}c�[2J");
-    }
-
-    #[cfg(feature = "cli")]
-    #[test]
-    fn s7_a_line_is_cut_by_its_columns() {
-        assert_eq!([columns("你好"), columns("é"), columns("ab")], [4, 1, 2]);
-        assert_eq!(fit("你好吗", 6), "你好吗");
-        assert_eq!(fit("你好吗", 5), "你好…");
-        assert_eq!(fit("你好吗", 4), "你…");
-        assert_eq!([fit("abc", 2), fit("abc", 1), fit("abc", 0)], ["a…", "…", ""]);
     }
 }

@@ -17,9 +17,7 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, WithoutWork};
-pub use decide::{
-    Judgement, UNSEEN, decide, is_last_idle_stop, time_is_up, wants_checks, wants_files,
-};
+pub use decide::{UNSEEN, decide, is_last_idle_stop, time_is_up, wants_checks, wants_files};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{

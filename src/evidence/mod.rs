@@ -1,8 +1,8 @@
 //! Evidence of work, gathered without starting a program: commits and files.
 
-pub mod commits;
+pub(crate) mod commits;
 pub mod ignored;
-pub mod index;
-pub mod pattern;
-pub mod progress;
+pub(crate) mod index;
+pub(crate) mod pattern;
+pub(crate) mod progress;
 pub mod tree;

@@ -1,11 +1,11 @@
 //! The files of a work tree that git tracks or does not ignore, from names, sizes and times alone.
 
 use std::ffi::{CStr, OsStr};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -447,28 +447,4 @@ fn is_left_out(folder: &[u8], name: &[u8]) -> bool {
     OWN_FILES.contains(&name)
         || (name.starts_with(b".") && name.ends_with(b".tmp"))
         || is_note(above, name)
-}
-
-/// The most entries of a folder that is not a work tree.
-const ENTRIES: usize = 20_000;
-
-/// Shows `visit` every file below a folder that is no work tree, within a time limit.
-pub fn walk(root: &Path, limit: Duration, visit: &mut dyn FnMut(&Path, &Metadata)) -> Whole {
-    let deadline = Deadline::after(limit);
-    let mut folders: Vec<PathBuf> = vec![root.to_owned()];
-    let mut entries = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            entries += 1;
-            if entries > ENTRIES || (entries % 256 == 0 && deadline.is_over()) {
-                return Whole::TooLarge;
-            }
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
-                Ok(meta) => visit(&entry.path(), &meta),
-                Err(_) => {}
-            }
-        }
-    }
-    Whole::Seen
 }

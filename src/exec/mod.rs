@@ -1,11 +1,11 @@
 //! The one way to run another program: a limit, an interrupt, a bound on what is kept, and the end of its
 //! whole tree.
 
-pub mod family;
-pub mod keeper;
-pub mod partner;
+pub(crate) mod family;
+pub(crate) mod keeper;
+pub(crate) mod partner;
 mod pipes;
-pub mod tree;
+pub(crate) mod tree;
 
 use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;

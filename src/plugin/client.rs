@@ -53,9 +53,6 @@ impl InstalledPlugin {
 pub struct Marketplace {
     /// The name.
     pub name: String,
-    /// What kind of place it is, such as `directory` or `github`.
-    #[serde(default)]
-    pub source: Option<String>,
     /// The folder, for a marketplace that is one.
     #[serde(default)]
     pub path: Option<PathBuf>,

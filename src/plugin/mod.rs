@@ -1,14 +1,14 @@
 //! The plugin: its files, its folder, its programs, and how Claude Code comes to know it.
 
-pub mod assembly;
-pub mod call;
+pub(crate) mod assembly;
+pub(crate) mod call;
 pub mod client;
 pub mod files;
-pub mod programs;
-pub mod receipt;
+pub(crate) mod programs;
+pub(crate) mod receipt;
 pub mod user_commands;
 
-pub use assembly::{Assembly, assemble};
+pub use assembly::assemble;
 pub use programs::Programs;
 
 /// The plugin's name, and the first half of its commands: `/speckit:implement`.

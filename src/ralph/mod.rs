@@ -1,13 +1,13 @@
 //! The ralph loop: one task in one session, until the promise is kept and the evidence holds (spec 002).
 
-pub mod adopt;
-pub mod arm;
-pub mod end;
-pub mod observe;
-pub mod pause;
-pub mod report;
+pub(crate) mod adopt;
+pub(crate) mod arm;
+pub(crate) mod end;
+pub(crate) mod observe;
+pub(crate) mod pause;
+pub(crate) mod report;
 pub mod request;
-pub mod words;
+pub(crate) mod words;
 
 /// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
 pub const SHORT: usize = 1_500;

@@ -78,12 +78,7 @@ pub struct Moment {
 }
 
 impl Git {
-    /// Returns the repository, `None` when there is none or git is missing.
-    pub fn of(worktree: &Path) -> Option<Self> {
-        Self::within(worktree, None, Box::new(|| false))
-    }
-
-    /// Returns the same; each question to it has at most 30 s, 5 s when `until` is over, and 2 s once
+    /// Returns the repository, `None` when there is none or git is missing; each question to it has at most 30 s, 5 s when `until` is over, and 2 s once
     /// `interrupt` says so.
     pub fn within(
         worktree: &Path,

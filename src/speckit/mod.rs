@@ -1,16 +1,16 @@
 //! The speckit loop: a feature of a spec-kit project, driven to the end of its task list.
 
 pub mod arm;
-pub mod armed;
+pub(crate) mod armed;
 pub mod books;
-pub mod cancel;
-pub mod ending;
-pub mod observe;
+pub(crate) mod cancel;
+pub(crate) mod ending;
+pub(crate) mod observe;
 pub mod project;
 pub mod settings;
 pub mod state;
-pub mod status;
-pub mod words;
+pub(crate) mod status;
+pub(crate) mod words;
 
 /// The line that claims completion (spec 003).
 pub const SIGNAL: &str = "ALL_TASKS_COMPLETE";

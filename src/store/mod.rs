@@ -1,13 +1,13 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 
-pub mod closing;
+pub(crate) mod closing;
 pub mod journal;
-pub mod lock;
+pub(crate) mod lock;
 pub mod loops;
-pub mod pausing;
+pub(crate) mod pausing;
 pub mod pins;
 pub mod read;
-pub mod settled;
-pub mod trust;
-pub mod undo;
-pub mod write;
+pub(crate) mod settled;
+pub(crate) mod trust;
+pub(crate) mod undo;
+pub(crate) mod write;

@@ -73,13 +73,11 @@ fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
 fn play(stage: &Stage, prompt: &str) -> (Report, Vec<Event>) {
     let scratch = stage.home().join("scratch");
     fs::create_dir_all(&scratch).expect("a scratch folder");
-    let folder = stage.project();
     let order = Order {
         prompt,
         model: Some(stage.agent().model()),
         approval: Approval::All,
         resume: None,
-        folder: &folder,
         scratch: &scratch,
     };
     let harness = harness(&stage.agent().choice()).expect("an adapter");

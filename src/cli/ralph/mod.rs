@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::style;
 use crate::runner::books::{Context as Added, make_state_folder};
 use crate::runner::drive;
+use crate::runner::ends;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
@@ -25,8 +26,6 @@ use crate::text;
 
 pub use args::RalphArgs;
 
-/// The exit code for something that was asked for in the wrong way.
-const USAGE: u8 = 2;
 /// What the demo is asked for when nothing is said.
 const DEMO: &str = "Build what the proposal asks for, task by task.";
 /// The warning of spec 001.
@@ -59,7 +58,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         Err(error) => {
             let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
             errln!("{bad}error{reset}: {error:#}");
-            return Ok(ExitCode::from(USAGE));
+            return Ok(ExitCode::from(ends::USAGE));
         }
     };
     match job {

@@ -88,7 +88,7 @@ fn agent(
     if options.commits == Commits::EachIteration {
         text.push_str("Commits: after each iteration, only the files that it changed\n");
     }
-    let (Some(change), Some(prompt)) = (change, prompt) else {
+    let (Some(_), Some(prompt)) = (change, prompt) else {
         return Ok(());
     };
     if options.harness == HarnessChoice::Demo {
@@ -101,7 +101,6 @@ fn agent(
         model: options.model.as_deref(),
         approval: options.allow_all,
         resume: None,
-        folder: &change.worktree,
         scratch: scratch.path(),
     };
     match harness.launch(&order) {

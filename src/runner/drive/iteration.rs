@@ -137,7 +137,6 @@ impl Drive<'_> {
             model: self.options.model.as_deref(),
             approval: self.options.allow_all,
             resume: self.resumes(),
-            folder: &self.change.worktree,
             scratch: &scratch,
         };
         let mut launch = self.harness.launch(&order)?;

@@ -15,7 +15,7 @@ impl Repository {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         plain(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
-        let git = Git::of(folder.path()).unwrap();
+        let git = repository_at(folder.path()).unwrap();
         Self { folder, git }
     }
 
@@ -127,7 +127,7 @@ fn a_commit_in_another_work_tree_is_not_this_loops() {
     plain(&place, &["add", "side"]);
     plain(&place, &["commit", "--quiet", "--message", "side"]);
     assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
-    let there = Git::of(&place).unwrap();
+    let there = repository_at(&place).unwrap();
     assert_eq!(since(&there, &moment).len(), 1);
 }
 
@@ -170,7 +170,7 @@ fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
 #[test]
 fn without_a_repository_there_is_no_such_evidence() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(Git::of(folder.path()).is_none());
+    assert!(repository_at(folder.path()).is_none());
 }
 
 #[test]
@@ -218,4 +218,8 @@ fn nothing_is_committed_into_a_rebase() {
     let error = repository.committed(&["new".into()]).unwrap_err();
     assert!(error.to_string().starts_with("a rebase is under way"), "{error}");
     assert_eq!(repository.run(&["log", "--oneline"]).lines().count(), 1);
+}
+
+fn repository_at(worktree: &Path) -> Option<Git> {
+    Git::within(worktree, None, Box::new(|| false))
 }

@@ -333,7 +333,6 @@ mod tests {
             model: None,
             approval: Approval::Own,
             resume: None,
-            folder,
             scratch: folder,
         };
         let mut reader = Demo.reader(&order);

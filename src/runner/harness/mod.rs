@@ -1,16 +1,16 @@
 //! Agent programs behind one small trait: how each is started, and what its output means.
 
-pub mod claude;
-pub mod codex;
-pub mod command;
-pub mod copilot;
-pub mod demo;
+pub(crate) mod claude;
+pub(crate) mod codex;
+pub(crate) mod command;
+pub(crate) mod copilot;
+pub(crate) mod demo;
 mod environment;
-pub mod gemini;
+pub(crate) mod gemini;
 mod lines;
-pub mod opencode;
-pub mod program;
-pub mod sessions;
+pub(crate) mod opencode;
+pub(crate) mod program;
+pub(crate) mod sessions;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -36,8 +36,6 @@ pub struct Order<'a> {
     pub approval: Approval,
     /// The session to go on with, `None` for a fresh one.
     pub resume: Option<&'a str>,
-    /// The work tree, in which the program is started.
-    pub folder: &'a Path,
     /// A folder of this iteration's own, for files that the program writes about itself.
     pub scratch: &'a Path,
 }

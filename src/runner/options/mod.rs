@@ -1,7 +1,7 @@
 //! What a loop is asked for: every default, every flag, every setting, in one place.
 
-pub mod file;
-pub mod keys;
+pub(crate) mod file;
+pub(crate) mod keys;
 mod resolve;
 mod setting;
 mod task;

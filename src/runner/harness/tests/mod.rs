@@ -37,7 +37,6 @@ fn order(prompt: &str) -> Order<'_> {
         model: None,
         approval: Approval::Own,
         resume: None,
-        folder: Path::new("/project"),
         scratch: Path::new("/nowhere"),
     }
 }
