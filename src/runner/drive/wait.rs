@@ -42,9 +42,9 @@ impl Drive<'_> {
                     "ralph: paused; `spool resume --change {}` goes on, `spool stop` ends it",
                     self.change.id
                 );
-                self.screen.tell("paused", &words, json!({}));
                 "paused".clone_into(&mut self.books.state.doing);
                 self.books.save()?;
+                self.screen.tell("paused", &words, json!({}));
             }
             if engine::time_is_up(&self.contract, self.clock.elapsed().as_secs()).is_some() {
                 self.screen.still();
