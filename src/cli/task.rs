@@ -429,7 +429,7 @@ impl Job<'_> {
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let state = State::read_at_once(self.feature).unwrap_or_default();
         let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
-        let standing = armed::standing_of_feature(self.project, &self.feature.name);
+        let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
         let limit = armed::limits(&standing, &state).max_task_iterations;
         let who = if next.len() > 1 {
             let agents: Vec<_> =

@@ -3,8 +3,9 @@
 
 use super::stop::Scene;
 use crate::claude::answer::Answer;
-use crate::engine::{TerminalReason, Verdict, Waiting};
+use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::speckit::armed;
+use crate::speckit::reconcile;
 use crate::speckit::settings::SETTINGS;
 use crate::store::journal::Entry;
 use crate::store::loops::{RALPH, Record};
@@ -56,6 +57,29 @@ pub fn notices(
     notices
 }
 
+/// What is told of notes that contradicted what a person armed; it is in the journal already.
+pub fn tampered(words: String) -> Notice {
+    Notice { event: reconcile::EVENT, words }
+}
+
+/// What is told of an armed loop whose state file names another phase; `None` when that was told before.
+pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
+    if phase == "execution" {
+        record.told.phase = 0;
+        return None;
+    }
+    let hash = hash_of(phase.as_bytes()).max(1);
+    if std::mem::replace(&mut record.told.phase, hash) == hash {
+        return None;
+    }
+    let about = text::title(&record.about, 80);
+    let phase = text::title(phase, 40);
+    let words = format!(
+        "the state file of {about} says `phase`: `{phase}`; the loop stays armed, and continues. To end it: /speckit:cancel."
+    );
+    Some(Notice { event: "phase", words })
+}
+
 /// What is told of a loop that the settings have just switched off; `None` when that was told before.
 pub fn switched_off(record: &mut Record) -> Option<Notice> {
     if std::mem::replace(&mut record.told.switched_off, true) {
@@ -83,7 +107,8 @@ fn unarmed(
         Some(_) => "which cannot be read".to_owned(),
         None => scene.settings.checks.len().to_string(),
     };
-    if matches!(verdict, Verdict::End(TerminalReason::Completed)) {
+    let completed = matches!(verdict, Verdict::End(TerminalReason::Completed));
+    if completed && !matches!(standing, Standing::Lost(_)) {
         // Done without what the project asks for is never said in silence.
         let words = format!(
             "{} is complete by its task list alone: no person armed it, so the checks in `{SETTINGS}` ({asked}) were not run.",

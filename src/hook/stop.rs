@@ -12,14 +12,20 @@ use crate::engine::{Check, CheckResult, Files, Fingerprint, Observation, Verdict
 use crate::evidence::progress::Moment;
 use crate::ralph::pause;
 use crate::ralph::words::title;
+use crate::speckit::armed;
 use crate::speckit::project::Project;
+use crate::speckit::reconcile::reconcile;
 use crate::speckit::settings::{Settings, SettingsError};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Marks, RALPH, Record, is_session_id};
+use crate::store::pins::{Pins, Standing, Whose};
 use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
+
+/// How often notes are put right that are changed while they are read.
+const TRIES: usize = 3;
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
@@ -88,7 +94,10 @@ fn project(event: &Event) -> Option<Project> {
     let start = start.as_deref().and_then(around);
     match found {
         None => start,
-        Some(near) => start.filter(|start| knows(start, session)).or(Some(near)),
+        Some(near) => {
+            let has_its = |start: &Project| knows(start, session) || is_pinned_in(start, session);
+            start.filter(has_its).or(Some(near))
+        }
     }
 }
 
@@ -99,6 +108,11 @@ pub fn may_be_in_a_loop(event: &Event) -> bool {
 
 fn knows(project: &Project, session: &str) -> bool {
     is_session_id(session) && Loops::of(&project.root).knows(session)
+}
+
+/// Whether the notes of this session's loop there may have been taken away.
+fn is_pinned_in(project: &Project, session: &str) -> bool {
+    is_session_id(session) && project.has_pin_of(session)
 }
 
 fn judge(
@@ -156,26 +170,74 @@ impl Scene<'_> {
     }
 }
 
+/// What became of a stop in the loop that this session has.
+pub enum Turn {
+    /// It was judged; `None` where the session has no loop that lives.
+    Judged(Option<Answer>),
+    /// The loop's notes say something else than what a person armed, and count for nothing.
+    Contradicted,
+}
+
 /// The loop that this session already has; `None` when it has none that lives.
 ///
 /// `ran` are the checks that were run for this stop.
-pub fn own_loop(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Option<Answer>> {
+pub fn own_loop(scene: &Scene<'_>, mut ran: Option<Ran>) -> io::Result<Option<Answer>> {
+    let mut notices = Vec::new();
+    for _ in 0..TRIES {
+        match own_turn(scene, ran.take())? {
+            Turn::Judged(answer) if notices.is_empty() => return Ok(answer),
+            Turn::Judged(answer) => {
+                return Ok(Some(notices::told(answer.unwrap_or_default(), &notices)));
+            }
+            Turn::Contradicted => notices.extend(reconciled(scene)?),
+        }
+    }
+    Err(io::Error::other(format!(
+        "something changes `{}` while it is read",
+        scene.loops.folder().display()
+    )))
+}
+
+/// Puts this session's notes right, and returns what the person is told of it.
+fn reconciled(scene: &Scene<'_>) -> io::Result<Option<notices::Notice>> {
+    let transcript = scene.event.transcript();
+    let root = &scene.project.root;
+    let wrong = reconcile(root, scene.event.session(), transcript.as_deref())?;
+    Ok(wrong.map(notices::tampered))
+}
+
+fn own_turn(scene: &Scene<'_>, ran: Option<Ran>) -> io::Result<Turn> {
     let session = scene.event.session();
-    if !scene.loops.knows(session) {
-        return Ok(None);
-    }
-    let Some(record) = scene.loops.peek(session) else {
-        // It cannot be read: looked at under the lock, it is put aside.
-        scene.loops.session(session)?.record()?;
-        return Ok(None);
+    let known = scene.loops.knows(session);
+    let record = if known { scene.loops.peek(session) } else { None };
+    let to_judge = |record: &Record| record.ledger.is_live() || record.untold;
+    let Some(record) = record.filter(to_judge) else {
+        if is_pinned(scene)? {
+            return Ok(Turn::Contradicted);
+        }
+        if known {
+            // One that cannot be read is looked at under the lock, and put aside.
+            scene.loops.session(session)?.record()?;
+        }
+        return Ok(Turn::Judged(None));
     };
-    if !record.ledger.is_live() && !record.untold {
-        return Ok(None);
-    }
     if record.kind == RALPH {
         return stop_task::own_turn(scene, &record, ran);
     }
     stop_feature::own_turn(scene, &record, ran)
+}
+
+/// Whether a person armed a loop for this session that is not over, whatever its notes say.
+fn is_pinned(scene: &Scene<'_>) -> io::Result<bool> {
+    let (root, session) = (&scene.project.root, scene.event.session());
+    if !Pins::has(root, Whose::Session(session)) {
+        return Ok(false);
+    }
+    match armed::of_session(root, session, None) {
+        Standing::Armed(_) => Ok(true),
+        Standing::Unknown(why) => Err(io::Error::other(why)),
+        Standing::Ended(_) | Standing::Lost(_) | Standing::Nobody => Ok(false),
+    }
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was found out about the

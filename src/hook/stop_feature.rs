@@ -3,10 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use super::notices::{notices, told};
+use super::notices::{notices, other_phase, tampered, told};
 use super::stop::{
-    Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
-    waiting_answer,
+    Ran, Scene, Turn, names_of, own_loop, pause_to_tell, run_checks, waited_for,
+    waiting_and_telling, waiting_answer,
 };
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
@@ -21,24 +21,22 @@ use crate::speckit::armed;
 use crate::speckit::ending::complete_end;
 use crate::speckit::observe::{Desk, add_seen, observe, wait_for_transcript};
 use crate::speckit::project::{Feature, Project};
+use crate::speckit::reconcile::{self, agree};
 use crate::speckit::state::State;
 use crate::speckit::words;
 use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, RALPH, Record, Session};
 use crate::store::pausing::resume_after_failure;
+use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, Standing};
 use crate::text;
 use crate::world;
 
 /// The most tasks that are gone and remembered.
 const MOST_GONE: usize = 200;
 
-/// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
-pub fn own_turn(
-    scene: &Scene<'_>,
-    record: &Record,
-    ran: Option<Ran>,
-) -> io::Result<Option<Answer>> {
+/// Judges a stop in the loop of this session.
+pub fn own_turn(scene: &Scene<'_>, record: &Record, ran: Option<Ran>) -> io::Result<Turn> {
     if record.ledger.is_live() && ran.is_none() {
         wait_for_transcript(scene.event, record, scene.deadline);
     }
@@ -49,27 +47,49 @@ pub fn own_turn(
 }
 
 /// One stop of the session's loop, with the session's folder locked.
-fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Option<Answer>> {
-    let session = scene.event.session();
+fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Turn> {
+    let (root, session) = (&scene.project.root, scene.event.session());
     let folder = scene.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| record.kind != RALPH) else {
-        return Ok(None);
+        return Ok(Turn::Judged(None));
     };
-    let mut seat = Seat { scene, folder, record };
+    let standing = armed::standing_in(root, &record, session);
+    let claim = scene.loops.read_claim(&record.about)?;
+    let is_own = |pin: &&Pin| pin.session.is_empty() || pin.session == session;
+    let mut owner = claim.as_ref().and_then(|claim| claim.session.clone());
+    if let Some(pin) = standing.pin() {
+        if is_own(&pin) && !agree(&record, claim.as_ref(), pin, session) {
+            return Ok(Turn::Contradicted);
+        }
+        if !is_own(&pin) {
+            owner = Some(pin.session.clone());
+        }
+    }
+    let mut seat = Seat { scene, folder, record, standing };
     let settled = seat.record.ledger.settled;
     seat.record.marks.begin(seat.folder.written_at(), settled);
     if let Some(reason) = seat.record.ledger.ended.clone() {
-        return if seat.record.untold { seat.tell_end(&reason) } else { Ok(None) };
+        let told = if seat.record.untold { seat.tell_end(&reason)? } else { None };
+        return Ok(Turn::Judged(told));
     }
-    match seat.turn(desk, ran)? {
-        Judged::Answer(answer) => Ok(Some(seat.leave(answer))),
+    let claim = Claim { session: owner, ..claim.unwrap_or_default() };
+    match seat.turn(claim, desk, ran)? {
+        Judged::Answer(answer) => Ok(Turn::Judged(Some(seat.leave(answer)))),
         Judged::RunChecks(checks, seen) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             let Seat { folder, record, .. } = seat;
             drop(folder);
             let ran = run_checks(scene, &checks, &record, &seen);
-            own_loop(scene, Some(ran))
+            own_loop(scene, Some(ran)).map(Turn::Judged)
         }
+    }
+}
+
+/// The same for a session that has just got its loop.
+fn first_turn(scene: &Scene<'_>, desk: Option<Desk>) -> io::Result<Answer> {
+    match turn(scene, desk, None)? {
+        Turn::Judged(answer) => Ok(answer.unwrap_or_default()),
+        Turn::Contradicted => own_loop(scene, None).map(Option::unwrap_or_default),
     }
 }
 
@@ -81,12 +101,14 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
         Ok(None) => return Ok(Answer::silent()),
         Err(lost) => return Ok(Answer::silent().log(&lost.to_string())),
     };
-    let claim = loops.read_claim(&feature.name)?;
+    let there = loops.read_claim(&feature.name)?;
+    let pin = unbound_pin(scene, &feature, there.as_ref());
+    let (claim, wrong) = claimed(there, pin.as_deref());
     let earlier = loops.peek(event.session());
     let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
     if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
         if complete_end(loops, claim, event.session())? {
-            return turn(scene, None, None).map(Option::unwrap_or_default);
+            return first_turn(scene, None);
         }
         // Whoever ended the loop may have been killed before its claim was closed.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
@@ -113,15 +135,47 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     if let Verdict::Wait(waiting) = decide(&contract, &trial.ledger, &seen).verdict {
         return Ok(waiting_answer(&waiting));
     }
+    let mut notices = Vec::new();
     {
         let _lock = loops.lock()?;
-        let claim = loops.read_claim(&feature.name)?;
+        let there = loops.read_claim(&feature.name)?;
+        let pin = unbound_pin(scene, &feature, there.as_ref());
+        let (claim, _) = claimed(there, pin.as_deref());
         if let Some(answer) = claim.as_ref().and_then(over) {
             return Ok(answer);
         }
         claim_feature(scene, &feature, claim.as_ref())?;
+        if let (Some(pin), Some(wrong)) = (&pin, wrong) {
+            let words = reconcile::sentence(&trial, &[wrong], pin);
+            loops.note(event.session(), &reconcile::entry(&feature.name, 0, &words))?;
+            notices.push(tampered(words));
+        }
     }
-    turn(scene, Some(desk), None).map(Option::unwrap_or_default)
+    let answer = first_turn(scene, Some(desk))?;
+    Ok(told(answer, &notices))
+}
+
+/// The open pin of a feature that, as its claim says, no session drives; `None` where a live claim names one.
+fn unbound_pin(scene: &Scene<'_>, feature: &Feature, claim: Option<&Claim>) -> Option<Box<Pin>> {
+    let lives = |claim: &Claim| claim.closed.is_none() && claim.session.is_some();
+    if claim.is_some_and(lives) {
+        return None;
+    }
+    match armed::standing_of_feature(&scene.project.root, &feature.name) {
+        Standing::Armed(pin) => Some(pin),
+        _ => None,
+    }
+}
+
+/// The claim as the open pin of the feature has it, and what was wrong with the one that was found.
+fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<String>) {
+    let Some(pin) = pin else { return (found, None) };
+    let session = Some(pin.session.as_str()).filter(|session| !session.is_empty());
+    let wrong = reconcile::wrong_in_claim(found.as_ref(), pin, session);
+    if wrong.is_none() {
+        return (found, None);
+    }
+    (Some(reconcile::claim_of(found, pin, session)), wrong)
 }
 
 /// Silence with a line for the log when a claim is closed or another session's.
@@ -175,6 +229,12 @@ fn claim_feature(scene: &Scene<'_>, feature: &Feature, claim: Option<&Claim>) ->
         ..claim.cloned().unwrap_or_default()
     })?;
     folder.save(&record)?;
+    if record.armed_by == BY_TERMINAL {
+        let claim =
+            Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
+        // Without it, the notes alone say which session drives the loop.
+        let _bound = armed::bind(&project.root, &claim, event.session());
+    }
     folder.note(&Entry {
         at: world::now(),
         event: "claimed".to_owned(),
@@ -196,7 +256,8 @@ fn fresh_record(
     event: &Event,
 ) -> Record {
     let by = match claim {
-        Some(claim) if claim.session.is_none() => "terminal",
+        Some(claim) if claim.session.is_none() && claim.unkept => BY_UNKEPT,
+        Some(claim) if claim.session.is_none() => BY_TERMINAL,
         _ => "claim",
     };
     let claim = Claim {
@@ -223,6 +284,7 @@ struct Seat<'a> {
     scene: &'a Scene<'a>,
     folder: Session,
     record: Record,
+    standing: Standing,
 }
 
 /// A stop is answered, or checks have to be run first.
@@ -233,9 +295,21 @@ enum Judged {
 
 impl Seat<'_> {
     /// What becomes of this stop.
-    fn turn(&mut self, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Judged> {
+    fn turn(&mut self, claim: Claim, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<Judged> {
         let about = self.record.about.clone();
-        let claim = self.scene.loops.read_claim(&about)?.unwrap_or_default();
+        if let Standing::Ended(end) = &self.standing {
+            // Whoever ended it was killed before the notes had it: it keeps its name and words.
+            let (record, end) = (&mut self.record, end.clone());
+            if end.reason == TerminalReason::Cancelled {
+                // Whoever cancels knows of it.
+                close_record(&self.folder, record, &end.reason, &end.words, Telling::Done)?;
+                let line = format!("The loop of feature {about} is over (cancelled)");
+                return Ok(Judged::Answer(Answer::silent().log(&line)));
+            }
+            close_record(&self.folder, record, &end.reason, &end.words, Telling::AtNextStop)?;
+            let told = self.tell_end(&end.reason)?;
+            return Ok(Judged::Answer(told.unwrap_or_default()));
+        }
         if let Some(owner) = claim.session.filter(|owner| *owner != self.record.session) {
             let line = format!("Feature {about} is driven by session {owner} now");
             return self.close(&Demand::Stopped, &line);
@@ -256,7 +330,10 @@ impl Seat<'_> {
         desk.opened()?;
         let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
         // Another phase, or armed for another feature since the files were read.
-        let ours = desk.in_execution() || (all_done && desk.state.phase().is_empty());
+        let ours = desk.in_execution()
+            || (all_done && desk.state.phase().is_empty())
+            // The agent can write the phase, too.
+            || self.standing.pin().is_some();
         if !ours || desk.feature.relative != self.record.folder {
             return Ok(Judged::Answer(Answer::silent()));
         }
@@ -265,7 +342,7 @@ impl Seat<'_> {
 
     /// Gives the session's folder back; a loop that is over gives its feature up as well.
     fn leave(self, answer: Answer) -> Answer {
-        let Self { scene, folder, record } = self;
+        let Self { scene, folder, record, .. } = self;
         // Who arms or cancels takes the lock of the project first and the session's second.
         drop(folder);
         if !record.ledger.is_live() {
@@ -279,7 +356,7 @@ impl Seat<'_> {
 
     fn judge(&mut self, desk: Desk, ran: Option<Ran>) -> io::Result<Judged> {
         let Scene { project, event, .. } = self.scene;
-        let standing = armed::standing(&project.root, &self.record);
+        let standing = self.standing.clone();
         let desk = &desk.under(&standing);
         resume_after_failure(&self.folder, &mut self.record)?;
         let before = self.record.clone();
@@ -310,7 +387,7 @@ impl Seat<'_> {
             return Ok(Judged::RunChecks(contract.checks, Box::new(seen)));
         }
         let judgement = decide(&contract, &self.record.ledger, &seen);
-        armed::may_end(&project.root, &standing, &judgement.verdict)?;
+        armed::may_end(&project.root, &self.record, &standing, &judgement.verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript() {
             self.record.transcript = path_of(Some(&path));
@@ -330,8 +407,14 @@ impl Seat<'_> {
             self.record.words = format!("{}; {gone}", self.record.words);
         }
         let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
-        let notices =
+        let mut notices =
             notices(self.scene, &mut self.record, &standing, desk.limits, &judgement.verdict);
+        if standing.pin().is_some() && desk.unreadable.is_none() {
+            notices.extend(other_phase(&mut self.record, desk.state.phase()));
+        }
+        if let Verdict::End(reason) = &judgement.verdict {
+            armed::end(&project.root, &self.record, reason, &self.record.words)?;
+        }
         self.folder.save(&self.record)?;
         let noted = self.note(desk, &judgement.verdict).and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
@@ -388,6 +471,7 @@ impl Seat<'_> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         let judged = decide(&Contract::default(), &self.record.ledger, &seen);
         if let Some(reason) = judged.ledger.ended {
+            armed::end(&self.scene.project.root, &self.record, &reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
         }
         Ok(Judged::Answer(Answer::silent().log(line)))

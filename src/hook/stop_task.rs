@@ -4,7 +4,8 @@ use std::io;
 
 use super::notices::{notices, told};
 use super::stop::{
-    Ran, Scene, names_of, own_loop, pause_to_tell, run_checks, waited_for, waiting_and_telling,
+    Ran, Scene, Turn, names_of, own_loop, pause_to_tell, run_checks, waited_for,
+    waiting_and_telling,
 };
 use crate::claude::answer::Answer;
 use crate::engine::{
@@ -14,43 +15,58 @@ use crate::evidence::progress::still;
 use crate::ralph::{PROMISE, end, observe, words};
 use crate::speckit::arm::path_of;
 use crate::speckit::armed;
+use crate::speckit::reconcile::agree;
+use crate::store::closing::{Telling, close_record};
 use crate::store::journal::Entry;
-use crate::store::loops::{Checked, Record, Session};
+use crate::store::loops::{Checked, RALPH, Record, Session};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{Limits, Standing};
 use crate::world;
 
-/// Returns the answer to a stop in the loop of this session; `None` when it has none any more.
+/// Judges a stop in the loop of this session.
 ///
 /// `record` is the loop as it stood before the session's folder was locked.
-pub fn own_turn(
-    scene: &Scene<'_>,
-    record: &Record,
-    ran: Option<Ran>,
-) -> io::Result<Option<Answer>> {
+pub fn own_turn(scene: &Scene<'_>, record: &Record, ran: Option<Ran>) -> io::Result<Turn> {
     if record.ledger.is_live() && ran.is_none() {
         observe::wait_for_transcript(scene.event, record, scene.deadline);
     }
     let folder = scene.loops.session(scene.event.session())?;
-    let Some(record) = folder.record()?.filter(|record| record.ralph().is_some()) else {
-        return Ok(None);
+    let Some(record) = folder.record()?.filter(|record| record.kind == RALPH) else {
+        return Ok(Turn::Judged(None));
     };
+    let session = scene.event.session();
+    let standing = armed::standing_in(&scene.project.root, &record, session);
+    if standing.pin().is_some_and(|pin| !agree(&record, None, pin, session)) {
+        return Ok(Turn::Contradicted);
+    }
+    if record.ralph().is_none() {
+        return Ok(Turn::Judged(None));
+    }
     let mut seat = Seat { scene, folder, record };
     if !seat.record.ledger.is_live() {
-        return seat.tell_end();
+        return seat.tell_end().map(Turn::Judged);
+    }
+    if let Standing::Ended(end) = &standing {
+        // Whoever ended it was killed before the notes had it: it keeps its name and words.
+        let is_cancel = end.reason == TerminalReason::Cancelled;
+        // Whoever cancels knows of it.
+        let telling = if is_cancel { Telling::Done } else { Telling::AtNextStop };
+        close_record(&seat.folder, &mut seat.record, &end.reason, &end.words, telling)?;
+        armed::unpin(&scene.project.root, &seat.record);
+        return seat.tell_end().map(Turn::Judged);
     }
     seat.begin();
     resume_after_failure(&seat.folder, &mut seat.record)?;
-    let standing = armed::standing(&scene.project.root, &seat.record);
     armed::hold_to(&mut seat.record, &standing, PROMISE);
     let (contract, seen) = seat.observe(ran);
     if wants_checks(&contract, &seat.record.ledger, &seen) {
         // Nobody waits for the checks: a cancel in the meantime counts.
         let Seat { folder, record, .. } = seat;
         drop(folder);
-        return own_loop(scene, Some(run_checks(scene, &contract.checks, &record, &seen)));
+        let ran = run_checks(scene, &contract.checks, &record, &seen);
+        return own_loop(scene, Some(ran)).map(Turn::Judged);
     }
-    seat.judge(&contract, &seen, &standing).map(Some)
+    seat.judge(&contract, &seen, &standing).map(|answer| Turn::Judged(Some(answer)))
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -112,7 +128,7 @@ impl Seat<'_> {
     ) -> io::Result<Answer> {
         let before = self.folder.record()?.unwrap_or_default();
         let judgement = decide(contract, &self.record.ledger, seen);
-        armed::may_end(&self.scene.project.root, standing, &judgement.verdict)?;
+        armed::may_end(&self.scene.project.root, &self.record, standing, &judgement.verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = self.scene.event.transcript() {
             self.record.transcript = path_of(Some(&path));
@@ -132,6 +148,9 @@ impl Seat<'_> {
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         let limits = Limits::default();
         let notices = notices(self.scene, &mut self.record, standing, limits, &verdict);
+        if let Verdict::End(reason) = &verdict {
+            armed::end(&self.scene.project.root, &self.record, reason, &self.record.words)?;
+        }
         self.folder.save(&self.record)?;
         if !self.record.ledger.is_live() {
             armed::unpin(&self.scene.project.root, &self.record);

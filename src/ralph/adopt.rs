@@ -1,9 +1,10 @@
 //! Taking over: a loop whose session is gone goes on in another one, with its contract, its ledger
 //! and its notes.
 //!
-//! The new record is written first and counts for nothing. One write then moves the loop: the old
-//! record, or the claim of a feature, names the new session. Whoever dies before it leaves the loop
-//! where it was, whoever dies behind it has moved it: never do two sessions have it, nor none.
+//! The new record is written first and counts for nothing. One write then moves the loop: its pin, and
+//! where no person armed it the old record, or the claim of a feature, names the new session. Whoever dies
+//! before it leaves the loop where it was, whoever dies after it has moved it: never do two sessions have
+//! it, nor none.
 
 use std::fmt::Write;
 use std::io;
@@ -121,16 +122,16 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         }
         replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
     }
-    armed::carry(&project.root, &record, adopter.session).map_err(unwritable)?;
     let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
+    armed::carry(&project.root, &record, adopter.session, &mut undo).map_err(unwritable)?;
     let mut left = record;
     move_over(&loops, &old, &mut left, claim, adopter.session).map_err(unwritable)?;
     // From here on it has moved; what follows only tidies up.
     undo.keep();
-    if left.kind == RALPH {
+    let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
+    if tidied.is_ok() {
         armed::unpin(&project.root, &left);
     }
-    let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
     let contract = contract(project, &arrived, &new);
     let mut line = format!(
         "Loop taken over from session {from} at iteration {}: {}.",

@@ -15,7 +15,7 @@ use crate::speckit::settings::{Settings, with_more};
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
-use crate::store::pins::{BY_COMMAND, Pin, Pins, SettingsThen, Whose};
+use crate::store::pins::{BY_COMMAND, BY_UNKEPT, Pin, Pins, SettingsThen, Whose};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
@@ -95,11 +95,14 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     }
     let hash = settings.digest;
     let contract = contract_of(request, settings);
-    let record = new_record(request, contract, &task, armer);
+    let mut record = new_record(request, contract, &task, armer);
     let pin = pin_of(&record, SettingsThen { hash, tracked });
     let runs = armed::shown_of(&pin, &VerifyCommands::new());
     armed::fits_a_message(&runs, "Put the checks into a script of your own, and name that.")?;
-    let note = armed::pin(pins, whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
+    let note = armed::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
+    if note.is_some() {
+        BY_UNKEPT.clone_into(&mut record.armed_by);
+    }
     keep(&folder, &record, &task).map_err(unwritable)?;
     entries.push(armed_entry(&record));
     undo.keep();
@@ -121,6 +124,7 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
         armed_by: BY_COMMAND.to_owned(),
         checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
         contract,
+        assignment: record.assignment.clone(),
         settings,
         ..Pin::default()
     }
@@ -156,6 +160,7 @@ pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Resu
         && claim.session.as_ref() == Some(&live.session)
     {
         undo.remember(&loops.claim_path(&live.about)?)?;
+        armed::remove(&loops.root()?, &claim, undo)?;
         loops.write_claim(&Claim { closed: Some(reason.name().to_owned()), ..claim })?;
     }
     Ok(entry.with_sums(&live.ledger))

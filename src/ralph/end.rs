@@ -7,8 +7,10 @@ use super::words;
 use crate::engine::{Contract, Demand, Observation, decide};
 use crate::speckit::arm::Refusal;
 use crate::speckit::armed;
+use crate::speckit::reconcile::settle;
 use crate::store::closing::{Telling, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
+use crate::store::pins::Standing;
 use crate::text::{self, counted};
 
 /// How long a stop under way is waited for: no stop holds the session's folder longer.
@@ -52,6 +54,12 @@ pub fn end(
     demand: Demand,
     telling: Telling,
 ) -> io::Result<Option<(Record, Unnoted)>> {
+    let root = loops.root();
+    if let Ok(root) = &root
+        && let Standing::Armed(pin) = armed::of_session(root, session, None)
+    {
+        settle(root, &pin)?;
+    }
     if !loops.knows(session) {
         return Ok(None);
     }
@@ -60,13 +68,19 @@ pub fn end(
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
         return Ok(None);
     };
+    if let Ok(root) = &root {
+        armed::reachable(root, &record)?;
+    }
     let seen = Observation { demand: Some(demand), ..Observation::default() };
     let Some(reason) = decide(&Contract::default(), &record.ledger, &seen).ledger.ended else {
         return Ok(None);
     };
+    if let Ok(root) = &root {
+        armed::end(root, &record, &reason, &reason.to_string())?;
+    }
     let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
-    if let Ok(root) = loops.root() {
-        armed::unpin(&root, &record);
+    if let Ok(root) = &root {
+        armed::unpin(root, &record);
     }
     Ok(Some((record, unnoted)))
 }

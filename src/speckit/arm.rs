@@ -20,7 +20,7 @@ use crate::store::loops::{
     Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
 };
 use crate::store::pins::{
-    BY_COMMAND, BY_TERMINAL, Limits, Pin, Pins, SettingsThen, Standing, Whose,
+    BY_COMMAND, BY_TERMINAL, BY_UNKEPT, Limits, Pin, Pins, SettingsThen, Standing, Whose,
 };
 use crate::store::read;
 use crate::store::undo::Undo;
@@ -187,7 +187,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     // Refused is refused: whatever fails from here on, every file is put back.
     let mut undo = Undo::default();
     let pins = Pins::of(&project.root);
-    for path in changed_files(&loops, &feature, folder.as_ref(), pins.as_ref().ok()) {
+    for path in changed_files(&loops, &feature, folder.as_ref(), pins.as_ref().ok(), armer.session)
+    {
         undo.remember(&path).map_err(|error| unwritable_file(&path, &error))?;
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
@@ -195,7 +196,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let last = pins.as_ref().ok().and_then(|pins| pins.read(Whose::Feature(&feature.name)).ok()?);
     notes.extend(lower_limits(&mut state, &tasks, request, last.map(|pin| pin.limits)));
     fill(&mut state, &feature, &tasks, request);
-    let claim = Claim {
+    let mut claim = Claim {
         session: armer.session.map(str::to_owned),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
@@ -213,9 +214,14 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         let instead = format!("Run `spool start {name}` in a terminal: it prints all of them.");
         armed::fits_a_message(&shown, &instead)?;
     }
+    let mut by = armer.by;
     if armer.is_person() {
-        let kept = armed::pin(pins, Whose::Feature(&feature.name), &pin, &commands);
-        notes.extend(kept.map_err(Refusal)?);
+        let kept = armed::pin(pins.as_ref(), Whose::Feature(&feature.name), &pin, &commands);
+        if let Some(note) = kept.map_err(Refusal)? {
+            notes.push(note);
+            by = BY_UNKEPT;
+            claim.unkept = true;
+        }
     } else {
         notes.push(NOT_A_PERSON.to_owned());
     }
@@ -230,10 +236,16 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let mut entries = Vec::new();
     if let Some(folder) = &folder {
         let desk = Desk::with_state(&feature, &state);
+        let armer = Armer { by, ..armer };
         let replaced = bind(project, folder, &claim, armer, &desk).map_err(unwritable)?;
         entries.extend(replaced);
     }
     state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
+    if let (Ok(pins), Some(session), true) = (&pins, armer.session, armer.is_person()) {
+        // Where the pin was kept, so is this.
+        let bound = if claim.unkept { Ok(()) } else { pins.bind(session, &pin) };
+        bound.map_err(unwritable)?;
+    }
     loops.write_claim(&claim).map_err(unwritable)?;
     undo.keep();
     // From here on it is armed, whatever the journal has.
@@ -323,11 +335,14 @@ fn changed_files(
     feature: &Feature,
     folder: Option<&Session>,
     pins: Option<&Pins>,
+    session: Option<&str>,
 ) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
     let whose = Whose::Feature(&feature.name);
     paths.extend(pins.map(|pins| pins.path(whose)));
     paths.extend(pins.map(|pins| pins.verify_path(whose)));
+    let own = pins.zip(session);
+    paths.extend(own.map(|(pins, session)| pins.path(Whose::Session(session))));
     paths.extend(loops.claim_path(&feature.name));
     paths.extend(folder.map(|folder| folder.path("open-tasks.json")));
     paths.extend(folder.map(|folder| folder.path("loop.json")));
@@ -355,6 +370,7 @@ fn ended_by(
         return Ok(None);
     };
     undo.remember(&loops.claim_path(&own.about)?)?;
+    armed::remove(&loops.root()?, &claim, undo)?;
     loops.write_claim(&Claim { closed: Some("stopped".to_owned()), ..claim })?;
     Ok(Some(format!("The loop of {} in this session ends with this.", own.about)))
 }

@@ -10,9 +10,10 @@ use super::project::{Feature, Project};
 use super::settings::{SETTINGS, Settings, come_with_the_repository};
 use super::state::State;
 use crate::engine::{Check, TerminalReason, Verdict};
-use crate::store::loops::{Claim, Loops, RALPH, Record, VerifyCommands};
-use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
+use crate::store::loops::{Assignment, Claim, RALPH, Record, VerifyCommands, is_session_id};
+use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, Pins, Standing, Whose};
 use crate::store::trust;
+use crate::store::undo::Undo;
 use crate::text;
 use crate::world;
 
@@ -22,21 +23,84 @@ const MESSAGE: usize = 9_000;
 /// The longest run of blanks that is shown as it is.
 const BLANKS: usize = 16;
 
-/// Returns who armed the loop of this record.
+/// Returns who armed the loop of this record, whatever else the record says.
 pub fn standing(root: &Path, record: &Record) -> Standing {
-    if record.armed_by == "claim" {
-        // A state file that nobody armed was claimed: nothing was ever pinned for it.
-        return Standing::Nobody;
-    }
-    Standing::of(root, whose(record), record.armed_at)
+    standing_in(root, record, &record.session)
 }
 
-/// Returns who armed the live loop of a feature.
-pub fn standing_of_feature(project: &Project, feature: &str) -> Standing {
-    match Loops::of(&project.root).claim(feature).filter(|claim| claim.closed.is_none()) {
-        Some(claim) => Standing::of(&project.root, Whose::Feature(feature), claim.armed_at),
-        None => Standing::Nobody,
+/// Returns the same for a record that was found in the folder of this session.
+pub fn standing_in(root: &Path, record: &Record, session: &str) -> Standing {
+    let feature = (record.kind != RALPH).then_some(record.about.as_str());
+    let by_person = matches!(record.armed_by.as_str(), BY_COMMAND | BY_TERMINAL);
+    match of_session(root, session, feature) {
+        Standing::Nobody if by_person => Standing::Lost(not_found(root, record)),
+        // Where there is no such place, nothing can be read there later either.
+        Standing::Unknown(why) if by_person && Pins::of(root).is_err() => Standing::Lost(why),
+        standing => standing,
     }
+}
+
+/// Returns who armed the loop of a session, as it is kept outside of the project; `feature` is the one that
+/// its notes name, `None` for none.
+pub fn of_session(root: &Path, session: &str, feature: Option<&str>) -> Standing {
+    let found = pin_of_session(root, session, feature);
+    found.map_or_else(
+        |error| Standing::Unknown(error.to_string()),
+        |pin| pin.map_or(Standing::Nobody, Standing::of),
+    )
+}
+
+fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Result<Option<Pin>> {
+    let pins = Pins::of(root)?;
+    if let Some(own) = pins.read(Whose::Session(session))? {
+        if own.contract.is_some() {
+            let left = |pin: Option<Pin>| pin.is_none_or(|pin| pin.ended.is_some());
+            let is_here =
+                own.from.is_empty() || left(pins.agreed(Whose::Session(&own.from), own.armed_at)?);
+            return Ok(Some(own).filter(|_| is_here));
+        }
+        let pin = pins.read(Whose::Feature(&own.about))?;
+        if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
+            return Ok(Some(Pin { ended: own.ended.or(pin.ended), ..pin }));
+        }
+    }
+    let Some(feature) = feature else { return Ok(None) };
+    let pin = pins.read(Whose::Feature(feature))?;
+    Ok(pin.map(|pin| {
+        // An arming or a move that was interrupted: until that session has its own file, it has no loop.
+        let arrives = pin.session != session && !pin.session.is_empty();
+        let session = if arrives && !Pins::has(root, Whose::Session(&pin.session)) {
+            session.to_owned()
+        } else {
+            pin.session.clone()
+        };
+        Pin { session, ..pin }
+    }))
+}
+
+fn not_found(root: &Path, record: &Record) -> String {
+    let path = Pins::of(root).map(|pins| pins.path(whose(record)).display().to_string());
+    format!(
+        "`{}` does not exist: it was removed, or `HOME` or `XDG_STATE_HOME` is another now",
+        path.unwrap_or_default()
+    )
+}
+
+/// Returns who armed the live loop of a feature, whatever its claim says.
+pub fn standing_of_feature(root: &Path, feature: &str) -> Standing {
+    let found = Pins::of(root).and_then(|pins| {
+        let Some(pin) = pins.read(Whose::Feature(feature))? else { return Ok(None) };
+        let own = if pin.session.is_empty() {
+            None
+        } else {
+            pins.agreed(Whose::Session(&pin.session), pin.armed_at)?
+        };
+        Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
+    });
+    found.map_or_else(
+        |error| Standing::Unknown(error.to_string()),
+        |pin| pin.map_or(Standing::Nobody, Standing::of),
+    )
 }
 
 /// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
@@ -66,18 +130,19 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
 }
 
 /// Returns nothing; an error when an end hangs on what was armed, and that stands outside of the project and
-/// cannot be read at the moment: without it a loop would end without its checks, or too early.
-pub fn may_end(root: &Path, standing: &Standing, verdict: &Verdict) -> io::Result<()> {
-    let Verdict::End(reason) = verdict else { return Ok(()) };
-    let hangs_on_it = matches!(
-        reason,
-        TerminalReason::Completed
-            | TerminalReason::MaxIters { .. }
-            | TerminalReason::TaskFailed { .. }
-    );
+/// cannot be read at the moment: without it a loop would end without its checks, or too early. Where it is
+/// lost for good, the default limits end the loop, and its list alone never completes it.
+pub fn may_end(root: &Path, record: &Record, standing: &Standing, end: &Verdict) -> io::Result<()> {
+    let Verdict::End(reason) = end else { return Ok(()) };
+    let completes = matches!(reason, TerminalReason::Completed);
+    let limits =
+        matches!(reason, TerminalReason::MaxIters { .. } | TerminalReason::TaskFailed { .. });
     match standing {
+        Standing::Lost(_) if completes => {
+            Err(io::Error::other(lost_words(record, standing).unwrap_or_default()))
+        }
         // Where there is no such place, nothing was kept there.
-        Standing::Unknown(why) if hangs_on_it && Pins::of(root).is_ok() => {
+        Standing::Unknown(why) if (completes || limits) && Pins::of(root).is_ok() => {
             Err(io::Error::other(why.clone()))
         }
         _ => Ok(()),
@@ -93,35 +158,110 @@ pub fn whose(record: &Record) -> Whose<'_> {
     }
 }
 
-/// Removes what was pinned for a loop that is over. One that cannot be removed counts for nothing all the
-/// same: the loop that it belongs to has ended.
+/// Writes outside of the project why the loop of a record is over, before its notes say so: they alone prove
+/// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
+pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
+    let Ok(pins) = Pins::of(root) else { return Ok(()) };
+    let end = End { reason: reason.clone(), words: words.to_owned() };
+    if Pins::has(root, Whose::Session(&record.session)) {
+        return pins.end(Whose::Session(&record.session), record.armed_at, &end);
+    }
+    let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
+    match pins.read(whose(record)) {
+        Ok(Some(pin)) if is_its(&pin) => pins.end(whose(record), record.armed_at, &end),
+        _ => Ok(()),
+    }
+}
+
+/// The same for the loop of a claim.
+pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::Result<()> {
+    let Ok(pins) = Pins::of(root) else { return Ok(()) };
+    let end = End { reason: reason.clone(), words: claim.words.clone() };
+    pins.end(Whose::Feature(&claim.about), claim.armed_at, &end)
+}
+
+/// Removes what was pinned for a loop that is over. One that cannot be removed says itself that the loop
+/// has ended.
 pub fn unpin(root: &Path, record: &Record) {
-    let _ = Pins::of(root).and_then(|pins| pins.close(whose(record), record.armed_at));
+    let Ok(pins) = Pins::of(root) else { return };
+    if record.kind != RALPH {
+        let pin = pins.agreed(Whose::Feature(&record.about), record.armed_at);
+        let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
+        if pin.is_ok_and(|pin| pin.as_ref().is_some_and(is_its)) {
+            let _ = pins.close(Whose::Feature(&record.about), record.armed_at);
+        }
+    }
+    let _ = pins.close(Whose::Session(&record.session), record.armed_at);
 }
 
 /// The same for the loop of a claim.
 pub fn unpin_feature(root: &Path, claim: &Claim) {
-    let _ =
-        Pins::of(root).and_then(|pins| pins.close(Whose::Feature(&claim.about), claim.armed_at));
+    let Ok(pins) = Pins::of(root) else { return };
+    let _ = pins.close(Whose::Feature(&claim.about), claim.armed_at);
+    if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
+        let _ = pins.close(Whose::Session(session), claim.armed_at);
+    }
 }
 
-/// Keeps what was pinned for a ralph loop for the session that takes the loop over as well; what belongs to
-/// a feature stays with the feature. A pin that cannot be read stays where it is.
-pub fn carry(root: &Path, record: &Record, to: &str) -> io::Result<()> {
-    let (Standing::Armed(pin), RALPH) = (standing(root, record), record.kind.as_str()) else {
+/// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
+pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
+    let (Ok(pins), whose) = (Pins::of(root), Whose::Feature(&claim.about)) else { return Ok(()) };
+    undo.remember(&pins.path(whose))?;
+    undo.remember(&pins.verify_path(whose))?;
+    pins.close(whose, claim.armed_at)
+}
+
+/// Makes a session the one that drives the loop that a person armed in a terminal.
+pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
+    let (pins, whose) = (Pins::of(root)?, Whose::Feature(&claim.about));
+    let Some(pin) = pins.agreed(whose, claim.armed_at)?.filter(|pin| pin.session.is_empty()) else {
         return Ok(());
     };
-    let pin = Pin { session: to.to_owned(), ..*pin };
-    Pins::of(root)?.write(Whose::Session(to), &pin, &VerifyCommands::new())
+    pins.bind(session, &pin)?;
+    pins.update(whose, &Pin { session: session.to_owned(), ..pin })
+}
+
+/// Keeps what was pinned for a loop for the session that takes the loop over: from here on the loop is that
+/// session's, whatever the notes say; `undo` can take it back. A pin that cannot be read stays where it is.
+pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Result<()> {
+    let Standing::Armed(pin) = standing(root, record) else { return Ok(()) };
+    let pins = Pins::of(root)?;
+    undo.remember(&pins.path(Whose::Session(to)))?;
+    undo.remember(&pins.path(whose(record)))?;
+    let moved = Pin { session: to.to_owned(), ..Pin::clone(&pin) };
+    if record.kind != RALPH {
+        pins.bind(to, &pin)?;
+        return pins.update(whose(record), &moved);
+    }
+    let (from, words) = (record.session.clone(), format!("session {to} took it over"));
+    pins.update(Whose::Session(to), &Pin { from, ..moved })?;
+    let end = End { reason: TerminalReason::Stopped, words };
+    pins.update(whose(record), &Pin { ended: Some(end), ..*pin })
+}
+
+/// Returns nothing; an error where a person armed the loop of this record, and nobody can get to what was
+/// armed from here: the loop would not be over.
+pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
+    match standing(root, record) {
+        Standing::Lost(why) if Pins::of(root).is_err() => Err(io::Error::other(why)),
+        Standing::Unknown(why) => Err(io::Error::other(why)),
+        _ => Ok(()),
+    }
 }
 
 /// Puts the contract that holds in the place of the one in a ralph loop's notes: the pinned one, or where no
 /// person armed the loop one without commands and within the default limits, which asks for a promise.
 pub fn hold_to(record: &mut Record, standing: &Standing, promise: &str) {
     let Some(assignment) = record.assignment.as_deref_mut() else { return };
-    if let Some(contract) = standing.pin().and_then(|pin| pin.contract.clone()) {
-        assignment.contract = contract;
-        return;
+    if let Some(pin) = standing.pin() {
+        if let Some(armed) = &pin.assignment {
+            *assignment =
+                Assignment { checked: assignment.checked.take(), ..Assignment::clone(armed) };
+        }
+        if let Some(contract) = &pin.contract {
+            assignment.contract = contract.clone();
+            return;
+        }
     }
     let most = Limits::default().max_iterations;
     let contract = &mut assignment.contract;
@@ -149,13 +289,15 @@ pub fn limits(standing: &Standing, state: &State) -> Limits {
 /// Writes a pin. Where nothing can be kept outside of the project, that is an error only when there are
 /// commands to keep; otherwise the words that say so.
 pub fn pin(
-    pins: io::Result<Pins>,
+    pins: Result<&Pins, &io::Error>,
     whose: Whose<'_>,
     pin: &Pin,
     commands: &VerifyCommands,
 ) -> Result<Option<String>, String> {
-    let Err(error) = pins.and_then(|pins| pins.write(whose, pin, commands)) else {
-        return Ok(None);
+    let error = match pins.map(|pins| pins.write(whose, pin, commands)) {
+        Ok(Ok(())) => return Ok(None),
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
     };
     if pin.checks.is_empty() && commands.is_empty() {
         return Ok(Some(format!(
@@ -244,7 +386,8 @@ pub fn status_lines(root: &Path, standing: &Standing) -> String {
         Standing::Nobody => {
             return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
         }
-        Standing::Unknown(why) => {
+        Standing::Ended(end) => return format!("  The loop is over: {}\n", text::line(&end.words)),
+        Standing::Lost(why) | Standing::Unknown(why) => {
             let why = text::line(why);
             return format!("  Armed by: unknown, so no command is run for it: {why}\n");
         }
@@ -337,6 +480,12 @@ pub fn indented(command: &str) -> String {
 
 /// Returns what a person is told once of a loop that no person armed.
 pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> String {
+    if let Some(words) = lost_words(record, standing) {
+        return format!(
+            "{words}. Until then no check and no Verify command is run for it, it ends after {} iterations at most, and its task list alone does not complete it.",
+            limits.max_iterations
+        );
+    }
     let about = &record.about;
     let why = match standing {
         Standing::Unknown(why) => {
@@ -344,13 +493,28 @@ pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> Str
         }
         _ => format!("no person armed the loop of {}", text::title(about, 80)),
     };
-    let (again, cancel) = if record.kind == RALPH {
-        ("/speckit:ralph-loop", "/speckit:cancel-ralph")
-    } else {
-        ("/speckit:implement", "/speckit:cancel")
-    };
+    let (again, cancel) = commands_for(record);
     format!(
         "{why}. No check and no Verify command is run for it, and it ends after {} iterations at most. To run them: {again}, which shows them first; to end it: {cancel}.",
         limits.max_iterations
     )
+}
+
+/// What is said of a loop that a person armed, and whose pin is not found.
+fn lost_words(record: &Record, standing: &Standing) -> Option<String> {
+    let Standing::Lost(why) = standing else { return None };
+    let (again, cancel) = commands_for(record);
+    Some(format!(
+        "a person armed the loop of {}, and what was armed is not found: {why}. Put it back, or arm the loop again with {again}; to end it: {cancel}",
+        text::title(&record.about, 80)
+    ))
+}
+
+/// The commands that arm and end a loop of this kind.
+pub fn commands_for(record: &Record) -> (&'static str, &'static str) {
+    if record.kind == RALPH {
+        ("/speckit:ralph-loop", "/speckit:cancel-ralph")
+    } else {
+        ("/speckit:implement", "/speckit:cancel")
+    }
 }

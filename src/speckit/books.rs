@@ -156,7 +156,7 @@ impl<'a> Books<'a> {
 
     /// The limits of the loop: those that a person armed, otherwise at most the defaults.
     fn limits(&self) -> Limits {
-        let standing = armed::standing_of_feature(self.project, &self.feature.name);
+        let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
         state.map_or_else(Limits::default, |state| armed::limits(&standing, state))
     }
@@ -459,7 +459,7 @@ pub enum Proof {
 /// commands that a person armed are run.
 pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
     let command = task.verify_command(text);
-    let (standing, whose) = match armed::standing_of_feature(project, &feature.name) {
+    let (standing, whose) = match armed::standing_of_feature(&project.root, &feature.name) {
         Standing::Armed(pin) => (Standing::Armed(pin), Whose::Feature(&feature.name)),
         other => match armed::pin_of_runner(project, feature) {
             Some(pin) => (Standing::Armed(Box::new(pin)), Whose::Change(&feature.name)),
@@ -470,8 +470,10 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
     let unarmed = |why| command.clone().map_or(Proof::None, |command| Proof::Unarmed(command, why));
     let commands = match (&standing, pins) {
         (Standing::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
-        (Standing::Unknown(why), Ok(_)) => Err(why.clone()),
-        (Standing::Nobody, _) => return unarmed("no person armed a loop for it".to_owned()),
+        (Standing::Lost(why) | Standing::Unknown(why), Ok(_)) => Err(why.clone()),
+        (Standing::Ended(_) | Standing::Nobody, _) => {
+            return unarmed("no person armed a loop for it".to_owned());
+        }
         // Where there is no such place, nothing was kept there.
         (_, Err(error)) => return unarmed(error.to_string()),
     };

@@ -70,7 +70,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         place.total,
         place.done,
         iterations,
-        armed::limits(&armed::standing_of_feature(project, &feature.name), &desk.state)
+        armed::limits(&armed::standing_of_feature(&project.root, &feature.name), &desk.state)
             .max_iterations,
     );
     if let Some(unreadable) = &desk.unreadable {

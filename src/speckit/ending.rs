@@ -4,6 +4,7 @@ use std::io;
 
 use super::armed;
 use super::project::{Feature, Project};
+use super::reconcile::{claim_of, settle};
 use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
 use crate::store::closing::{Telling, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
@@ -31,8 +32,17 @@ pub fn end_loop(
     telling: Telling,
 ) -> io::Result<Option<Ended>> {
     let loops = Loops::of(&project.root);
+    let standing = armed::standing_of_feature(&project.root, &feature.name);
+    if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
+        settle(&project.root, pin)?;
+    }
     let _lock = loops.lock()?;
-    let claim = loops.read_claim(&feature.name)?.unwrap_or_default();
+    let mut claim = loops.read_claim(&feature.name)?.unwrap_or_default();
+    if let Some(pin) = standing.pin().filter(|pin| pin.session.is_empty())
+        && claim.session.is_none()
+    {
+        claim = claim_of(Some(claim), pin, None);
+    }
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
     let judged = decide(&Contract::default(), &Ledger::default(), seen);
     let Some(reason) = judged.ledger.ended else {
@@ -40,6 +50,9 @@ pub fn end_loop(
     };
     if claim.closed.is_some() {
         return Ok(None);
+    }
+    if let Some(record) = owner.as_deref().and_then(|owner| loops.peek(owner)) {
+        armed::reachable(&project.root, &record)?;
     }
     let closed = Claim {
         session: owner.clone(),
@@ -50,13 +63,16 @@ pub fn end_loop(
         reason: Some(reason.clone()),
         ..claim
     };
+    armed::end_feature(&project.root, &closed, &reason)?;
     loops.write_claim(&closed)?;
-    armed::unpin_feature(&project.root, &closed);
     // From here on it is over: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
         Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
     };
+    if noted.is_ok() {
+        armed::unpin_feature(&project.root, &closed);
+    }
     Ok(Some(Ended { reason, unnoted: unnoted(noted) }))
 }
 

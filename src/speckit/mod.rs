@@ -7,6 +7,7 @@ pub(crate) mod cancel;
 pub(crate) mod ending;
 pub(crate) mod observe;
 pub mod project;
+pub mod reconcile;
 pub mod settings;
 pub mod state;
 pub(crate) mod status;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::store::loops::{Loops, RALPH, is_session_id};
+use crate::store::pins::{Pins, Whose};
 use crate::store::read::{self, Problem};
 use crate::text;
 use crate::world;
@@ -77,15 +78,27 @@ impl Project {
     /// stays with the loop it has.
     pub fn around_session(start: &Path, session: &str) -> Option<Self> {
         let mut nearest = None;
+        let mut with_loops = Vec::new();
         for folder in start.ancestors().take(LEVELS) {
-            if Loops::has_known(folder, session) {
-                return Self::at(folder);
+            if Loops::are_in(folder) {
+                if Loops::has_known(folder, session) {
+                    return Self::at(folder);
+                }
+                with_loops.push(folder);
             }
             if nearest.is_none() && read::below(folder, &[".specify"]).is_dir() {
                 nearest = Some(folder);
             }
         }
-        nearest.and_then(Self::at)
+        // The notes of its loop may have been taken away.
+        let others = with_loops.into_iter().filter(|folder| Some(*folder) != nearest);
+        let is_pinned = |project: &Self| project.has_pin_of(session);
+        others.filter_map(Self::at).find(is_pinned).or_else(|| nearest.and_then(Self::at))
+    }
+
+    /// Returns whether a file is there for what a person armed in this session; opens none.
+    pub fn has_pin_of(&self, session: &str) -> bool {
+        Pins::has(&self.root, Whose::Session(session))
     }
 
     /// Returns the folder in which this session has a loop, or the nearest one that has loops or is

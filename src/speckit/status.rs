@@ -149,7 +149,7 @@ impl FeatureReport {
         let lives = claim.is_some() && reason.is_empty();
         let standing = match &record {
             Some(record) if lives => armed::standing(&project.root, record),
-            None if lives => armed::standing_of_feature(project, &feature.name),
+            None if lives => armed::standing_of_feature(&project.root, &feature.name),
             _ => Standing::Nobody,
         };
         let verify = standing.pin().and_then(|pin| {

@@ -72,7 +72,8 @@ pub struct Record {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
-    /// How it was armed: `command`, `terminal`, or `claim` for a state file that nobody armed.
+    /// How it was armed: `command`, `terminal`, `session`, `unkept`, or `claim` for a state file that nobody
+    /// armed.
     pub armed_by: String,
     /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
     pub seen_at: u64,
@@ -150,6 +151,8 @@ pub struct Told {
     pub unarmed: bool,
     /// That its state file asks for a person's approval.
     pub approval: bool,
+    /// Hash of the other phase in its state file that was told of last, 0 for none.
+    pub phase: u64,
     /// That the settings switch it off.
     pub switched_off: bool,
     /// Hash of the changed settings that were told of last, 0 for none.
@@ -279,6 +282,9 @@ pub struct Claim {
     /// stop writes it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<TerminalReason>,
+    /// Whether a person armed it where nothing can be kept outside of the project.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unkept: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -440,6 +446,11 @@ impl Loops {
     /// Returns the loops of the project with this real root.
     pub fn of(root: &Path) -> Self {
         Self { folder: below(root, &[FOLDER]), last: LastRead::default() }
+    }
+
+    /// Returns whether the project at `root` ever had a loop; opens no file.
+    pub fn are_in(root: &Path) -> bool {
+        may_be_there(&below(root, &[FOLDER]))
     }
 
     /// Returns whether this session ever had a loop in the project at `root`; opens no file.
@@ -714,6 +725,16 @@ impl Session {
             Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
             Err(NotLoaded::Unopened(error)) => Err(error),
         }
+    }
+
+    /// Returns the session's record for somebody who knows from elsewhere that the loop is here: also one that
+    /// was written for a loop that had not left its session yet.
+    pub fn record_as_it_is(&self) -> Option<Record> {
+        let mut record: Record = load(&self.folder.join("loop.json")).ok().flatten()?;
+        if let Some(adopted) = record.adopted.as_mut() {
+            adopted.arriving = false;
+        }
+        Some(record)
     }
 
     /// Writes the record whole.

@@ -1,8 +1,12 @@
 //! Pins: what a person armed, kept outside of the project, where no file of a repository and no edit of
 //! the agent gets.
 //!
-//! A loop counts as armed by a person only where its own notes and its pin agree on when it was armed.
-//! Where they do not, nobody armed it: no command is run for it, and the default limits hold.
+//! An open pin outranks the loop's own notes: whatever they say, what a person armed holds until the loop
+//! really ends. A real end is written into the pin before it is written into the notes.
+//!
+//! The loop of a feature has two files: the pin, under the name of the feature, is written with the lock of
+//! the project; a second one, under the name of the session that drives it, says which feature that is, and
+//! is written with the lock of the session.
 
 use std::fs;
 use std::io;
@@ -13,10 +17,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loops::VerifyCommands;
+use super::loops::{Assignment, VerifyCommands};
 use super::read::{self, Problem};
 use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
-use crate::engine::{Check, Contract, hash_of};
+use crate::engine::{Check, Contract, TerminalReason, hash_of};
 use crate::world;
 
 /// The version that these files carry.
@@ -28,6 +32,8 @@ pub const BY_TERMINAL: &str = "terminal";
 /// A loop that was armed by a command inside of an agent's session: nobody knows whether by a person, so
 /// nothing is pinned for it.
 pub const BY_SESSION: &str = "session";
+/// A loop that a person armed where nothing can be kept outside of the project: it has no pin.
+pub const BY_UNKEPT: &str = "unkept";
 /// A loop of `spool ralph`, which a person started.
 pub const BY_RUNNER: &str = "runner";
 /// The folder in the person's state folder that is ours.
@@ -49,6 +55,10 @@ pub struct Pin {
     pub about: String,
     /// The session, empty for a loop that no session had when it was armed.
     pub session: String,
+    /// The session that a ralph loop is taken over from, empty for none: until that one's pin is gone or
+    /// says that the loop ended there, this one counts for nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub from: String,
     /// When it was armed, in milliseconds since the Unix epoch; the loop's own notes say the same.
     pub armed_at: u64,
     /// How it was armed: [`BY_COMMAND`], [`BY_TERMINAL`] or [`BY_RUNNER`].
@@ -66,11 +76,27 @@ pub struct Pin {
     /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,
+    /// All that a ralph loop was asked for; `None` for a feature's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Box<Assignment>>,
     /// The settings of the project when it was armed.
     pub settings: SettingsThen,
+    /// Why the loop is over, `None` while it is armed: kept until the loop's notes have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<End>,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// Why a loop is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// The terminal reason.
+    pub reason: TerminalReason,
+    /// The same in plain words.
+    #[serde(default)]
+    pub words: String,
 }
 
 /// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
@@ -115,6 +141,10 @@ struct Verify {
 pub enum Standing {
     /// A person, who armed this.
     Armed(Box<Pin>),
+    /// A person, and the loop is over; its notes may not say so yet.
+    Ended(Box<End>),
+    /// A person, as the loop's own notes say, and no pin is found: the words say where it is missing.
+    Lost(String),
     /// No person: nothing from the repository is run, and the default limits hold.
     #[default]
     Nobody,
@@ -153,12 +183,11 @@ pub fn state_home() -> io::Result<PathBuf> {
 }
 
 impl Standing {
-    /// Returns who armed the loop whose own notes say that it was armed at this time.
-    pub fn of(root: &Path, whose: Whose<'_>, armed_at: u64) -> Self {
-        match Pins::of(root).and_then(|pins| pins.agreed(whose, armed_at)) {
-            Ok(Some(pin)) => Self::Armed(Box::new(pin)),
-            Ok(None) => Self::Nobody,
-            Err(error) => Self::Unknown(error.to_string()),
+    /// Returns what a pin says.
+    pub fn of(pin: Pin) -> Self {
+        match pin.ended {
+            Some(end) => Self::Ended(Box::new(end)),
+            None => Self::Armed(Box::new(pin)),
         }
     }
 
@@ -166,7 +195,7 @@ impl Standing {
     pub fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Armed(pin) => Some(pin),
-            Self::Nobody | Self::Unknown(_) => None,
+            Self::Ended(_) | Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
         }
     }
 }
@@ -190,6 +219,14 @@ impl Pins {
         Ok(Self { root: root.to_owned(), folder: home.join("projects").join(folder_name(root)) })
     }
 
+    /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
+    pub fn has(root: &Path, whose: Whose<'_>) -> bool {
+        state_home().is_ok_and(|home| {
+            let folder = home.join("projects").join(folder_name(root));
+            Self { root: PathBuf::new(), folder }.path(whose).symlink_metadata().is_ok()
+        })
+    }
+
     /// Returns the path of a pin.
     pub fn path(&self, whose: Whose<'_>) -> PathBuf {
         self.folder.join(format!("{}.json", whose.name()))
@@ -209,9 +246,38 @@ impl Pins {
         // The commands first: a pin without them would say that there are some.
         let verify = Verify { version, armed_at, commands: commands.clone() };
         save(&self.verify_path(whose), &verify, MOST_VERIFY)?;
+        self.update(whose, &Pin { verify: commands.len(), ..pin.clone() })
+    }
+
+    /// Writes a pin alone; its Verify commands stay as they are.
+    pub fn update(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<()> {
+        make_private(&self.folder)?;
+        refuse_inside(&self.root, &self.folder)?;
         let project = self.root.to_string_lossy().into_owned();
-        let pin = Pin { version, project, verify: commands.len(), ..pin.clone() };
-        save(&self.path(whose), &pin, MOST)
+        save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
+    }
+
+    /// Says in a session's own file that it drives the loop of this pin.
+    pub fn bind(&self, session: &str, pin: &Pin) -> io::Result<()> {
+        let own = Pin {
+            about: pin.about.clone(),
+            session: session.to_owned(),
+            armed_at: pin.armed_at,
+            armed_by: pin.armed_by.clone(),
+            list: pin.list.clone(),
+            ..Pin::default()
+        };
+        self.update(Whose::Session(session), &own)
+    }
+
+    /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
+    /// none. On a disk that takes no more, the pin is removed instead.
+    pub fn end(&self, whose: Whose<'_>, armed_at: u64, end: &End) -> io::Result<()> {
+        let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
+            return Ok(());
+        };
+        let written = self.update(whose, &Pin { ended: Some(end.clone()), ..pin });
+        written.or_else(|error| fs::remove_file(self.path(whose)).map_err(|_| error))
     }
 
     /// Returns the pin of a loop, `None` when there is none; an error that names the file when there is

@@ -384,6 +384,11 @@ fn a_cancel_that_broke_off_halfway_has_cancelled() {
     let mut claim: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     claim["closed"] = "cancelled".into();
     fs::write(&path, claim.to_string()).unwrap();
+    // A cancel says so outside of the project first: the claim alone may be anybody's word.
+    let path = bench.pin_path("feature-001-login").unwrap();
+    let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
+    fs::write(&path, pin.to_string()).unwrap();
     bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (cancelled)");
     assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
 }

@@ -15,6 +15,7 @@ mod litter;
 mod outcome;
 mod partner;
 mod paths;
+mod pinned;
 mod private;
 mod properties;
 mod spec_000;

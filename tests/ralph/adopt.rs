@@ -9,6 +9,7 @@ use ralph_speckit::store::loops::Record;
 use ralph_speckit::world;
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const HOUR: u64 = 60 * 60 * 1000;
@@ -53,6 +54,21 @@ fn left_behind(arguments: &str) -> Bench {
     works_and_says(&bench, "one").reason();
     silent_for(&bench, "s1", 2 * HOUR);
     bench
+}
+
+/// What a person armed, as files.
+fn pins(bench: &Bench) -> Vec<(PathBuf, Vec<u8>)> {
+    let names = [format!("feature-{FEATURE}"), "session-s1".to_owned()];
+    let paths = names.iter().filter_map(|name| bench.pin_path(name));
+    paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+/// Puts them back as they were.
+fn put_back(pins: Vec<(PathBuf, Vec<u8>)>) {
+    for (path, bytes) in pins {
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
 }
 
 fn stops(bench: &Bench, session: &str, words: &str) -> Outcome {
@@ -144,9 +160,11 @@ fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
 fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
     let bench = left_behind("\"Make it\"");
     let before = fs::read(record_path(&bench, "s1")).unwrap();
+    let armed = pins(&bench);
     adopt(&bench, "s2", "").context();
     arriving(&bench, "s2");
     fs::write(record_path(&bench, "s1"), before).unwrap();
+    put_back(armed);
 
     assert_eq!(live(&bench), ["s1"]);
     stops(&bench, "s2", "not mine").silent();
@@ -350,11 +368,13 @@ fn a_features_loop_is_in_one_session_wherever_the_adopter_dies() {
         silent_for(&bench, "s1", 2 * HOUR);
         let old = fs::read(record_path(&bench, "s1")).unwrap();
         let claim = bench.loops().claim(FEATURE).unwrap();
+        let armed = pins(&bench);
         adopt(&bench, "s2", "").context();
         arriving(&bench, "s2");
         fs::write(record_path(&bench, "s1"), old).unwrap();
         if !moved {
             bench.loops().write_claim(&claim).unwrap();
+            put_back(armed);
         }
         let (owner, other) = if moved { ("s2", "s1") } else { ("s1", "s2") };
         assert!(!stops(&bench, other, "no").is_block(), "{other}");

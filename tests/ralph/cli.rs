@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 /// Runs `spool` in the project, inside of a session or from a terminal.
 pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
-    command.args(arguments).env_clear().current_dir(bench.path("src"));
+    command.args(arguments).env_clear().current_dir(bench.path("src")).env("HOME", bench.home());
     command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
     command.finish()
 }

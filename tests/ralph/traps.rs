@@ -217,18 +217,21 @@ fn the_loop_is_armed_where_the_session_was_started() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_lets_the_agent_go_and_is_kept() {
+fn a_record_that_cannot_be_read_is_kept_and_the_loop_holds_by_what_was_armed() {
     let bench = armed("\"Make it\"");
     bench.write(".claude/ralph/s1/loop.json", "{ broken");
-    works_and_says(&bench, "no").silent();
-    works_and_says(&bench, "no").silent();
+    let stop = works_and_says(&bench, "no");
+    assert!(stop.reason().contains("Make it"), "{stop}");
+    assert!(stop.message().contains("`.claude/ralph/s1/loop.json` is missing or"), "{stop}");
+    let stop = works_and_says(&bench, "no");
+    assert!(stop.is_block() && !stop.message().contains("loop.json"), "{stop}");
     let names: Vec<String> = fs::read_dir(bench.path(".claude/ralph/s1"))
         .unwrap()
         .flatten()
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     assert!(names.iter().any(|name| name.starts_with("loop.json.corrupt-")), "{names:?}");
-    ralph(&bench, "s1", "\"Make it\"").context();
+    ralph(&bench, "s1", "\"Make it\" --replace").context();
     works_and_says(&bench, "no").reason();
 }
 

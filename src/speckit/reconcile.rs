@@ -1,0 +1,233 @@
+//! Where a loop's notes contradict what a person armed: the notes are put right, and the person is told.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::TASKS;
+use super::arm::new_record;
+use super::armed;
+use crate::engine::{Contract, TerminalReason};
+use crate::evidence::commits;
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, RALPH, Record, SPECKIT, put_aside};
+use crate::store::pins::{Pin, Standing};
+use crate::text;
+use crate::world;
+
+/// The name of the event in the journal.
+pub const EVENT: &str = "tampered";
+
+/// Returns whether a session's notes say the same as the open pin of its loop; for those of a feature's loop
+/// the claim counts as well.
+pub fn agree(record: &Record, claim: Option<&Claim>, pin: &Pin, session: &str) -> bool {
+    wrong_in_record(Some(record), pin, session).is_none()
+        && (pin.contract.is_some() || wrong_in_claim(claim, pin, Some(session)).is_none())
+}
+
+/// Puts the notes of the session that drives an armed loop right, where they contradict its open pin: what
+/// they say is no end of it. For somebody who acts on the loop from outside of a stop.
+pub fn settle(root: &Path, pin: &Pin) -> io::Result<()> {
+    let loops = Loops::of(root);
+    let claim = if pin.contract.is_none() { loops.read_claim(&pin.about)? } else { None };
+    let record = loops.peek(&pin.session);
+    if record.is_some_and(|record| agree(&record, claim.as_ref(), pin, &pin.session)) {
+        return Ok(());
+    }
+    reconcile(root, &pin.session, None).map(drop)
+}
+
+/// Puts the notes of a session right where they contradict the open pin of its loop. Returns a sentence that
+/// says what was wrong, for the person; `None` where nothing was, or the session has no loop that is pinned.
+pub fn reconcile(
+    root: &Path,
+    session: &str,
+    transcript: Option<&Path>,
+) -> io::Result<Option<String>> {
+    let loops = Loops::of(root);
+    let _lock = loops.lock()?;
+    let folder = loops.session(session)?;
+    put_aside_unless_file(&folder.path("loop.json"))?;
+    let counts = folder.record()?.is_some();
+    let found = folder.record_as_it_is();
+    let hint = found.as_ref().filter(|record| record.kind != RALPH).map(|it| it.about.clone());
+    let Standing::Armed(pin) = armed::of_session(root, session, hint.as_deref()) else {
+        return Ok(None);
+    };
+    if !pin.session.is_empty() && pin.session != session {
+        return Ok(None);
+    }
+    let mut wrong = Vec::from_iter(wrong_in_record(found.as_ref(), &pin, session));
+    let mut claim = None;
+    if pin.contract.is_none() {
+        put_aside_unless_file(&loops.claim_path(&pin.about)?)?;
+        let there = loops.read_claim(&pin.about)?;
+        if let Some(words) = wrong_in_claim(there.as_ref(), &pin, Some(session)) {
+            wrong.push(words);
+            claim = Some(claim_of(there, &pin, Some(session)));
+        }
+    }
+    if wrong.is_empty() {
+        // It was taken over by somebody who died on the way.
+        if let Some(found) = found.filter(|_| !counts) {
+            folder.save(&found)?;
+        }
+        return Ok(None);
+    }
+    let record = record_of(root, found, &pin, session, transcript);
+    if let Some(claim) = claim {
+        loops.write_claim(&claim)?;
+    }
+    folder.save(&record)?;
+    let words = sentence(&record, &wrong, &pin);
+    folder.note(&entry(&record.about, record.ledger.iterations, &words))?;
+    Ok(Some(words))
+}
+
+/// Returns the sentence for the person, and the journal.
+pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
+    let (_, cancel) = armed::commands_for(record);
+    format!(
+        "the notes of the loop of {} were changed by something else than ralph-speckit: {}. What a person armed still holds ({}), the notes say so again, and the loop continues. To end it: {cancel}.",
+        text::title(&pin.about, 80),
+        wrong.join("; "),
+        armed::in_short(pin.checks.len(), pin.verify)
+    )
+}
+
+/// Returns the line for the journal.
+pub fn entry(about: &str, iteration: u32, words: &str) -> Entry {
+    Entry {
+        at: world::now(),
+        event: EVENT.to_owned(),
+        about: about.to_owned(),
+        iteration,
+        words: words.to_owned(),
+        ..Entry::default()
+    }
+}
+
+/// What is wrong with a record, `None` when it says the same as the pin.
+fn wrong_in_record(record: Option<&Record>, pin: &Pin, session: &str) -> Option<String> {
+    let what = match record {
+        None => "is missing or cannot be read".to_owned(),
+        Some(record) => wrong(record, pin, session)?,
+    };
+    Some(format!("`.claude/ralph/{session}/loop.json` {what}"))
+}
+
+fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
+    let is_task = pin.contract.is_some();
+    if (record.kind == RALPH) != is_task || (is_task && record.assignment.is_none()) {
+        return Some("is about another kind of loop".to_owned());
+    }
+    if record.session != session || (!is_task && record.about != pin.about) {
+        return Some("is about another loop".to_owned());
+    }
+    if !is_task && record.folder != folder_of(pin) {
+        return Some(format!("names another folder (`{}`)", text::title(&record.folder, 80)));
+    }
+    if let Some(reason) = &record.ledger.ended {
+        return Some(format!("says that the loop is over ({})", reason.name()));
+    }
+    if record.armed_at != pin.armed_at {
+        return Some("names another time of arming".to_owned());
+    }
+    if record.armed_by != pin.armed_by {
+        return Some("says that somebody else armed it".to_owned());
+    }
+    None
+}
+
+/// Returns what is wrong with the claim on a feature, `None` when it says the same as the pin; `session` is
+/// the one that has the loop, `None` for one that no session has yet.
+pub fn wrong_in_claim(claim: Option<&Claim>, pin: &Pin, session: Option<&str>) -> Option<String> {
+    let what = match claim {
+        None => "is missing or cannot be read".to_owned(),
+        Some(claim) if claim.closed.is_some() || claim.reason.is_some() => {
+            let reason = claim.reason.as_ref().map(TerminalReason::name);
+            let name = claim.closed.as_deref().or(reason).unwrap_or_default();
+            format!("says that the loop is over ({})", text::title(name, 40))
+        }
+        Some(claim) if claim.session.as_deref() != session => {
+            let other = claim.session.as_deref().unwrap_or("none");
+            format!("names another session (`{}`)", text::title(other, 80))
+        }
+        Some(claim) if claim.armed_at != pin.armed_at => "names another time of arming".to_owned(),
+        Some(claim) if claim.folder != folder_of(pin) => {
+            format!("names another folder (`{}`)", text::title(&claim.folder, 80))
+        }
+        Some(_) => return None,
+    };
+    Some(format!("`.claude/ralph/claims/{}.json` {what}", text::title(&pin.about, 80)))
+}
+
+/// Returns the claim that the pin asks for; what else stood in it stays.
+pub fn claim_of(found: Option<Claim>, pin: &Pin, session: Option<&str>) -> Claim {
+    let found = found.unwrap_or_default();
+    Claim {
+        session: session.map(str::to_owned),
+        about: pin.about.clone(),
+        folder: folder_of(pin).to_owned(),
+        armed_at: pin.armed_at,
+        closed: None,
+        reason: None,
+        words: String::new(),
+        ..found
+    }
+}
+
+/// The record that the pin asks for; what it does not say stays where it is about the same loop.
+fn record_of(
+    root: &Path,
+    found: Option<Record>,
+    pin: &Pin,
+    session: &str,
+    transcript: Option<&Path>,
+) -> Record {
+    let is_task = pin.contract.is_some();
+    let same = |record: &Record| {
+        (record.kind == RALPH) == is_task && (is_task || record.about == pin.about)
+    };
+    let mut record = found.filter(same).unwrap_or_else(|| {
+        let claim = Claim {
+            about: pin.about.clone(),
+            commits_from: Some(commits::log_length(root)),
+            ..Claim::default()
+        };
+        new_record(&claim, session, &pin.armed_by, transcript)
+    });
+    let kind = if is_task { RALPH } else { SPECKIT };
+    kind.clone_into(&mut record.kind);
+    session.clone_into(&mut record.session);
+    record.about.clone_from(&pin.about);
+    record.armed_at = pin.armed_at;
+    record.armed_by.clone_from(&pin.armed_by);
+    record.ledger.ended = None;
+    record.untold = false;
+    record.moved_to = String::new();
+    if !is_task {
+        folder_of(pin).clone_into(&mut record.folder);
+        record.had_list = true;
+        record.assignment = None;
+    } else if record.assignment.is_none() {
+        record.assignment.clone_from(&pin.assignment);
+        let contract = pin.contract.clone().unwrap_or_default();
+        record.assignment.get_or_insert_default().contract = Contract::clone(&contract);
+    }
+    record
+}
+
+/// The folder of a feature, relative to the project, that the pin's list is in.
+fn folder_of(pin: &Pin) -> &str {
+    let folder = pin.list.strip_suffix(TASKS).unwrap_or(&pin.list);
+    folder.trim_end_matches('/')
+}
+
+/// Gives a folder, a link or a pipe in a file's place another name: a loop is kept there.
+fn put_aside_unless_file(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => put_aside(path).map(drop),
+        _ => Ok(()),
+    }
+}
