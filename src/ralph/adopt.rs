@@ -123,9 +123,17 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
         replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
     }
     let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
-    armed::carry(&project.root, &record, adopter.session, &mut undo).map_err(unwritable)?;
+    let root = &project.root;
+    let carried = armed::carry(root, &record, adopter.session, &mut undo).map_err(unwritable)?;
     let mut left = record;
-    move_over(&loops, &old, &mut left, claim, adopter.session).map_err(unwritable)?;
+    if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
+        let back = carried.map_or(Ok(()), |pin| armed::carry_back(root, &left, &pin));
+        if back.is_err() {
+            // The pin has moved, and the loop with it: what the new session needs for that stays.
+            undo.keep();
+        }
+        return Err(unwritable(error));
+    }
     // From here on it has moved; what follows only tidies up.
     undo.keep();
     let tidied = tidy(&old, &new, &left, &mut arrived, replaced);

@@ -54,10 +54,8 @@ pub fn end(
     demand: Demand,
     telling: Telling,
 ) -> io::Result<Option<(Record, Unnoted)>> {
-    let root = loops.root();
-    if let Ok(root) = &root
-        && let Standing::Armed(pin) = armed::of_session(root, session, None)
-    {
+    let root = &loops.root()?;
+    if let Standing::Armed(pin) = armed::of_session(root, session, None) {
         settle(root, &pin)?;
     }
     if !loops.knows(session) {
@@ -68,20 +66,14 @@ pub fn end(
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
         return Ok(None);
     };
-    if let Ok(root) = &root {
-        armed::reachable(root, &record)?;
-    }
+    armed::reachable(root, &record)?;
     let seen = Observation { demand: Some(demand), ..Observation::default() };
     let Some(reason) = decide(&Contract::default(), &record.ledger, &seen).ledger.ended else {
         return Ok(None);
     };
-    if let Ok(root) = &root {
-        armed::end(root, &record, &reason, &reason.to_string())?;
-    }
+    armed::end_now(root, &record, &reason)?;
     let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
-    if let Ok(root) = &root {
-        armed::unpin(root, &record);
-    }
+    armed::unpin(root, &record);
     Ok(Some((record, unnoted)))
 }
 

@@ -161,23 +161,43 @@ pub fn whose(record: &Record) -> Whose<'_> {
 /// Writes outside of the project why the loop of a record is over, before its notes say so: they alone prove
 /// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let Ok(pins) = Pins::of(root) else { return Ok(()) };
+    let own = Whose::Session(&record.session);
+    let has_own = Pins::has(root, own);
+    if !has_own && !Pins::has(root, whose(record)) {
+        return Ok(());
+    }
+    let pins = Pins::of(root)?;
     let end = End { reason: reason.clone(), words: words.to_owned() };
-    if Pins::has(root, Whose::Session(&record.session)) {
-        return pins.end(Whose::Session(&record.session), record.armed_at, &end);
+    if has_own {
+        return pins.end(own, record.armed_at, &end);
     }
     let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
     match pins.read(whose(record)) {
         Ok(Some(pin)) if is_its(&pin) => pins.end(whose(record), record.armed_at, &end),
-        _ => Ok(()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
     }
+}
+
+/// The same for somebody who ends the loop of a record from outside of a stop: a pin that cannot be read or
+/// changed is removed.
+pub fn end_now(root: &Path, record: &Record, reason: &TerminalReason) -> io::Result<()> {
+    end(root, record, reason, &reason.to_string()).or_else(|_| {
+        let pins = Pins::of(root)?;
+        pins.discard(Whose::Session(&record.session))?;
+        pins.discard(whose(record))
+    })
 }
 
 /// The same for the loop of a claim.
 pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::Result<()> {
-    let Ok(pins) = Pins::of(root) else { return Ok(()) };
+    let whose = Whose::Feature(&claim.about);
+    if !Pins::has(root, whose) {
+        return Ok(());
+    }
+    let pins = Pins::of(root)?;
     let end = End { reason: reason.clone(), words: claim.words.clone() };
-    pins.end(Whose::Feature(&claim.about), claim.armed_at, &end)
+    pins.end(whose, claim.armed_at, &end).or_else(|_| pins.discard(whose))
 }
 
 /// Removes what was pinned for a loop that is over. One that cannot be removed says itself that the loop
@@ -222,29 +242,38 @@ pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
 }
 
 /// Keeps what was pinned for a loop for the session that takes the loop over: from here on the loop is that
-/// session's, whatever the notes say; `undo` can take it back. A pin that cannot be read stays where it is.
-pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Result<()> {
-    let Standing::Armed(pin) = standing(root, record) else { return Ok(()) };
-    let pins = Pins::of(root)?;
-    undo.remember(&pins.path(Whose::Session(to)))?;
-    undo.remember(&pins.path(whose(record)))?;
+/// session's, whatever the notes say. Returns the pin that was changed, as it was, `None` where there was
+/// none. A pin that cannot be read stays where it is.
+pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
+    let Standing::Armed(pin) = standing(root, record) else { return Ok(None) };
+    let (pins, own) = (Pins::of(root)?, Whose::Session(to));
+    undo.remember(&pins.path(own))?;
     let moved = Pin { session: to.to_owned(), ..Pin::clone(&pin) };
-    if record.kind != RALPH {
+    let left = if record.kind == RALPH {
+        let (from, words) = (record.session.clone(), format!("session {to} took it over"));
+        pins.update(own, &Pin { from, ..moved })?;
+        let end = End { reason: TerminalReason::Stopped, words };
+        Pin { ended: Some(end), ..Pin::clone(&pin) }
+    } else {
         pins.bind(to, &pin)?;
-        return pins.update(whose(record), &moved);
-    }
-    let (from, words) = (record.session.clone(), format!("session {to} took it over"));
-    pins.update(Whose::Session(to), &Pin { from, ..moved })?;
-    let end = End { reason: TerminalReason::Stopped, words };
-    pins.update(whose(record), &Pin { ended: Some(end), ..*pin })
+        moved
+    };
+    pins.update(whose(record), &left)?;
+    Ok(Some(*pin))
+}
+
+/// Puts the pin of a loop back that [`carry`] has moved.
+pub fn carry_back(root: &Path, record: &Record, pin: &Pin) -> io::Result<()> {
+    Pins::of(root)?.update(whose(record), pin)
 }
 
 /// Returns nothing; an error where a person armed the loop of this record, and nobody can get to what was
 /// armed from here: the loop would not be over.
 pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     match standing(root, record) {
-        Standing::Lost(why) if Pins::of(root).is_err() => Err(io::Error::other(why)),
-        Standing::Unknown(why) => Err(io::Error::other(why)),
+        Standing::Lost(why) | Standing::Unknown(why) if Pins::of(root).is_err() => {
+            Err(io::Error::other(why))
+        }
         _ => Ok(()),
     }
 }

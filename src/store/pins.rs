@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::loops::{Assignment, VerifyCommands};
 use super::read::{self, Problem};
-use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
+use super::write::{Flush, LEFT_ALONE, remove_all_leftovers, remove_leftovers, write_private};
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
 use crate::world;
 
@@ -221,9 +221,14 @@ impl Pins {
 
     /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
     pub fn has(root: &Path, whose: Whose<'_>) -> bool {
+        let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         state_home().is_ok_and(|home| {
             let folder = home.join("projects").join(folder_name(root));
-            Self { root: PathBuf::new(), folder }.path(whose).symlink_metadata().is_ok()
+            match (Self { root: PathBuf::new(), folder }).path(whose).symlink_metadata() {
+                // What cannot be looked at may be there.
+                Err(error) => !missing.contains(&error.kind()),
+                Ok(_) => true,
+            }
         })
     }
 
@@ -253,6 +258,7 @@ impl Pins {
     pub fn update(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)?;
+        remove_all_leftovers(&self.folder, LEFT_ALONE);
         let project = self.root.to_string_lossy().into_owned();
         save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
     }
@@ -271,13 +277,15 @@ impl Pins {
     }
 
     /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
-    /// none. On a disk that takes no more, the pin is removed instead.
+    /// none. On a disk that is full, it is only removed once the notes say so.
     pub fn end(&self, whose: Whose<'_>, armed_at: u64, end: &End) -> io::Result<()> {
         let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
             return Ok(());
         };
-        let written = self.update(whose, &Pin { ended: Some(end.clone()), ..pin });
-        written.or_else(|error| fs::remove_file(self.path(whose)).map_err(|_| error))
+        match self.update(whose, &Pin { ended: Some(end.clone()), ..pin }) {
+            Err(error) if is_full(&error) => Ok(()),
+            written => written,
+        }
     }
 
     /// Returns the pin of a loop, `None` when there is none; an error that names the file when there is
@@ -315,6 +323,11 @@ impl Pins {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
+        self.discard(whose)
+    }
+
+    /// Removes a pin, whatever is in it.
+    pub fn discard(&self, whose: Whose<'_>) -> io::Result<()> {
         for path in [self.path(whose), self.verify_path(whose)] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -364,7 +377,9 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
         return Err(in_file(path, &words));
     }
     remove_leftovers(path, LEFT_ALONE);
-    write_private(path, &bytes, Flush::ToDisk).map_err(|error| in_file(path, &error.to_string()))
+    let words = |error: io::Error| format!("`{}`: {error}", path.display());
+    write_private(path, &bytes, Flush::ToDisk)
+        .map_err(|error| io::Error::new(error.kind(), words(error)))
 }
 
 /// Makes a folder that only its owner may open, with those above it that are missing.
@@ -400,6 +415,10 @@ fn folder_name(root: &Path) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let name: String = name.chars().filter(|letter| plain(*letter)).take(40).collect();
     format!("{}-{:016x}", name.trim_start_matches('.'), hash_of(root.as_os_str().as_bytes()))
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 fn in_file(path: &Path, words: &str) -> io::Error {
