@@ -357,7 +357,7 @@ fn check_armed(surroundings: &Surroundings) -> Vec<Check> {
     let untrusted = Settings::read(&project.root)
         .is_ok_and(|settings| armed::trusted(&project.root, &settings).is_err());
     if untrusted {
-        checks.push(Check::warn(
+        checks.push(Check::fail(
             name,
             format!("`{SETTINGS}` came with the repository, and you have not trusted its checks"),
             "read them with `spool trust`; until then no loop is armed",
@@ -668,8 +668,8 @@ fn print_for_people(checks: &[Check]) {
     outln!();
     match (fails, warnings) {
         (0, 0) => outln!("everything is in order"),
-        (0, 1) => outln!("a loop works; one thing is worth a look"),
-        (0, _) => outln!("a loop works; {warnings} things are worth a look"),
+        (0, 1) => outln!("nothing is broken; one thing is worth a look"),
+        (0, _) => outln!("nothing is broken; {warnings} things are worth a look"),
         (1, _) => outln!("a loop does not work: one thing must be put right"),
         _ => outln!("a loop does not work: {fails} things must be put right"),
     }

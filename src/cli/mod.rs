@@ -45,7 +45,7 @@ struct Spool {
 
 const EXAMPLES: &str = "\
 Examples:
-  spool demo                 watch a loop from start to end; no account, no network
+  spool demo                 watch a loop; no account, no network needed
   spool setup                install the plugin into Claude Code
   spool status               what the loops of this project are doing
   spool log                  every decision, and why

@@ -170,7 +170,7 @@ impl<'a> Setup<'a> {
         let installed = check_installed(&client)?;
         self.note_copy(&mut receipt, &installed)?;
         outln!(
-            "\nnext: start Claude Code anew in a project that has a tasks.md, and type /speckit:implement\n\
+            "\nnext: restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
              `spool doctor` tells whether anything is in the way"
         );
         Ok(ExitCode::SUCCESS)

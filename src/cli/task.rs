@@ -255,8 +255,7 @@ fn list(job: &Job<'_>, most: usize) -> Result<ExitCode> {
     let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
     for task in shown {
         let mark = if task.done { 'x' } else { ' ' };
-        let title: String = printable(&task.title).chars().take(TITLE).collect();
-        outln!("[{mark}] {} {title}", printable(&task.id));
+        outln!("[{mark}] {} {}", printable(&task.id), text::title(&task.title, TITLE));
     }
     let more = if whole { "" } else { "; `spool task list --all` shows every task" };
     outln!("{} of {} done{more}", list.done(), list.tasks.len());

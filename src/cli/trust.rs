@@ -75,6 +75,11 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let commands: String = files.iter().map(File::shown).collect();
+    if already_trusted(&files)? {
+        out!("{commands}");
+        outln!("All of this is trusted already; `spool trust --remove` takes that back.");
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.yes {
         out!("{commands}");
     } else {
@@ -94,6 +99,15 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     trust::add(files.collect())?;
     outln!("Trusted. When a line of these changes, you are asked again.");
     Ok(ExitCode::SUCCESS)
+}
+
+fn already_trusted(files: &[File]) -> Result<bool> {
+    for file in files {
+        if !trust::trusts(&file.root, file.name, &file.commands)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn list() -> Result<ExitCode> {

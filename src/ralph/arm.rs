@@ -19,6 +19,7 @@ use crate::store::pins::{BY_COMMAND, BY_UNKEPT, Pin, Pins, SettingsThen, Whose};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
+use crate::text::counted;
 use crate::world;
 
 /// The most that is read of a file that holds the task, in bytes.
@@ -222,11 +223,15 @@ fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
 }
 
 fn armed_entry(record: &Record) -> Entry {
+    let checks = record.ralph().map(|it| &*it.contract.checks).filter(|checks| !checks.is_empty());
+    let checks = checks.map_or_else(String::new, |checks| {
+        format!("; {}{}", counted(checks.len() as u64, "check"), armed::checks_in_words(checks))
+    });
     Entry {
         at: record.armed_at,
         event: "armed".to_owned(),
         about: record.about.clone(),
-        words: words::limits(record),
+        words: format!("{}{checks}", words::limits(record)),
         ..Entry::default()
     }
 }

@@ -110,6 +110,10 @@ fn choose(
     } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
         return Ok(own.clone());
     }
+    let armed = match state {
+        "live" => "; one that is only armed begins when a session stops",
+        _ => "",
+    };
     match (records.len(), named) {
         (1, _) => Ok(records.remove(0)),
         (0, Some(session)) => Err(Refusal(format!(
@@ -117,7 +121,7 @@ fn choose(
             printable(session)
         ))),
         (0, None) => Err(Refusal(format!(
-            "no loop is {state} here.\n`spool status` lists the loops of this project."
+            "no loop is {state} here{armed}.\n`spool status` lists the loops of this project."
         ))),
         _ => {
             let line =

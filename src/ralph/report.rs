@@ -59,7 +59,7 @@ impl Report {
     pub fn text(&self) -> String {
         let mut text = self.speckit.text();
         for task in &self.tasks {
-            task.write(&mut text);
+            task.write(&mut text, self.speckit.switch());
         }
         text
     }
@@ -103,7 +103,7 @@ impl TaskReport {
         }
     }
 
-    fn write(&self, text: &mut String) {
+    fn write(&self, text: &mut String, switch: &str) {
         let ledger = &self.record.ledger;
         let _ = writeln!(text, "\nTask: {}", printable(&self.about));
         let state = match (self.loop_status, &ledger.ended) {
@@ -118,7 +118,7 @@ impl TaskReport {
                 orphaned(&self.record, &cancel)
             }
             ("paused", _) => status::paused(Some(&self.record)),
-            _ => "live".to_owned(),
+            _ => format!("live{switch}"),
         };
         let _ = writeln!(text, "  Loop: {state}");
         if !self.checking.is_empty() {

@@ -121,9 +121,14 @@ impl Report {
             text.push_str("No feature has a loop. Start one with /speckit:implement in Claude Code, or `spool start`.\n");
         }
         for feature in &self.features {
-            feature.write(&mut text);
+            feature.write(&mut text, self.switch());
         }
         text
+    }
+
+    /// Returns what is said beside a live loop where the settings switch loops off; empty otherwise.
+    pub fn switch(&self) -> &'static str {
+        if self.enabled { "" } else { ", but switched off by the settings: the agent may stop" }
     }
 }
 
@@ -195,15 +200,20 @@ impl FeatureReport {
         }
     }
 
-    fn write(&self, text: &mut String) {
+    fn write(&self, text: &mut String, switch: &str) {
         let current = if self.current { " (current)" } else { "" };
         let _ = writeln!(text, "\nFeature: {}{current}", self.name);
         let iterations = self.record.as_ref().map_or(0, |record| record.ledger.iterations);
         match self.loop_status.as_str() {
             "none" if self.runner.is_empty() => text.push_str("  Loop: none\n"),
             "none" => text.push_str("  Loop: none in a session\n"),
+            "unbound" if !switch.is_empty() => {
+                let _ = writeln!(text, "  Loop: armed{switch}");
+            }
             "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
-            "live" => text.push_str("  Loop: live\n"),
+            "live" => {
+                let _ = writeln!(text, "  Loop: live{switch}");
+            }
             "orphaned" => {
                 let cancel = format!("spool cancel {}", self.name);
                 let state = self.record.as_ref().map(|record| orphaned(record, &cancel));

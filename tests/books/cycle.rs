@@ -100,6 +100,8 @@ fn list_shows_every_box_and_as_json_every_task() {
         project.task(&["list"]).ok(),
         "[x] T001 Create the project\n[ ] T002 Model in src/user.py\n[ ] T003 Page in src/page.py\n[ ] T004 Try it\n1 of 4 done\n"
     );
+    let long = Project::armed(&format!("- [ ] T001 {}\n", "word ".repeat(40)));
+    assert!(long.task(&["list"]).ok().contains("word…\n"), "a cut title says so");
     let list = project.task(&["list", "--json"]).json();
     assert_eq!((&list["feature"], &list["done"]), (&json!("001-user-login"), &json!(1)));
     let ids: Vec<_> =

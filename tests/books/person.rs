@@ -121,6 +121,20 @@ fn s2_a_file_is_trusted_only_after_a_yes() {
 }
 
 #[test]
+fn s2_what_is_trusted_already_is_shown_and_not_asked_about_again() {
+    let project = with_tracked_check();
+    let Some(trusting) = terminal(&project, "trust --yes") else { return };
+    assert_eq!(trusting.end().0, Some(0));
+    let Some(again) = terminal(&project, "trust") else { return };
+    let (code, seen) = again.end();
+    assert!(seen.contains("\n  test -e built") && seen.contains("trusted already"), "{seen}");
+    assert_eq!((code, seen.contains("[y/N]")), (Some(0), false), "{seen}");
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n  - test -e more\n---\n");
+    let Some(mut terminal) = terminal(&project, "trust") else { return };
+    terminal.until("[y/N] ").press("n\n");
+}
+
+#[test]
 fn s2_whoever_is_asked_has_read_the_commands() {
     let project = with_tracked_check();
     // Where standard output goes does not matter: the question and what it is about are in one place.

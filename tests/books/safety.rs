@@ -272,7 +272,8 @@ fn s4_a_switch_off_in_mid_loop_is_told_once_and_journaled() {
     assert!(project.stop("Not yet.").told().contains("`enabled: false`"));
     project.stop("Not yet.").silent();
     assert_eq!(project.log().last().unwrap()["event"], "switched-off");
-    assert!(project.spool(&["status"]).ok().contains("switched off"));
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("Loop: live, but switched off by the settings"), "{status}");
     project.write(SETTINGS, "---\nenabled: true\n---\n");
     project.agent_works();
     project.stop("Not yet.").reason();
@@ -571,6 +572,14 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
         assert!(said.contains(words), "{words} not in {said}");
     }
     assert!(!project.state_path().exists(), "refused is unchanged");
+    // `spool doctor` does not call that a loop that works.
+    let report = by_person(&project, &["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    let is_told = |check: &serde_json::Value| {
+        let found = check["found"].as_str().unwrap_or_default();
+        check["status"] == "fail" && found.contains("came with the repository")
+    };
+    assert!(report["checks"].as_array().unwrap().iter().any(is_told), "{report}");
     // The agent cannot say it for the person, nor can a script that does not say so.
     assert!(project.spool(&["trust", "--yes"]).refused().contains("an agent's session"));
     assert!(by_person(&project, &["trust"]).refused().contains("nobody can be asked"));

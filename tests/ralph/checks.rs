@@ -30,6 +30,8 @@ fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typ
         let armed = bench.command("s1", command, arguments).run();
         let (first, second) = ("`echo settings >> ../runs`", "`echo typed >> ../runs; exit 1`");
         let contract = armed.context();
+        let log = printed(&spool(&bench, None, &["log"]));
+        assert!(log.contains("; 3 checks (`echo settings >> ../runs`, `true`"), "{log}");
         assert!(contract.find(first).unwrap() < contract.find(second).unwrap(), "{contract}");
         assert_eq!(contract.matches("This check has to pass").count(), 3, "{contract}");
         assert!(contract.contains("within 9 s: `true`"), "{contract}");

@@ -175,7 +175,7 @@ fn arming_and_cancelling_end_a_pause() {
 fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     let bench = Bench::ready();
     let error = refused(&spool(&bench, None, &["pause"]));
-    assert!(error.contains("no loop is live here"), "{error}");
+    assert!(error.contains("no loop is live here; one that is only armed begins when"), "{error}");
     bench.implement("s1", "").context();
     ralph(&bench, "s2", "\"Make it\"").context();
     let error = refused(&spool(&bench, None, &["pause"]));

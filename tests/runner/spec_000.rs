@@ -94,7 +94,10 @@ fn s3_the_checks_of_the_projects_settings_hold_in_the_runner_too() {
     plan.says("Check: test -f good (within 300 s)").says("Check: true (within 9 s)");
     plan.says("Check: test 1 (within").says("2 checks of every loop here");
     let ran = bench.ralph("--max-iterations 3").run().with_code(0);
-    ran.says("test -f good");
+    ran.says(
+        "Checks, from the settings and the command line, run when the work is said to be done:",
+    );
+    ran.says("  test -f good (within 300 s)").says("  true (within 9 s)");
     assert_eq!(bench.runs(), 2);
 }
 

@@ -33,7 +33,9 @@ use crate::runner::signals::Signals;
 use crate::runner::target::Change;
 use crate::runner::tokens::{self, Counter};
 use crate::runner::work::Tasks;
+use crate::speckit::armed;
 use crate::store::journal::Entry;
+use crate::store::loops::VerifyCommands;
 use crate::world::{self, Deadline, Stopwatch};
 use wait::{doubled, limit_pause, until};
 
@@ -64,6 +66,15 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         drive => drive?,
     };
     drive.greet(&version);
+    let checks = armed::shown(
+        &drive.options.checks,
+        "the settings and the command line",
+        &VerifyCommands::new(),
+        "",
+    );
+    if !checks.is_empty() {
+        drive.screen.tell("armed", checks.trim_end(), serde_json::json!({}));
+    }
     let pinned = pin::pin(change);
     if let Some((_, words)) = &pinned {
         drive.screen.tell("armed", words, serde_json::json!({}));

@@ -49,7 +49,7 @@ impl Client {
             permission_mode: None,
             arguments: Vec::new(),
             environment: Vec::new(),
-            limit: Duration::from_mins(2),
+            limit: Duration::from_mins(5),
         })
     }
 
@@ -105,7 +105,7 @@ impl Client {
         self
     }
 
-    /// Sets the time after which a run is killed with everything it started; two minutes without it.
+    /// Sets the time after which a run is killed with everything it started; five minutes without it.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Client {
         self.limit = limit;
