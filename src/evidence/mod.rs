@@ -1,8 +1,9 @@
-//! Evidence of work, gathered without starting a program: commits and files.
+//! Evidence of work, gathered without starting a program: commits, files, and the task list.
 
 pub(crate) mod commits;
 pub mod ignored;
 pub(crate) mod index;
 pub(crate) mod pattern;
 pub(crate) mod progress;
+pub(crate) mod task_list;
 pub mod tree;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::engine::tasks::TaskList;
+use crate::evidence::task_list;
 use crate::exec::Program;
-use crate::store::read;
 
 /// How long one program may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -57,11 +57,9 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
 
 /// Returns the task list of the project.
 pub fn task_list(tasks: &Path) -> Result<(Vec<u8>, TaskList)> {
-    let text = read::read(tasks, MOST as u64)
-        .map_err(|problem| anyhow!("cannot read `{}`: {problem}", tasks.display()))?
-        .bytes;
-    let list = TaskList::parse(&text);
-    Ok((text, list))
+    let file = task_list::read(tasks.parent().unwrap_or(tasks))
+        .map_err(|problem| anyhow!("cannot read `{}`: {problem}", tasks.display()))?;
+    Ok((file.bytes, file.list))
 }
 
 /// Puts the project under git with all its files in one commit. Without git a demo is the same; it only has no history.

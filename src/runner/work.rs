@@ -7,14 +7,10 @@ use std::time::Duration;
 use super::target::Change;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Tampered, Work, hash_of};
-use crate::store::read::{Problem, read};
-use crate::store::settled::read_settled;
+use crate::evidence::task_list::{self, TaskFile};
+use crate::store::read::Problem;
 use crate::world::Deadline;
 
-/// The name of a task list.
-const TASKS: &str = "tasks.md";
-/// The most that is read of a task list, in bytes.
-const MOST: u64 = 4 << 20;
 /// How long to wait for somebody who is writing it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -43,10 +39,9 @@ pub struct Looked {
     pub problem: Option<String>,
 }
 
-/// Returns the task list in a file as it is now, `None` where it cannot be read: it is missing, no
-/// regular file, or larger than 4 MiB.
+/// Returns the task list in a file as it is now, `None` where it cannot be read.
 pub fn list_at(path: &Path) -> Option<TaskList> {
-    read(path, MOST).ok().map(|content| TaskList::parse(&content.bytes))
+    task_list::read(path.parent()?).ok().map(|file| file.list)
 }
 
 impl Tasks {
@@ -61,12 +56,12 @@ impl Tasks {
     pub fn look(&mut self) -> Looked {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let deadline = Deadline::after(PATIENCE);
-        let mut found = read_settled(folder, TASKS, MOST, deadline, |_| true);
+        let mut found = task_list::read_settled(folder, deadline);
         if let (Err(Problem::Missing), Some(archived)) = (&found, self.archived()) {
-            found = read_settled(&archived, TASKS, MOST, deadline, |_| true);
+            found = task_list::read_settled(&archived, deadline);
         }
-        let bytes = match found {
-            Ok(content) => content.bytes,
+        let file = match found {
+            Ok(file) => file,
             // A list that is gone is not done.
             Err(Problem::Missing) => {
                 self.hash = 0;
@@ -81,7 +76,7 @@ impl Tasks {
                 return Looked { work, problem: Some(problem), ..Looked::default() };
             }
         };
-        let list = TaskList::parse(&bytes);
+        let TaskFile { list, .. } = &file;
         let done = |id: &&String| list.find(id).is_some_and(|task| task.done);
         let looked = Looked {
             work: Work::List {
@@ -94,7 +89,7 @@ impl Tasks {
             problem: None,
         };
         self.open = list.open_by_text();
-        self.hash = hash_of(&bytes);
+        self.hash = file.hash();
         looked
     }
 
@@ -125,6 +120,7 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::task_list::TASKS;
     use std::fs;
 
     fn list(text: &str) -> (tempfile::TempDir, Tasks) {

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::STATE;
 use super::armed;
 use super::observe::Desk;
 use super::project::{Feature, Lost, Project, printable};
 use super::settings::Settings;
 use super::state::{NoState, State};
-use super::{MOST_TASKS, STATE, TASKS};
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::commits;
+use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{
@@ -267,13 +268,12 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
 fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
-    let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
+    let TaskFile { list: tasks, bytes } = task_list::read(&feature.folder).map_err(|problem| {
         Refusal(format!(
             "feature `{}` has no task list to work through: `{shown}`: {problem}.\nMake one with spec-kit's tasks command first.",
             feature.name
         ))
     })?;
-    let tasks = TaskList::parse(&content.bytes);
     if tasks.tasks.is_empty() {
         return Err(Refusal(format!(
             "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`.\nMake the list with spec-kit's tasks command first."
@@ -285,7 +285,7 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
             tasks.tasks.len()
         )));
     }
-    Ok((tasks, content.bytes))
+    Ok((tasks, bytes))
 }
 
 /// What is armed for a feature, as it is kept outside of the project.

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use super::TASKS;
 use super::arm::Refusal;
 use super::project::{Feature, Project};
 use super::settings::{SETTINGS, Settings, come_with_the_repository};
 use super::state::State;
 use crate::engine::{Check, TerminalReason, Verdict};
+use crate::evidence::task_list::TASKS;
 use crate::store::loops::{Assignment, Claim, RALPH, Record, VerifyCommands, is_session_id};
 use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, Pins, Standing, Whose};
 use crate::store::trust;

@@ -14,10 +14,11 @@ use super::armed;
 use super::ending::end_loop;
 use super::project::{Feature, Project, printable};
 use super::state::{NoState, State};
-use super::{MOST_TASKS, PROGRESS, STATE, TASKS};
+use super::{PROGRESS, STATE};
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
+use crate::evidence::task_list::{self, TASKS};
 use crate::store::closing::Telling;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
@@ -496,14 +497,14 @@ pub fn over(project: &Project, feature: &Feature) -> Option<String> {
 
 /// Returns the task list of a feature and its bytes.
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), NotKept> {
-    let content = read::read_in(&feature.folder, TASKS, MOST_TASKS).map_err(|problem| {
+    let file = task_list::read(&feature.folder).map_err(|problem| {
         let path = feature.folder.join(TASKS);
         NotKept(format!(
             "`{}` cannot be read: {problem}\nmake the task list first, or repair it",
             path.display()
         ))
     })?;
-    Ok((TaskList::parse(&content.bytes), content.bytes))
+    Ok((file.list, file.bytes))
 }
 
 fn unwritable(path: &std::path::Path, error: &io::Error) -> NotKept {

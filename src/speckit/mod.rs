@@ -15,13 +15,9 @@ pub(crate) mod words;
 
 /// The line that claims completion (spec 003).
 pub const SIGNAL: &str = "ALL_TASKS_COMPLETE";
-/// The name of a feature's task list.
-pub const TASKS: &str = "tasks.md";
 /// The name of a feature's state file (spec 003, FR-2).
 pub const STATE: &str = ".speckit-state.json";
 /// The name of a feature's progress notes; nothing here ever removes it (spec 003, AC-4.2).
 pub const PROGRESS: &str = ".progress.md";
 /// The most that is read of a state file, in bytes.
 pub const MOST_STATE: u64 = 1 << 20;
-/// The most that is read of a task list, in bytes.
-pub const MOST_TASKS: u64 = 8 << 20;

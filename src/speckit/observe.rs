@@ -8,7 +8,7 @@ use super::armed;
 use super::cancel::ends;
 use super::project::{Feature, Project};
 use super::state::{NoState, State};
-use super::{MOST_TASKS, SIGNAL, STATE, TASKS};
+use super::{SIGNAL, STATE};
 use crate::claude::input::Event;
 use crate::claude::transcript::lag::{TurnEnd, wait_while};
 use crate::claude::transcript::{Calls, Tail};
@@ -19,10 +19,11 @@ use crate::engine::{
     Waiting, Work, hash_of, is_last_idle_stop,
 };
 use crate::evidence::commits;
+use crate::evidence::task_list::{self, TASKS};
 use crate::store::loops::{OpenTasks, Record};
 use crate::store::pins::{Limits, Standing};
-use crate::store::read::{self, Content, Problem};
-use crate::store::settled::{PATIENCE, read_settled};
+use crate::store::read::Problem;
+use crate::store::settled::PATIENCE;
 use crate::world::{self, Deadline};
 
 /// The files of a feature as they stand now.
@@ -152,17 +153,16 @@ impl Desk {
 
     fn read_tasks(&mut self, deadline: Deadline) {
         let folder = &self.feature.folder;
-        let parsed = |it: Content| (hash_of(&it.bytes), TaskList::parse(&it.bytes));
-        let mut found = read::read_in(folder, TASKS, MOST_TASKS).map(parsed);
+        let mut found = task_list::read(folder);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
-        if found.as_ref().is_ok_and(|(_, list)| all_done(list)) {
-            found = read_settled(folder, TASKS, MOST_TASKS, deadline, |_| true).map(parsed);
+        if found.as_ref().is_ok_and(|file| all_done(&file.list)) {
+            found = task_list::read_settled(folder, deadline);
         }
         match found {
-            Ok((hash, list)) => {
-                self.tasks_hash = hash;
-                self.tasks = Some(list);
+            Ok(file) => {
+                self.tasks_hash = file.hash();
+                self.tasks = Some(file.list);
             }
             Err(Problem::Missing) => {}
             Err(Problem::Refused(why))

@@ -4,11 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::TASKS;
 use super::arm::new_record;
 use super::armed;
 use crate::engine::{Contract, TerminalReason};
 use crate::evidence::commits;
+use crate::evidence::task_list::TASKS;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, RALPH, Record, SPECKIT, put_aside};
 use crate::store::pins::{Pin, Standing};

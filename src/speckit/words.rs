@@ -8,8 +8,9 @@ use std::fmt::Write;
 
 use super::observe::{Desk, Place};
 use super::project::printable;
-use super::{PROGRESS, SIGNAL, STATE, TASKS};
+use super::{PROGRESS, SIGNAL, STATE};
 use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
+use crate::evidence::task_list::TASKS;
 use crate::store::loops::Record;
 use crate::text::{self, grouped};
 

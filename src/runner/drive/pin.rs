@@ -1,11 +1,11 @@
 //! What a person who starts `spool ralph` arms: the Verify commands that `spool task` may run for its agents.
 
-use crate::engine::tasks::{Task, TaskList};
+use crate::engine::tasks::Task;
+use crate::evidence::task_list::{self, TASKS};
 use crate::runner::target::Change;
-use crate::speckit::{MOST_TASKS, TASKS, armed};
+use crate::speckit::armed;
 use crate::store::loops::VerifyCommands;
 use crate::store::pins::{BY_RUNNER, Pin, Pins, Whose};
-use crate::store::read;
 use crate::world;
 
 /// The pin of a run; dropped, it is taken away.
@@ -17,10 +17,9 @@ pub(super) struct RunPin<'a> {
 /// Pins the Verify commands of a change's list and returns the lines that show them, or that they cannot be
 /// kept; `None` for a change that has none.
 pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
-    let content = read::read_in(&change.folder, TASKS, MOST_TASKS).ok()?;
-    let command = |task: &Task| Some((task.id.clone(), task.verify_command(&content.bytes)?));
-    let commands: VerifyCommands =
-        TaskList::parse(&content.bytes).tasks.iter().filter_map(command).collect();
+    let file = task_list::read(&change.folder).ok()?;
+    let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
+    let commands: VerifyCommands = file.list.tasks.iter().filter_map(command).collect();
     if commands.is_empty() {
         return None;
     }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::engine::tasks::TaskList;
+use crate::evidence::task_list;
 use crate::runner::target::{Change, Kind};
 use crate::store::read::{self, Problem};
 use crate::text;
 
-/// The most that is read of a document, in bytes.
-const MOST: u64 = 4 << 20;
+/// The most that is read of a document, in bytes: the task list is one.
+const MOST: u64 = task_list::MOST;
 /// The most of the proposal that is quoted, in bytes.
 const PROPOSAL: usize = 32 << 10;
 /// The most of every other document that is quoted whole, in bytes.

@@ -8,18 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::engine::tasks::TaskList;
-use crate::speckit::TASKS;
+use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::speckit::project::{is_feature_name, printable};
-use crate::store::read::{self, Problem};
+use crate::store::read;
 use place::Place;
 use shelf::Listing;
 
 pub use names::{distance, meant, one_of};
 pub use place::worktree_around;
 
-/// The most that is read of a task list, in bytes.
-const MOST_TASKS: u64 = 4 << 20;
 /// The most names in one message.
 const NAMES: usize = 20;
 
@@ -63,19 +60,15 @@ impl Change {
     /// Returns the task list: the change's own, or the one at the root of the work tree (spec 001);
     /// `None` where there is neither. A link out of its folder is no list.
     pub fn tasks(&self) -> Option<PathBuf> {
-        let is_there = |folder: &&PathBuf| {
-            let content = read::read_in(folder, TASKS, MOST_TASKS);
-            !matches!(content, Err(Problem::Missing | Problem::Outside | Problem::NotAFile(_)))
-        };
-        [&self.folder, &self.worktree].into_iter().find(is_there).map(|it| it.join(TASKS))
+        let mut folders = [&self.folder, &self.worktree].into_iter();
+        folders.find(|folder| task_list::is_in(folder)).map(|it| it.join(TASKS))
     }
 
     /// Returns a line for a person who has to choose: the id, and how many tasks are done.
     pub fn label(&self) -> String {
-        let Ok(content) = read::read_in(&self.folder, TASKS, MOST_TASKS) else {
+        let Ok(TaskFile { list, .. }) = task_list::read(&self.folder) else {
             return self.id.clone();
         };
-        let list = TaskList::parse(&content.bytes);
         format!("{} ({} of {} tasks done)", self.id, list.done(), list.tasks.len())
     }
 

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 
 use super::place::Place;
 use super::{Change, Kind, names};
-use crate::speckit::TASKS;
+use crate::evidence::task_list::TASKS;
 use crate::speckit::project::{Project, is_feature_name};
 use crate::store::read::{self, Problem};
 
