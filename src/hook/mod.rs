@@ -22,8 +22,10 @@ const MOST: usize = 16 << 20;
 /// How long a caller has to hand over the whole event; on a busy machine a client may start the hook long
 /// before it gets to writing.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// The same for a stop in a project with loops, where nothing but the event tells whose stop it is.
-const LONG_PATIENCE: Duration = Duration::from_secs(30);
+/// How much more it has for a stop in a project with loops, where nothing but the event tells whose stop it is.
+const MORE_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a stop with such an event waits for others.
+const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
 /// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
 const ALL_PATIENCE: Duration = Duration::from_secs(2);
@@ -61,10 +63,10 @@ fn answer_to_caller(caller: &mut Caller, deadline: Deadline) -> Answer {
     if !stop::may_be_in_a_loop(&stop) {
         return Answer::silent().log(LATE);
     }
-    match caller.event(LONG_PATIENCE) {
-        Handed::Event(event) => answer_by(&event, Deadline::after(ALL_PATIENCE)),
+    match caller.event(MORE_PATIENCE) {
+        Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => Answer::silent(),
-        Handed::Late => Answer::silent().log(LATE),
+        Handed::Late => stop::unheard(&stop).log(LATE),
     }
 }
 

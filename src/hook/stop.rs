@@ -106,6 +106,34 @@ pub fn may_be_in_a_loop(event: &Event) -> bool {
     project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
 }
 
+/// Returns the answer to a stop of which nobody knows whose it is: it is allowed, and told where a loop lives
+/// that it may have ended the turn of.
+pub fn unheard(event: &Event) -> Answer {
+    let Some(project) = project(event) else { return Answer::silent() };
+    let loops = Loops::of(&project.root);
+    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+    let live: Vec<Record> = records.filter(|record| record.ledger.is_live()).collect();
+    if live.is_empty() {
+        return Answer::silent();
+    }
+    let words = "a stop in this project was allowed unseen: Claude Code did not hand over its event in time";
+    for record in live {
+        let entry = Entry {
+            at: world::now(),
+            event: "unseen-stop".to_owned(),
+            about: record.about.clone(),
+            iteration: record.ledger.iterations,
+            words: words.to_owned(),
+            ..Entry::default()
+        };
+        // What cannot be noted is told all the same.
+        let _ = loops.note(&record.session, &entry);
+    }
+    Answer::tell(&format!(
+        "Ralph-speckit: {words}. A loop of this session stays armed: type anything to continue it."
+    ))
+}
+
 fn knows(project: &Project, session: &str) -> bool {
     is_session_id(session) && Loops::of(&project.root).knows(session)
 }

@@ -188,7 +188,7 @@ pub struct Call {
 }
 
 impl Workshop {
-    /// Assembles a plugin whose hook gets the event of a stop seconds after it was started.
+    /// Assembles a plugin whose hook gets the event of a stop a second after it was started.
     pub fn plugin_with_late_stops(&self) -> PathBuf {
         let folder = self.project.path().join("plugins/speckit");
         assemble(&folder, &programs()).expect("a plugin");
@@ -196,7 +196,7 @@ impl Workshop {
         fs::rename(&hook, folder.join("bin/real-hook")).expect("the real hook");
         let script = r#"real=$CLAUDE_PLUGIN_ROOT/bin/real-hook
 test "$1" = Stop || exec "$real" "$@"
-{ sleep 2.5; cat; } | "$real" "$@""#;
+{ sleep 1; cat; } | "$real" "$@""#;
         self.project.program("plugins/speckit/bin/ralph-hook", script);
         folder
     }

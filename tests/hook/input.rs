@@ -111,9 +111,15 @@ fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
     // An older client names no session: its event is waited for.
     bench.transcript("s1").tool("Edit");
     let stop = bench.stop("s1").late_by(Duration::from_millis(2_100)).named_stop();
-    let stop = stop.variable("CLAUDE_PROJECT_DIR", root).start().with_checks().finish();
+    let stop = stop.variable("CLAUDE_PROJECT_DIR", root).run();
     assert!(stop.is_block(), "{stop}");
     assert_eq!(bench.verdicts("s1"), ["continue", "continue", "continue"]);
+    // One that never comes is allowed within the 3 s, told, and noted where a loop lives.
+    let stop = bench.stop("s1").with_bytes("").left_open().named_stop();
+    let stop = stop.variable("CLAUDE_PROJECT_DIR", root).run();
+    assert!(stop.told().contains("a stop in this project was allowed unseen"), "{stop}");
+    assert_eq!(bench.journal("s1").last().unwrap()["event"], "unseen-stop");
+    assert!(bench.record("s1").ledger.is_live());
     // A session that has no loop is none of ours, and a caller that said all it had to say is not late.
     let other = bench.stop("s2").with_bytes("").left_open().named_stop();
     let other = other.variable("CLAUDE_CODE_SESSION_ID", "s2");
