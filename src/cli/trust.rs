@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::person::{can_be_asked, confirm, in_agents_session};
 use super::{Where, own_session};
 use crate::runner::options::file::{self, PROJECT_FILE};
-use crate::runner::options::{self, Settings as Options};
+use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
 use crate::speckit::armed::indented;
 use crate::speckit::project::Project;
@@ -151,6 +151,6 @@ fn files(roots: &[PathBuf]) -> Result<Vec<File>> {
 }
 
 fn of_runner(root: &Path) -> Result<Vec<String>> {
-    let user = file::user_file().map_or_else(|| Ok(Vec::new()), |path| file::of_user(&path))?;
-    Ok(options::needs_trust(&Options::of(vec![file::of_project(root)?, user])))
+    let (project, person) = (file::of_project(root)?, file::of_person()?);
+    Ok(options::needs_trust(&Layers { project, person, ..Layers::default() }))
 }

@@ -10,7 +10,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
 
-use crate::runner::options::{Setting, Settings};
+use crate::runner::options::Settings;
 use crate::runner::target::{self, Change, Found, Wanted};
 use crate::speckit::project::printable;
 use crate::style::SHOW_CURSOR;
@@ -39,13 +39,15 @@ impl std::error::Error for GaveUp {}
 
 /// Returns the change that is meant; an error names the candidates, and `--change` where nobody can be asked.
 pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
-    let named = |name| settings.get(name).map(Setting::value);
-    let wanted = Wanted { change: named("change"), module: named("module") };
+    let wanted = Wanted {
+        change: settings.change.as_ref().map(|it| it.value.as_str()),
+        module: settings.module.as_ref().map(|it| it.value.as_str()),
+    };
     let mut candidates = match target::find(start, &wanted)? {
         Found::One(change) => return Ok(change),
         Found::Several(candidates) => candidates,
     };
-    if settings.is_on("no-interactive")? || !is_attended() {
+    if settings.no_interactive.as_ref().is_some_and(|it| it.value) || !is_attended() {
         let mut list: Vec<String> = candidates.iter().take(LISTED).map(Change::label).collect();
         if candidates.len() > LISTED {
             list.push(format!("… and {} more", candidates.len() - LISTED));

@@ -17,7 +17,7 @@ use crate::runner::ends;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Options, ProjectChecks, Settings, Trusted, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, Trusted, resolve,
 };
 use crate::runner::report::{Report, live, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
@@ -38,7 +38,7 @@ enum Job {
     /// Run the demo on a throw-away project.
     Demo(Box<Options>),
     /// Say what a run would do.
-    Plan(Option<Change>, Box<Options>, Settings),
+    Plan(Option<Change>, Box<Options>, Box<Layers>),
     /// Show where a loop stands.
     Status(PathBuf, String, Box<Options>),
     /// Add words to the prompts of a loop.
@@ -62,7 +62,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         }
     };
     match job {
-        Job::Plan(change, options, settings) => plan::print(change.as_ref(), &options, &settings),
+        Job::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
         Job::Run(change, options) => drive::run(&change, &options),
         Job::Demo(options) => play(&options),
         Job::Status(root, change, options) => status(&root, &change, options.form),
@@ -123,48 +123,42 @@ fn play(options: &Options) -> Result<ExitCode> {
 
 fn job(args: &RalphArgs) -> Result<Job> {
     let start = args.place.start()?;
-    let typed = args.settings.typed();
-    if typed.iter().any(|setting| setting.key.name == "harness" && setting.value() == "demo") {
-        return demo(args, Settings::of(vec![typed]), &start);
+    let typed = args.settings.clone();
+    if typed.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
+        return demo(args, Layers { typed, ..Layers::default() }, &start);
     }
     let root = target::root_around(&start)?;
-    let user = match file::user_file() {
-        Some(path) => file::of_user(&path)?,
-        None => Vec::new(),
-    };
-    let settings = Settings::of(vec![typed, file::of_project(&root)?, user]);
+    let (project, person) = (file::of_project(&root)?, file::of_person()?);
     let beside = args.status || args.add_context.is_some() || args.clear_context;
     // Who only looks at a loop or tells it something runs no check.
     let of_every_loop = if beside { ProjectChecks::default() } else { of_every_loop(&root)? };
-    let settings = settings.with_checks_of_every_loop(of_every_loop);
+    let mut layers = Layers { typed, project, person, of_every_loop, ..Layers::default() };
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
     let task = if beside {
         Some(String::new())
     } else {
-        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
+        options::task(args.prompt.as_deref(), &layers.merged(), &here, Some(&root))?
     };
     let Some(task) = task else {
         bail!(
             "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
         );
     };
-    let settings = if beside {
-        settings
-    } else {
+    if !beside {
         let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
-        options::only_what_is_trusted(settings, &root, trusted)?
-    };
-    let mut options = Box::new(resolve(&settings, task, &start)?);
-    for setting in &settings.left_out {
-        let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
-        errln!(
-            "{warn}warning{reset}: {} does not count: `{}` is looser than what holds without it, and this project is not trusted\nrun `spool trust`, or use --trust-project, where you want it",
-            setting.named(),
-            text::line(setting.value())
-        );
+        layers = options::only_what_is_trusted(layers, &root, trusted)?;
     }
-    if args.status && settings.get("change").is_none() {
+    let mut options = Box::new(resolve(&layers, task, &start)?);
+    for setting in &layers.left_out {
+        warn(&format!(
+            "{} does not count: `{}` is looser than what holds without it, and this project is not trusted\nrun `spool trust`, or use --trust-project, where you want it",
+            setting.named(),
+            text::line(&setting.values.join(", "))
+        ));
+    }
+    let settings = layers.merged();
+    if args.status && settings.change.is_none() {
         let Some(change) = meant(&root)? else {
             bail!(
                 "no loop of `spool ralph` has run in `{}`\nstart one: spool ralph \"Build it\" --change ID",
@@ -173,7 +167,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
         };
         return Ok(Job::Status(root, change, options));
     }
-    let only = if beside && settings.get("change").is_none() && settings.get("module").is_none() {
+    let only = if beside && settings.change.is_none() && settings.module.is_none() {
         the_loop_that_runs(&root)?
     } else {
         None
@@ -197,7 +191,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
     options::refuse_what_a_command_cannot_do(&settings, &options)?;
     options.done = Some(done(&change, &options)?);
     if args.dry_run {
-        return Ok(Job::Plan(Some(change), options, settings));
+        return Ok(Job::Plan(Some(change), options, Box::new(layers)));
     }
     Ok(Job::Run(change, options))
 }
@@ -223,19 +217,24 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
-fn demo(args: &RalphArgs, settings: Settings, start: &Path) -> Result<Job> {
-    let stray = ["change", "module", "harness-command"].iter().find_map(|name| settings.get(name));
-    if let Some(stray) = stray {
+fn demo(args: &RalphArgs, layers: Layers, start: &Path) -> Result<Job> {
+    let made = layers.typed.made();
+    let names = ["change", "module", "harness-command"];
+    if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
         bail!("{} means nothing to the demo: it plays on a throw-away project", stray.named());
     }
     if args.status || args.add_context.is_some() || args.clear_context {
         bail!("the demo leaves no loop to ask for\nname the harness only where a loop is started");
     }
-    let task = options::task(args.prompt.as_deref(), &settings, start, None)?;
+    let task = options::task(args.prompt.as_deref(), &layers.typed, start, None)?;
     let task = task.unwrap_or_else(|| DEMO.to_owned());
-    let options = Box::new(resolve(&settings, task, start)?);
+    let options = Box::new(resolve(&layers, task, start)?);
     debug_assert_eq!(options.harness, HarnessChoice::Demo);
-    Ok(if args.dry_run { Job::Plan(None, options, settings) } else { Job::Demo(options) })
+    Ok(if args.dry_run { Job::Plan(None, options, Box::new(layers)) } else { Job::Demo(options) })
+}
+
+fn warn(words: &str) {
+    errln!("{}warning{}: {words}", style::WARN.render(), style::WARN.render_reset());
 }
 
 /// What counts as done where it was not said (spec 001), with a warning where nothing but words can.
@@ -251,8 +250,7 @@ fn done(change: &Change, options: &Options) -> Result<DoneCriteria> {
         None if has_list => Ok(DoneCriteria::Tasks),
         None => {
             // Spec 001 asks for it whatever is shown besides.
-            let (warn, reset) = (style::WARN.render(), style::WARN.render_reset());
-            errln!("{warn}warning{reset}: {NO_TASKS}");
+            warn(NO_TASKS);
             Ok(DoneCriteria::Manual)
         }
     }

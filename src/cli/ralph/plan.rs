@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::runner::books::state_folder;
 use crate::runner::harness::{Approval, Input, Launch, Order, harness};
 use crate::runner::options::{
-    Commits, DoneCriteria, HarnessChoice, Options, Sessions, Settings, time_in_words,
+    Commits, DoneCriteria, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
 };
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::target::Change;
@@ -18,7 +18,7 @@ use crate::speckit::settings::SETTINGS;
 use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.
-pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) -> Result<ExitCode> {
+pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
     let mut text = String::from("Nothing is started (--dry-run).\n");
     let first = change.map(|change| first_prompt(change, options)).transpose()?;
     match change {
@@ -28,7 +28,7 @@ pub fn print(change: Option<&Change>, options: &Options, settings: &Settings) ->
     agent(&mut text, change, options, first.as_deref())?;
     criteria(&mut text, change, options);
     limits(&mut text, options);
-    sources(&mut text, settings);
+    sources(&mut text, layers);
     if let Some(prompt) = first {
         let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
     }
@@ -168,22 +168,23 @@ fn limits(text: &mut String, options: &Options) {
     }
 }
 
-fn sources(text: &mut String, settings: &Settings) {
+fn sources(text: &mut String, layers: &Layers) {
     text.push_str("\nSettings:\n");
-    let effective = settings.effective();
-    let of_every_loop = settings.of_every_loop.checks.len();
+    let made = layers.merged().made();
+    let of_every_loop = layers.of_every_loop.checks.len();
     if of_every_loop > 0 {
         let s = if of_every_loop == 1 { "" } else { "s" };
         let _ = writeln!(text, "  {of_every_loop} check{s} of every loop here ({SETTINGS})");
-    } else if effective.is_empty() {
+    } else if made.is_empty() {
         text.push_str("  none: all as it is by default\n");
     }
-    for setting in effective {
-        let name = setting.key.name;
-        let _ = writeln!(text, "  {name} = {} ({})", setting.values.join(", "), setting.origin);
+    let line = |setting: &Setting| {
+        format!("{} = {} ({})\n", setting.name, setting.values.join(", "), setting.origin)
+    };
+    for setting in &made {
+        let _ = write!(text, "  {}", line(setting));
     }
-    for setting in &settings.left_out {
-        let (name, origin) = (setting.key.name, &setting.origin);
-        let _ = writeln!(text, "  does not count: {name} = {} ({origin})", setting.value());
+    for setting in &layers.left_out {
+        let _ = write!(text, "  does not count: {}", line(setting));
     }
 }

@@ -1,9 +1,8 @@
 //! What a loop is asked for: every default, every flag, every setting, in one place.
 
 pub(crate) mod file;
-pub(crate) mod keys;
 mod resolve;
-mod setting;
+mod settings;
 mod task;
 mod trust;
 mod value;
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
 pub use resolve::{Defaults, refuse_what_a_command_cannot_do, resolve};
-pub use setting::{Origin, ProjectChecks, Setting, Settings};
+pub use settings::{CHANGE, Layers, ProjectChecks, Setting, Settings};
 pub use task::task;
 pub use trust::{Trusted, needs_trust, only_what_is_trusted};
 pub use value::time_in_words;

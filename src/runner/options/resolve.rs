@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::super::harness::program;
 use super::super::tokens::USAGE;
-use super::setting::{Origin, Setting, Settings};
+use super::settings::{Layers, Origin, Set, Setting, Settings};
+use super::value::{Number, Run, Time};
 use super::{
-    Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown, value,
+    Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown,
 };
 use crate::engine::{Check, Guardrails, PromiseMatch};
-use crate::speckit::project::printable;
 use crate::speckit::settings::with_more;
 use crate::world;
 
@@ -26,13 +26,13 @@ impl Defaults {
     /// Where it has to stand: nobody watches, and a sentence about the promise is not the promise.
     pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
-    pub const MAX_ITERATIONS: u64 = 50;
-    /// Seconds that a check may take.
-    pub const CHECK_TIMEOUT: u64 = 300;
+    pub const MAX_ITERATIONS: u32 = 50;
+    /// The longest that a check may take.
+    pub const CHECK_TIMEOUT: Duration = Duration::from_mins(5);
     /// Failed runs of the agent program in a row.
-    pub const MAX_FAILURES: u64 = 12;
+    pub const MAX_FAILURES: u32 = 12;
     /// The same from the first run on, as long as nothing has answered: then something is set up wrongly.
-    pub const MAX_UNANSWERED: u64 = 3;
+    pub const MAX_UNANSWERED: u32 = 3;
     /// The longest that an iteration may take.
     pub const ITERATION_TIMEOUT: Duration = Duration::from_hours(1);
     /// Time between asking and killing.
@@ -41,8 +41,8 @@ impl Defaults {
     pub const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
     /// Returns how many iterations in a row may change nothing: as many as everywhere.
-    pub fn no_progress() -> u64 {
-        Guardrails::default().max_unchanged.into()
+    pub fn no_progress() -> u32 {
+        Guardrails::default().max_unchanged
     }
 }
 
@@ -50,70 +50,72 @@ impl Defaults {
 const LONGEST_CHECK: Duration = Duration::from_hours(24);
 /// The longest that an agent program may have for its end.
 const LONGEST_GRACE: Duration = Duration::from_mins(10);
-/// Seconds of a plain number in most times.
-const MINUTES: u64 = 60;
-/// Seconds of a plain number in short times.
-const SECONDS: u64 = 1;
-
 /// Returns the options that settings come to; an error names the setting that is wrong and its place.
-pub fn resolve(settings: &Settings, task: String, start: &Path) -> Result<Options> {
-    let max_iterations = settings.number("max-iterations", 0, Defaults::MAX_ITERATIONS)? as u32;
-    let min_iterations = settings.number("min-iterations", 0, 0)? as u32;
+pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
+    let settings = layers.merged();
+    let checks = checks(&settings, &layers.of_every_loop.checks)?;
+    let harness = harness(&settings)?;
+    let shown = shown(&settings)?;
+    let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
+    let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
+    let min_iterations = number(settings.min_iterations, 0);
     if max_iterations > 0 && min_iterations > max_iterations {
         bail!(
             "`min-iterations` ({min_iterations}) is more than `max-iterations` ({max_iterations})"
         );
     }
-    let checks = checks(settings)?;
-    let done = settings.text("done", |text| value::one_of(text, &DONE))?;
+    let done = settings.done.map(|it| it.value);
     if done == Some(DoneCriteria::Check) && checks.is_empty() {
         bail!(
             "`done` is `check`, but there is no check\nname a command that has to pass with --check"
         );
     }
-    let limit = |name, default| -> Result<Option<Duration>> {
-        let time = settings.time(name, MINUTES)?.or(default);
-        Ok(time.filter(|time| !time.is_zero()))
+    let limit = |set: Option<Set<Time<60>>>, default: Option<Duration>| {
+        set.map(|it| it.value.0).or(default).filter(|time| !time.is_zero())
     };
-    let grace = settings.time("grace", SECONDS)?.unwrap_or(Defaults::GRACE);
-    let retry_pause = settings.time("retry-pause", SECONDS)?.unwrap_or(Defaults::RETRY_PAUSE);
+    let grace = settings.grace.map_or(Defaults::GRACE, |it| it.value.0);
     if grace > LONGEST_GRACE {
         bail!("`grace` is ten minutes at most");
     }
-    let promise = settings.text("completion-promise", value::promise)?;
-    let promise_match =
-        settings.text("promise-match", |text| value::one_of(text, &PROMISE_MATCH))?;
-    let token_budget = settings.number_up_to("token-budget", 0, i64::MAX as u64, 0)?;
+    let is_on = |set: Option<Set<bool>>| set.is_some_and(|it| it.value);
+    let failures = settings.max_failures.map(|it| (it.value.0 as u32, it.origin));
+    // Whoever names a number means it for the first runs, too, but a project's file does not raise it.
+    let max_unanswered = match &failures {
+        None => Defaults::MAX_UNANSWERED,
+        Some((number, Origin::Project(..))) => Defaults::MAX_UNANSWERED.min(*number),
+        Some((number, _)) => *number,
+    };
+    let promise = settings.completion_promise.map(|it| it.value.0);
     Ok(Options {
         task,
-        harness: harness(settings)?,
-        model: settings.text("model", value::model)?,
+        harness,
+        model: settings.model.map(|it| it.value.0),
         promise: promise.unwrap_or_else(|| Defaults::PROMISE.to_owned()),
-        promise_match: promise_match.unwrap_or(Defaults::PROMISE_MATCH),
+        promise_match: settings.promise_match.map_or(Defaults::PROMISE_MATCH, |it| it.value),
         min_iterations,
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,
         checks,
-        stall_threshold: settings.number("stall-threshold", 0, 0)? as u32,
-        no_progress: settings.number("no-progress", 0, Defaults::no_progress())? as u32,
-        max_failures: settings.number("max-failures", 1, Defaults::MAX_FAILURES)? as u32,
-        max_unanswered: max_unanswered(settings)? as u32,
-        iteration_timeout: limit("iteration-timeout", Some(Defaults::ITERATION_TIMEOUT))?,
-        idle_timeout: limit("idle-timeout", None)?,
-        max_runtime: limit("max-runtime", None)?,
-        token_budget: (token_budget > 0).then_some(token_budget),
+        stall_threshold: number(settings.stall_threshold, 0),
+        no_progress: number(settings.no_progress, Defaults::no_progress()),
+        max_failures: failures.map_or(Defaults::MAX_FAILURES, |(number, _)| number),
+        max_unanswered,
+        iteration_timeout: limit(settings.iteration_timeout, Some(Defaults::ITERATION_TIMEOUT)),
+        idle_timeout: limit(settings.idle_timeout, None),
+        max_runtime: limit(settings.max_runtime, None),
+        token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
         grace,
-        retry_pause,
-        allow_all: if settings.is_on("allow-all")? { Approve::All } else { Approve::Own },
-        sessions: if settings.is_on("continue-session")? {
+        retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
+        allow_all: if is_on(settings.allow_all) { Approve::All } else { Approve::Own },
+        sessions: if is_on(settings.continue_session) {
             Sessions::Continued
         } else {
             Sessions::Fresh
         },
-        doubted: if settings.is_on("strict")? { Doubted::Fails } else { Doubted::Told },
-        commits: if settings.is_on("commit")? { Commits::EachIteration } else { Commits::Never },
-        shown: shown(settings)?,
-        form: if settings.is_on("json")? { Form::Json } else { Form::Words },
+        doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
+        commits: if is_on(settings.commit) { Commits::EachIteration } else { Commits::Never },
+        shown,
+        form: if is_on(settings.json) { Form::Json } else { Form::Words },
         start: start.to_owned(),
     })
 }
@@ -123,7 +125,9 @@ pub fn refuse_what_a_command_cannot_do(settings: &Settings, options: &Options) -
     let HarnessChoice::Command(line) = &options.harness else {
         return Ok(());
     };
-    let named = |name| settings.get(name).map(Setting::named).unwrap_or_default();
+    let made = settings.made();
+    let named =
+        |name| made.iter().find(|it| it.name == name).map(Setting::named).unwrap_or_default();
     if options.allow_all == Approve::All {
         bail!(
             "{} does nothing for a command of your own: `spool` does not know how to tell it\nput the program's own flag into the command",
@@ -157,101 +161,49 @@ fn counts_tokens() -> bool {
     program::find(Path::new(USAGE), &path).is_some()
 }
 
-const DONE: [(&str, DoneCriteria); 3] = [
-    ("tasks", DoneCriteria::Tasks),
-    ("manual", DoneCriteria::Manual),
-    ("check", DoneCriteria::Check),
-];
-const PROMISE_MATCH: [(&str, PromiseMatch); 2] =
-    [("anywhere", PromiseMatch::Anywhere), ("own-line", PromiseMatch::OwnLine)];
-
-/// The words of `--harness`.
-#[derive(Clone, Copy)]
-enum Named {
-    Claude,
-    Opencode,
-    Codex,
-    Gemini,
-    Copilot,
-    Command,
-    Demo,
-}
-
-const HARNESSES: [(&str, Named); 7] = [
-    ("claude", Named::Claude),
-    ("opencode", Named::Opencode),
-    ("codex", Named::Codex),
-    ("gemini", Named::Gemini),
-    ("copilot", Named::Copilot),
-    ("command", Named::Command),
-    ("demo", Named::Demo),
-];
-
-/// The failed runs without one answer that end the loop: whoever names a number means it for the first runs, too,
-/// but a project's file does not raise it.
-fn max_unanswered(settings: &Settings) -> Result<u64> {
-    let number = settings.number("max-failures", 1, Defaults::MAX_UNANSWERED)?;
-    let of_project =
-        settings.get("max-failures").is_some_and(|it| matches!(it.origin, Origin::Project { .. }));
-    Ok(if of_project { number.min(Defaults::MAX_UNANSWERED) } else { number })
-}
-
-/// The agent program: the strongest place that names one, or gives a command line, decides.
+/// The agent program: a name, or the command line that stands for one.
 fn harness(settings: &Settings) -> Result<HarnessChoice> {
-    let line = || settings.text("harness-command", value::command_line);
-    let Some(first) = settings.first_of(&["harness", "harness-command"]) else {
-        return Ok(HarnessChoice::Claude);
+    let line = settings.harness_command.as_ref();
+    let Some(named) = &settings.harness else {
+        return Ok(
+            line.map_or(HarnessChoice::Claude, |it| HarnessChoice::Command(it.value.0.clone()))
+        );
     };
-    if first.key.name == "harness-command" {
-        return Ok(HarnessChoice::Command(line()?.unwrap_or_default()));
-    }
-    let named = settings.text("harness", |text| value::one_of(text, &HARNESSES))?;
     // In one place both can stand only when they mean the same.
-    let beside = settings.get("harness-command").filter(|it| it.origin.is_beside(&first.origin));
-    if let (Some(beside), false) = (beside, matches!(named, Some(Named::Command))) {
-        bail!("{} means `harness` `command`, not `{}`", beside.named(), printable(first.value()));
-    }
-    Ok(match named {
-        None | Some(Named::Claude) => HarnessChoice::Claude,
-        Some(Named::Opencode) => HarnessChoice::Opencode,
-        Some(Named::Codex) => HarnessChoice::Codex,
-        Some(Named::Gemini) => HarnessChoice::Gemini,
-        Some(Named::Copilot) => HarnessChoice::Copilot,
-        Some(Named::Command) => HarnessChoice::Command(line()?.ok_or_else(|| {
-            anyhow!("{} is `command`, but no command is given\nname it with --harness-command \"PROGRAM …\"", first.named())
-        })?),
-        Some(Named::Demo) if first.origin == Origin::CommandLine => HarnessChoice::Demo,
-        Some(Named::Demo) => bail!("{} is not for every day: `demo` is given on the command line only", first.named()),
+    let beside = line.filter(|it| it.origin.is_beside(&named.origin));
+    let name = || named.origin.named("harness");
+    Ok(match (&named.value, beside) {
+        (HarnessChoice::Command(_), _) => match line {
+            Some(line) => HarnessChoice::Command(line.value.0.clone()),
+            None => bail!(
+                "{} is `command`, but no command is given\nname it with --harness-command \"PROGRAM …\"",
+                name()
+            ),
+        },
+        (_, Some(beside)) => bail!(
+            "{} means `harness` `command`, not `{}`",
+            beside.origin.named("harness-command"),
+            named.text
+        ),
+        (HarnessChoice::Demo, _) if named.origin != Origin::CommandLine => {
+            bail!("{} is not for every day: `demo` is given on the command line only", name())
+        }
+        (other, None) => other.clone(),
     })
 }
 
-fn checks(settings: &Settings) -> Result<Vec<Check>> {
-    let limit = settings.time("check-timeout", SECONDS)?;
-    let limit = limit.unwrap_or(Duration::from_secs(Defaults::CHECK_TIMEOUT));
+fn checks(settings: &Settings, of_every_loop: &[Check]) -> Result<Vec<Check>> {
+    let limit = settings.check_timeout.as_ref().map_or(Defaults::CHECK_TIMEOUT, |it| it.value.0);
     if limit < Duration::from_secs(1) || limit > LONGEST_CHECK {
         bail!("`check-timeout` is from 1 second to 24 hours");
     }
-    let of_every_loop = settings.of_every_loop.checks.clone();
-    let Some(setting) = settings.get("check") else {
-        return Ok(of_every_loop);
-    };
-    if setting.values.iter().any(|run| Check::runs_nothing(run) || run.contains('\0')) {
-        bail!("{} needs a command: this one runs nothing", setting.named());
-    }
-    let check = |run: &String| Check { run: run.clone(), limit_seconds: limit.as_secs() };
-    Ok(with_more(of_every_loop, setting.values.iter().map(check)))
+    let check = |run: &Set<Run>| Check { run: run.value.0.clone(), limit_seconds: limit.as_secs() };
+    Ok(with_more(of_every_loop.to_vec(), settings.check.iter().map(check)))
 }
 
 fn shown(settings: &Settings) -> Result<Shown> {
-    let Some(first) = settings.first_of(&["verbose", "quiet"]) else {
-        return Ok(Shown::Normal);
-    };
-    let place = &first.origin;
-    let on = |name| -> Result<bool> {
-        let here = settings.get(name).is_some_and(|it| it.origin.is_beside(place));
-        Ok(here && settings.is_on(name)?)
-    };
-    match (on("verbose")?, on("quiet")?) {
+    let is_on = |set: &Option<Set<bool>>| set.as_ref().is_some_and(|it| it.value);
+    match (is_on(&settings.verbose), is_on(&settings.quiet)) {
         (true, true) => bail!("`verbose` and `quiet` are both set"),
         (true, false) => Ok(Shown::Verbose),
         (false, true) => Ok(Shown::Quiet),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::setting::{Origin, Settings};
+use super::settings::{Origin, Settings};
 use crate::store::read;
 
 /// The longest prompt, in bytes.
@@ -33,19 +33,19 @@ pub fn task(
         }
         return Ok(Some(typed.to_owned()));
     }
-    let Some(setting) = settings.get("prompt-file") else {
+    let Some(setting) = &settings.prompt_file else {
         return Ok(None);
     };
-    let named = Path::new(setting.value());
+    let named = Path::new(&setting.value);
     let path: PathBuf = match &setting.origin {
         Origin::CommandLine => start.join(named),
-        Origin::User { path, .. } => path.parent().unwrap_or(start).join(named),
-        Origin::Project { .. } => {
+        Origin::Person(path, _) => path.parent().unwrap_or(start).join(named),
+        Origin::Project(..) => {
             let root = root.unwrap_or(start);
             let path = root.join(named);
             match path.canonicalize() {
                 Ok(real) if real.starts_with(root) => real,
-                Ok(_) => bail!("{} leads out of the project", setting.named()),
+                Ok(_) => bail!("{} leads out of the project", setting.origin.named("prompt-file")),
                 Err(_) => path,
             }
         }

@@ -6,36 +6,44 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::keys::{self, KEYS};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use super::settings::Settings;
+use super::value::{Time, Value};
 use super::*;
 
-/// Settings as they are typed.
-fn typed(settings: &[(&str, &str)]) -> Vec<Setting> {
-    let mut all: Vec<Setting> = Vec::new();
-    for (name, value) in settings {
-        let key = keys::find(name).unwrap();
-        match all.iter_mut().find(|setting| setting.key == key) {
-            Some(setting) => setting.values.push((*value).to_owned()),
-            None => all.push(Setting {
-                key,
-                values: vec![(*value).to_owned()],
-                origin: Origin::CommandLine,
-            }),
-        }
-    }
-    all
+/// The settings as flags, beside the prompt that some of them exclude.
+fn flags() -> Command {
+    Settings::augment_args(Command::new("ralph")).arg(clap::Arg::new("prompt"))
 }
 
-fn resolved(settings: &Settings) -> Result<Options, String> {
-    resolve(settings, "go".to_owned(), Path::new("/")).map_err(|error| error.to_string())
+/// Settings as they are typed, or what is wrong with them.
+fn typed(settings: &[(&str, &str)]) -> Result<Settings, String> {
+    let flag = |(name, value): &(&str, &str)| match *name {
+        "verbose" | "quiet" => format!("--{name}"),
+        _ => format!("--{name}={value}"),
+    };
+    let words = std::iter::once("ralph".to_owned()).chain(settings.iter().map(flag));
+    let matches: Result<ArgMatches, _> = flags().try_get_matches_from(words);
+    matches
+        .and_then(|matches| Settings::from_arg_matches(&matches))
+        .map_err(|error| error.to_string())
+}
+
+fn layers(settings: &[(&str, &str)]) -> Result<Layers, String> {
+    Ok(Layers { typed: typed(settings)?, ..Layers::default() })
+}
+
+fn resolved(layers: &Layers) -> Result<Options, String> {
+    resolve(layers, "go".to_owned(), Path::new("/")).map_err(|error| error.to_string())
 }
 
 fn options(settings: &[(&str, &str)]) -> Options {
-    resolved(&Settings::of(vec![typed(settings)])).unwrap()
+    resolved(&layers(settings).unwrap()).unwrap()
 }
 
 fn refused(settings: &[(&str, &str)]) -> String {
-    resolved(&Settings::of(vec![typed(settings)])).unwrap_err()
+    layers(settings).and_then(|layers| resolved(&layers)).unwrap_err()
 }
 
 /// A project with a file, and a person with another.
@@ -56,12 +64,13 @@ impl Bench {
         self.scratch.path().join("project").canonicalize().unwrap()
     }
 
-    fn settings(&self, on_the_command_line: &[(&str, &str)]) -> anyhow::Result<Settings> {
-        Ok(Settings::of(vec![
-            typed(on_the_command_line),
-            file::of_project(&self.root())?,
-            file::of_user(&self.scratch.path().join("user.toml"))?,
-        ]))
+    fn settings(&self, on_the_command_line: &[(&str, &str)]) -> anyhow::Result<Layers> {
+        Ok(Layers {
+            typed: typed(on_the_command_line).map_err(anyhow::Error::msg)?,
+            project: file::of_project(&self.root())?,
+            person: file::of_user(&self.scratch.path().join("user.toml"))?,
+            ..Layers::default()
+        })
     }
 
     fn refused(&self) -> String {
@@ -82,7 +91,7 @@ fn numbers_are_digits_only_and_eight_may_begin_with_a_nought() {
     {
         let said = refused(&[("max-iterations", wrong)]);
         assert!(
-            said.contains("`--max-iterations` needs a whole number from 0 to 1000000"),
+            said.contains("'--max-iterations <N>': needs a whole number from 0 to 1000000"),
             "{wrong}: {said}"
         );
     }
@@ -129,7 +138,7 @@ fn times_are_minutes_unless_they_say_otherwise() {
         "18446744073709551615h",
     ] {
         let said = refused(&[("iteration-timeout", wrong)]);
-        assert!(said.starts_with("`--iteration-timeout` "), "{wrong}: {said}");
+        assert!(said.contains("'--iteration-timeout <TIME>': "), "{wrong}: {said}");
     }
     assert_eq!(options(&[("grace", "3")]).grace, Duration::from_secs(3));
     assert_eq!(options(&[("grace", "0")]).grace, Duration::ZERO);
@@ -142,7 +151,7 @@ fn times_are_minutes_unless_they_say_otherwise() {
 fn a_time_in_words_reads_back() {
     for millis in [1, 999, 1_000, 61_000, 5_400_000, 86_400_000, 93_784_005] {
         let time = Duration::from_millis(millis);
-        assert_eq!(value::time(&time_in_words(time), 60), Ok(time));
+        assert_eq!(Time::<60>::parse(&time_in_words(time)), Ok(Time(time)));
     }
     assert_eq!(time_in_words(Duration::ZERO), "0s");
 }
@@ -151,7 +160,7 @@ fn a_time_in_words_reads_back() {
 fn a_promise_that_every_answer_keeps_or_none_can_is_refused() {
     for wrong in ["", " ", "\t", " DONE", "DONE ", "<promise>DONE</promise>", "a\nb", "a\u{1b}b"] {
         let said = refused(&[("completion-promise", wrong)]);
-        assert!(said.starts_with("`--completion-promise` "), "{wrong:?}: {said}");
+        assert!(said.contains("'--completion-promise <TOKEN>': "), "{wrong:?}: {said}");
     }
     assert_eq!(options(&[("completion-promise", "all done")]).promise, "all done");
 }
@@ -159,7 +168,7 @@ fn a_promise_that_every_answer_keeps_or_none_can_is_refused() {
 #[test]
 fn a_model_that_would_be_taken_for_a_flag_is_refused() {
     for wrong in ["--dangerously-skip-permissions", "-c", "", "a\nb"] {
-        assert!(refused(&[("model", wrong)]).starts_with("`--model` is"), "{wrong}");
+        assert!(refused(&[("model", wrong)]).contains("'--model <MODEL>': is"), "{wrong}");
     }
     assert_eq!(
         options(&[("model", "anthropic/claude-sonnet")]).model.unwrap(),
@@ -221,8 +230,8 @@ fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
 fn no_file_is_no_setting() {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().canonicalize().unwrap();
-    assert_eq!(file::of_project(&root).unwrap(), []);
-    assert_eq!(file::of_user(&root.join("none/ralph.toml")).unwrap(), []);
+    assert_eq!(file::of_project(&root).unwrap().made(), []);
+    assert_eq!(file::of_user(&root.join("none/ralph.toml")).unwrap().made(), []);
 }
 
 #[test]
@@ -253,13 +262,17 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         assert!(said.starts_with("`…/project/.spool/ralph.toml`, line "), "{text}: {said}");
         assert!(said.contains(words), "{text}: {said}");
     }
-    let said = Bench::new("", "max-iterations = -1\n").settings(&[]).unwrap();
-    let said = resolved(&said).unwrap_err();
-    assert!(
-        said.contains("`max-iterations` in `")
-            && said.contains("user.toml`, line 1, needs a whole number"),
-        "{said}"
-    );
+    for (text, words) in [
+        (
+            "max-iterations = -1\n",
+            "`max-iterations` needs a whole number from 0 to 1000000, not `-1`",
+        ),
+        ("check = [\"true\", \"#\"]\n", "`check` needs a command: this one runs nothing"),
+        ("harness = \"cursor\"\n", "`harness` is `claude`, `opencode`"),
+    ] {
+        let said = Bench::new("", text).refused();
+        assert!(said.contains("user.toml`, line 1: ") && said.contains(words), "{said}");
+    }
 }
 
 #[test]
@@ -336,7 +349,8 @@ fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project(
     let root = bench.root();
     let asked = |typed: Option<&str>| {
         let settings = bench.settings(&[]).unwrap();
-        task(typed, &settings, Path::new("/"), Some(&root)).map_err(|error| error.to_string())
+        task(typed, &settings.merged(), Path::new("/"), Some(&root))
+            .map_err(|error| error.to_string())
     };
     assert_eq!(asked(Some(words)).unwrap().unwrap(), words);
     assert!(asked(None).unwrap_err().contains("it does not exist"));
@@ -349,8 +363,9 @@ fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project(
     }
     let outside = Bench::new("prompt-file = \"../user.toml\"\n", "");
     let settings = outside.settings(&[]).unwrap();
-    let said =
-        task(None, &settings, Path::new("/"), Some(&outside.root())).unwrap_err().to_string();
+    let said = task(None, &settings.merged(), Path::new("/"), Some(&outside.root()))
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("leads out of the project"), "{said}");
 }
 
@@ -365,7 +380,10 @@ fn check_alone_needs_a_check_and_asks_for_no_promise() {
     assert_eq!(runs, ["cargo test", "cargo fmt --check"]);
     for idle in [" ", "#", " # cargo test", "\n#\n"] {
         let said = refused(&[("check", idle)]);
-        assert!(said.contains("`--check` needs a command: this one runs nothing"), "{said}");
+        assert!(
+            said.contains("'--check <COMMAND>': needs a command: this one runs nothing"),
+            "{said}"
+        );
     }
 }
 
@@ -394,20 +412,32 @@ fn the_sample_in_the_documents_has_every_key_and_its_default() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("ralph.toml");
     fs::write(&path, sample).unwrap();
-    let as_it_is = Settings::of(vec![file::of_user(&path).unwrap()]);
+    let as_it_is = Layers { person: file::of_user(&path).unwrap(), ..Layers::default() };
     let (sampled, default) = (resolved(&as_it_is).unwrap(), options(&[]));
     assert_eq!(format!("{sampled:?}"), format!("{default:?}"));
     let is_key = |line: &str| {
         let name = line.strip_prefix("# ").and_then(|it| it.split_once(" = "));
-        name.is_some_and(|(name, _)| keys::find(name).is_some())
+        name.is_some_and(|(name, _)| Settings::NAMES.contains(&name))
     };
     let whole: Vec<&str> =
         sample.lines().map(|line| if is_key(line) { &line[2..] } else { line }).collect();
     fs::write(&path, whole.join("\n")).unwrap();
     let all = file::of_user(&path).unwrap();
-    let mut names: Vec<&str> = all.iter().map(|setting| setting.key.name).collect();
-    let mut expected: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let mut names: Vec<&str> = all.made().iter().map(|setting| setting.name).collect();
+    let mut expected = Settings::NAMES.to_vec();
     names.sort_unstable();
     expected.sort_unstable();
     assert_eq!(names, expected);
+}
+
+#[test]
+fn every_setting_is_a_flag_and_every_flag_a_setting() {
+    let command = flags();
+    let flags = command.get_arguments().filter_map(|it| it.get_long().map(str::to_owned));
+    let mut flags: Vec<String> = flags.collect();
+    let mut names = Settings::NAMES.to_vec();
+    names.retain(|name| *name != "trusted-projects");
+    flags.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(flags, names);
 }

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::file::PROJECT_FILE;
-use super::keys::FromProject;
 use super::resolve::resolve;
-use super::setting::{Origin, ProjectChecks, Setting, Settings};
+use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Settings};
 use super::{Commits, DoneCriteria, Doubted, Options};
 use crate::engine::PromiseMatch;
 use crate::speckit::armed::indented;
@@ -36,15 +35,11 @@ const HOW: &str = "run `spool trust` when you would type that yourself, or use -
 ///
 /// A project's file comes with the repository. What it tightens is harmless; a check is a command that runs with
 /// the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
-pub fn only_what_is_trusted(
-    mut settings: Settings,
-    root: &Path,
-    trusted: Trusted,
-) -> Result<Settings> {
-    if trusted == Trusted::Now || names_project(&settings, root) {
-        return Ok(settings);
+pub fn only_what_is_trusted(mut layers: Layers, root: &Path, trusted: Trusted) -> Result<Layers> {
+    if trusted == Trusted::Now || names_project(&layers.person, root) {
+        return Ok(layers);
     }
-    let ProjectChecks { checks, foreign } = &settings.of_every_loop;
+    let ProjectChecks { checks, foreign } = &layers.of_every_loop;
     let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
     let is_known = |file: &str, commands: &[String]| {
         // What cannot be read is no trust.
@@ -58,15 +53,15 @@ pub fn only_what_is_trusted(
         );
     }
     // A value that is wrong is reported before trust is asked for.
-    resolve(&settings, String::new(), root)?;
-    for setting in bold(&settings) {
+    resolve(&layers, String::new(), root)?;
+    for setting in bold(&layers) {
         if is_known(PROJECT_FILE, &lines(&setting)) {
             continue;
         }
-        let is_none = setting.value().bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
-        let what = match (setting.key.project, setting.key.name) {
+        let is_none = !setting.values.concat().contains(|it: char| matches!(it, '1'..='9'));
+        let what = match (setting.rule, setting.name) {
             (FromProject::Limit, _) if !is_none => {
-                settings.leave_out(&setting);
+                layers.leave_out(&setting);
                 continue;
             }
             (FromProject::Limit, "strict") => "takes your `strict` away",
@@ -83,35 +78,33 @@ pub fn only_what_is_trusted(
             values.join("\n")
         )
     }
-    Ok(settings)
+    Ok(layers)
 }
 
 /// Returns what the project's own file says that needs the person's trust, a line for each.
-pub fn needs_trust(settings: &Settings) -> Vec<String> {
-    bold(settings).iter().flat_map(lines).collect()
+pub fn needs_trust(layers: &Layers) -> Vec<String> {
+    bold(layers).iter().flat_map(lines).collect()
 }
 
 fn lines(setting: &Setting) -> Vec<String> {
-    let name = setting.key.name;
+    let name = setting.name;
     setting.values.iter().map(|value| format!("{name} = {value}")).collect()
 }
 
 /// The settings of the project's own file that say which programs run, or make the loop looser than it is
 /// without them.
-fn bold(settings: &Settings) -> Vec<Setting> {
-    let options = |settings: &Settings| resolve(settings, String::new(), Path::new("/"));
-    let with = options(settings);
-    let program = settings.first_of(&["harness", "harness-command"]);
-    let is_bold = |setting: &&Setting| {
-        if !matches!(setting.origin, Origin::Project { .. }) {
+fn bold(layers: &Layers) -> Vec<Setting> {
+    let options = |layers: &Layers| resolve(layers, String::new(), Path::new("/"));
+    let with = options(layers);
+    let is_bold = |setting: &Setting| {
+        if !matches!(setting.origin, Origin::Project(..)) {
             return false;
         }
-        match (setting.key.project, setting.key.name) {
+        match (setting.rule, setting.name) {
             (FromProject::Free | FromProject::Never, _) => false,
-            (_, "check") => true,
-            (_, "harness") => program == Some(*setting),
+            (_, "check" | "harness") => true,
             (_, name) => {
-                let mut without = settings.clone();
+                let mut without = layers.clone();
                 without.leave_out(setting);
                 match (&with, options(&without)) {
                     (Ok(with), Ok(without)) => is_looser(name, with, &without),
@@ -121,7 +114,7 @@ fn bold(settings: &Settings) -> Vec<Setting> {
             }
         }
     };
-    settings.effective().into_iter().filter(is_bold).cloned().collect()
+    layers.merged().made().into_iter().filter(is_bold).collect()
 }
 
 /// Whether a setting lets the loop run longer, end as done sooner, or do more; one that is not known does.
@@ -130,13 +123,11 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
     fn higher<T: Ord>(with: Option<T>, without: Option<T>) -> bool {
         without.is_some_and(|without| with.is_none_or(|with| with > without))
     }
-    let counted = |limit: u32| (limit > 0).then_some(limit);
+    let some = |limit: u32| (limit > 0).then_some(limit);
     match name {
         "max-iterations" => higher(with.max_iterations, without.max_iterations),
-        "stall-threshold" => {
-            higher(counted(with.stall_threshold), counted(without.stall_threshold))
-        }
-        "no-progress" => higher(counted(with.no_progress), counted(without.no_progress)),
+        "stall-threshold" => higher(some(with.stall_threshold), some(without.stall_threshold)),
+        "no-progress" => higher(some(with.no_progress), some(without.no_progress)),
         "max-failures" => with.max_failures > without.max_failures,
         "iteration-timeout" => higher(with.iteration_timeout, without.iteration_timeout),
         "idle-timeout" => higher(with.idle_timeout, without.idle_timeout),
@@ -162,16 +153,12 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
 }
 
 /// Whether the person's own file names the project; a project's file cannot get here.
-fn names_project(settings: &Settings, root: &Path) -> bool {
-    let Some(setting) = settings.get("trusted-projects") else {
-        return false;
-    };
-    let named = setting.values.iter().filter_map(|folder| {
-        let path = match (folder.strip_prefix("~/"), world::folder("HOME")) {
+fn names_project(person: &Settings, root: &Path) -> bool {
+    person.trusted_projects.iter().any(|folder| {
+        let path = match (folder.value.strip_prefix("~/"), world::folder("HOME")) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(folder),
+            _ => PathBuf::from(&folder.value),
         };
-        path.is_absolute().then_some(path)?.canonicalize().ok()
-    });
-    named.into_iter().any(|folder| folder == root)
+        path.is_absolute() && path.canonicalize().is_ok_and(|folder| folder == root)
+    })
 }

@@ -3,30 +3,189 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::speckit::project::printable;
-use crate::text;
+use toml::de::DeValue;
 
-/// The highest number of most settings.
-pub const MOST: u64 = 1_000_000;
+use super::{DoneCriteria, HarnessChoice};
+use crate::engine::{Check, PromiseMatch};
+use crate::speckit::project::printable;
+use crate::text::is_plain;
+
 /// The longest time.
 const LONGEST: Duration = Duration::from_hours(365 * 24);
 /// The most characters of a promise.
 const LONGEST_PROMISE: usize = 200;
 
-/// Returns a whole number in a range; an error in words that follow the name of the setting.
-pub fn number(value: &str, least: u64, most: u64) -> Result<u64, String> {
-    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse::<u64>() {
-        Ok(number) if digits && (least..=most).contains(&number) => Ok(number),
-        _ => {
-            Err(format!("needs a whole number from {least} to {most}, not `{}`", printable(value)))
+/// What a setting can be.
+pub trait Value: Clone + Sized {
+    /// What it needs to be in a file, in words that follow its name.
+    const NEEDS: &str = "needs a text in quotes";
+
+    /// Returns the value in a text; an error in words that follow the name of the setting.
+    fn parse(text: &str) -> Result<Self, String>;
+
+    /// Returns the text of a value in a file, `None` when it is of another kind.
+    fn text_of(value: &DeValue<'_>) -> Option<String> {
+        value.as_str().map(str::to_owned)
+    }
+}
+
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number<const LEAST: u64, const MOST: u64 = 1_000_000>(pub u64);
+/// A time; a plain number counts in `UNIT`, of so many seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time<const UNIT: u64>(pub Duration);
+/// A promise's token: one that not every answer would keep, and that one can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token(pub String);
+/// The name of a model, which the agent program takes for no flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model(pub String);
+/// A command line that can be started: words, in quotes where they hold blanks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine(pub String);
+/// A check that runs something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run(pub String);
+impl Value for String {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl Value for bool {
+    const NEEDS: &str = "is `true` or `false`";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        one_of(text, &[("true", true), ("false", false)])
+    }
+
+    fn text_of(value: &DeValue<'_>) -> Option<String> {
+        value.as_bool().map(|it| it.to_string())
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> Value for Number<LEAST, MOST> {
+    const NEEDS: &str = "needs a whole number";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse::<u64>() {
+            Ok(number) if digits && (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ => Err(format!(
+                "needs a whole number from {LEAST} to {MOST}, not `{}`",
+                printable(text)
+            )),
+        }
+    }
+
+    fn text_of(value: &DeValue<'_>) -> Option<String> {
+        digits(value)
+    }
+}
+
+impl<const UNIT: u64> Value for Time<UNIT> {
+    const NEEDS: &str = "needs a number, or a text such as \"1h30m\"";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        time(text, UNIT).map(Self)
+    }
+
+    fn text_of(value: &DeValue<'_>) -> Option<String> {
+        digits(value).or_else(|| value.as_str().map(str::to_owned))
+    }
+}
+
+impl Value for Token {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty: every answer would keep it".to_owned());
+        }
+        if text.trim() != text {
+            return Err("begins or ends with a blank".to_owned());
+        }
+        if text.contains(['<', '>']) {
+            return Err("holds `<` or `>`: give only the words between the tags".to_owned());
+        }
+        if !is_plain(text) || text.chars().count() > LONGEST_PROMISE {
+            return Err(format!("is one line of at most {LONGEST_PROMISE} characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Value for Model {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty".to_owned());
+        }
+        if text.starts_with('-') || !is_plain(text) {
+            return Err(format!(
+                "is a name such as `opus` or `anthropic/claude-sonnet`, not `{}`",
+                printable(text)
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Value for CommandLine {
+    fn parse(text: &str) -> Result<Self, String> {
+        match shell_words::split(text) {
+            Ok(words) if words.first().is_some_and(|program| !program.is_empty()) => {
+                Ok(Self(text.to_owned()))
+            }
+            Ok(_) => Err("names no program".to_owned()),
+            Err(_) => Err("has a quote that is never closed".to_owned()),
         }
     }
 }
 
-/// Returns a time such as `90s`, `30m` or `1h30m`; a plain number counts in `unit`, of so many seconds.
-pub fn time(value: &str, unit: u64) -> Result<Duration, String> {
+impl Value for Run {
+    fn parse(text: &str) -> Result<Self, String> {
+        if Check::runs_nothing(text) || text.contains('\0') {
+            return Err("needs a command: this one runs nothing".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Value for HarnessChoice {
+    fn parse(text: &str) -> Result<Self, String> {
+        let names = [
+            ("claude", Self::Claude),
+            ("opencode", Self::Opencode),
+            ("codex", Self::Codex),
+            ("gemini", Self::Gemini),
+            ("copilot", Self::Copilot),
+            // Its command line comes from another setting.
+            ("command", Self::Command(String::new())),
+            ("demo", Self::Demo),
+        ];
+        one_of(text, &names)
+    }
+}
+
+impl Value for DoneCriteria {
+    fn parse(text: &str) -> Result<Self, String> {
+        one_of(text, &[("tasks", Self::Tasks), ("manual", Self::Manual), ("check", Self::Check)])
+    }
+}
+
+impl Value for PromiseMatch {
+    fn parse(text: &str) -> Result<Self, String> {
+        one_of(text, &[("anywhere", Self::Anywhere), ("own-line", Self::OwnLine)])
+    }
+}
+
+/// The digits of a whole number in a file.
+fn digits(value: &DeValue<'_>) -> Option<String> {
+    value.as_integer().filter(|number| number.radix() == 10).map(|it| it.as_str().to_owned())
+}
+
+/// A time such as `90s`, `30m` or `1h30m`.
+fn time(value: &str, unit: u64) -> Result<Duration, String> {
     let wrong = || {
         let plain = if unit == 60 { "minutes" } else { "seconds" };
         format!(
@@ -67,7 +226,7 @@ pub fn time(value: &str, unit: u64) -> Result<Duration, String> {
     }
 }
 
-/// Returns the words for a time that [`time`] reads back.
+/// Returns the words for a time that [`Time`] reads back.
 pub fn time_in_words(time: Duration) -> String {
     let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
     let mut left = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -81,10 +240,10 @@ pub fn time_in_words(time: Duration) -> String {
     if words.is_empty() { "0s".to_owned() } else { words }
 }
 
-/// Returns which of a few words a value is; an error that names them.
-pub fn one_of<T: Copy>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
+/// Which of a few words a value is; an error that names them.
+fn one_of<T: Clone>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
     let found = allowed.iter().find(|(word, _)| *word == value);
-    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+    found.map(|(_, meaning)| meaning.clone()).ok_or_else(|| {
         let words: Vec<String> = allowed.iter().map(|(word, _)| format!("`{word}`")).collect();
         let (last, first) =
             words.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
@@ -95,46 +254,4 @@ pub fn one_of<T: Copy>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> 
         };
         format!("is {words}, not `{}`", printable(value))
     })
-}
-
-/// Returns a promise's token; one that every answer would keep, or none could, is refused.
-pub fn promise(value: &str) -> Result<String, String> {
-    if value.trim().is_empty() {
-        return Err("is empty: every answer would keep it".to_owned());
-    }
-    if value.trim() != value {
-        return Err("begins or ends with a blank".to_owned());
-    }
-    if value.contains(['<', '>']) {
-        return Err("holds `<` or `>`: give only the words between the tags".to_owned());
-    }
-    if !text::is_plain(value) || value.chars().count() > LONGEST_PROMISE {
-        return Err(format!("is one line of at most {LONGEST_PROMISE} characters"));
-    }
-    Ok(value.to_owned())
-}
-
-/// Returns the name of a model; one that the agent program would take for a flag is refused.
-pub fn model(value: &str) -> Result<String, String> {
-    if value.trim().is_empty() {
-        return Err("is empty".to_owned());
-    }
-    if value.starts_with('-') || !text::is_plain(value) {
-        return Err(format!(
-            "is a name such as `opus` or `anthropic/claude-sonnet`, not `{}`",
-            printable(value)
-        ));
-    }
-    Ok(value.to_owned())
-}
-
-/// Returns a command line that can be started: words, in quotes where they hold blanks.
-pub fn command_line(value: &str) -> Result<String, String> {
-    match shell_words::split(value) {
-        Ok(words) if words.first().is_some_and(|program| !program.is_empty()) => {
-            Ok(value.to_owned())
-        }
-        Ok(_) => Err("names no program".to_owned()),
-        Err(_) => Err("has a quote that is never closed".to_owned()),
-    }
 }

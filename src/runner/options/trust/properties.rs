@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::super::keys::{self, KEYS};
+use super::super::file::parse;
 use super::super::{Approve, Sessions};
 use super::*;
 use crate::engine::Check;
@@ -12,46 +12,52 @@ use crate::engine::Check;
 /// A few values for each key, as a file has them: low, high, none, the default.
 fn values(name: &str) -> &'static [&'static str] {
     match name {
-        "change" | "module" | "prompt-file" | "model" => &["a", "b"],
+        "change" | "module" | "prompt-file" | "model" => &["'a'", "'b'"],
         "no-interactive" | "continue-session" | "commit" | "strict" | "verbose" | "quiet"
         | "json" => &["true", "false"],
-        "harness" => &["claude", "opencode"],
-        "done" => &["tasks", "manual", "check"],
-        "completion-promise" => &["COMPLETE", "x"],
-        "promise-match" => &["anywhere", "own-line"],
-        "check" => &["true", "touch pwned"],
-        "check-timeout" => &["1", "300", "5m", "24h"],
+        "harness" => &["'claude'", "'opencode'"],
+        "done" => &["'tasks'", "'manual'", "'check'"],
+        "completion-promise" => &["'COMPLETE'", "'x'"],
+        "promise-match" => &["'anywhere'", "'own-line'"],
+        "check" => &["'true'", "['touch pwned', 'true']"],
+        "check-timeout" => &["1", "300", "'5m'", "'24h'"],
         "min-iterations" => &["0", "1", "7"],
         "max-failures" => &["1", "2", "3", "5", "12", "1000000"],
-        "grace" | "retry-pause" => &["0", "5s", "10s", "10m"],
+        "grace" | "retry-pause" => &["0", "'5s'", "'10s'", "'10m'"],
         "iteration-timeout" | "idle-timeout" | "max-runtime" => {
-            &["0", "0s", "3s", "60", "1h", "364d"]
+            &["0", "'0s'", "'3s'", "60", "'1h'", "'364d'"]
         }
-        _ => &["0", "00", "8", "10", "50", "1000000"],
+        _ => &["0", "8", "10", "50", "1000000"],
     }
 }
 
-/// What a file may set, with values that are taken there.
-fn file(origin: fn(usize) -> Origin) -> impl Strategy<Value = Vec<Setting>> {
-    let free = KEYS.iter().filter(|key| key.project != FromProject::Never);
-    let choices: Vec<_> = free
-        .enumerate()
-        .map(|(at, key)| {
-            let value = proptest::sample::select(values(key.name));
-            proptest::option::of(value).prop_map(move |value| {
-                value.map(|it| Setting { key, values: vec![it.to_owned()], origin: origin(at + 1) })
-            })
-        })
-        .collect();
-    choices.prop_map(|settings| settings.into_iter().flatten().collect())
+/// The names that a project may set at all.
+fn names() -> impl Iterator<Item = &'static str> {
+    let never = ["trusted-projects", "harness-command", "allow-all"];
+    Settings::NAMES.iter().copied().filter(move |name| !never.contains(name))
+}
+
+/// The lines of a file, with values that are taken there.
+fn file() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+    let line = |name| {
+        let value = proptest::sample::select(values(name));
+        proptest::option::of(value).prop_map(move |value| value.map(|value| (name, value)))
+    };
+    let lines: Vec<_> = names().map(line).collect();
+    lines.prop_map(|lines| lines.into_iter().flatten().collect())
+}
+
+fn read(lines: &[(&str, &str)], origin: fn(usize) -> Origin) -> Settings {
+    let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+    parse(lines.concat().as_bytes(), Path::new("ralph.toml"), &origin).unwrap()
 }
 
 fn of_project(line: usize) -> Origin {
-    Origin::Project { path: PathBuf::from("/p/.spool/ralph.toml"), line }
+    Origin::Project(PathBuf::from("/p/.spool/ralph.toml"), line)
 }
 
 fn of_person(line: usize) -> Origin {
-    Origin::User { path: PathBuf::from("/me/ralph.toml"), line }
+    Origin::Person(PathBuf::from("/me/ralph.toml"), line)
 }
 
 fn none_is_highest<T: Copy + Into<u64>>(limit: T) -> u64 {
@@ -112,34 +118,35 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(doubted == without.doubted || doubted == Doubted::Fails);
 }
 
-fn options(settings: &Settings) -> Result<Options> {
-    resolve(settings, String::new(), Path::new("/"))
+fn options(layers: &Layers) -> Result<Options> {
+    resolve(layers, String::new(), Path::new("/"))
+}
+
+fn counted(layers: Layers) -> Result<Layers> {
+    only_what_is_trusted(layers, Path::new("/nowhere"), Trusted::Listed)
 }
 
 #[test]
 fn s2_each_value_of_each_key_alone_is_free_named_or_refused() {
-    for key in KEYS.iter().filter(|key| key.project != FromProject::Never) {
-        for value in values(key.name) {
-            let setting = Setting { key, values: vec![(*value).to_owned()], origin: of_project(1) };
-            let settings = Settings::of(vec![vec![], vec![setting.clone()], vec![]]);
-            let counted = only_what_is_trusted(settings, Path::new("/nowhere"), Trusted::Listed);
-            match counted {
-                Ok(settings) if settings.left_out.is_empty() => {
-                    assert_eq!(settings.get(key.name), Some(&setting));
-                    let without = options(&Settings::of(vec![])).unwrap();
-                    assert_not_looser(options(&settings).unwrap(), &without);
+    for name in names() {
+        for value in values(name) {
+            let project = read(&[(name, value)], of_project);
+            let setting = project.made();
+            match counted(Layers { project, ..Layers::default() }) {
+                Ok(layers) if layers.left_out.is_empty() => {
+                    assert_eq!(layers.merged().made(), setting);
+                    let without = options(&Layers::default()).unwrap();
+                    assert_not_looser(options(&layers).unwrap(), &without);
                 }
-                Ok(settings) => {
-                    assert_eq!(settings.left_out, [setting]);
-                    assert_eq!(settings.get(key.name), None);
+                Ok(layers) => {
+                    assert_eq!(layers.left_out, setting);
+                    assert_eq!(layers.merged().made(), []);
                 }
                 Err(error) => {
                     let said = error.to_string();
-                    assert!(said.contains(key.name), "{said}");
-                    assert!(
-                        said.contains("ralph.toml") || said.contains("there is no check"),
-                        "{said}"
-                    );
+                    assert!(said.contains(name), "{said}");
+                    let is_named = said.contains("ralph.toml");
+                    assert!(is_named || said.contains("there is no check"), "{said}");
                 }
             }
         }
@@ -151,21 +158,28 @@ proptest! {
 
     #[test]
     fn s2_a_project_that_is_not_trusted_makes_nothing_looser_than_the_person_has_it(
-        project in file(of_project),
-        person in file(of_person),
+        lines in file(),
+        person in file(),
         // Few files get through when each of them asks for a check or a commit.
         bold in proptest::bool::weighted(0.2),
     ) {
-        let is_kept = |it: &Setting| bold || it.key.project != FromProject::Trusted;
-        let project: Vec<Setting> = project.into_iter().filter(is_kept).collect();
-        let Ok(without) = options(&Settings::of(vec![person.clone()])) else { return Ok(()); };
-        let settings = Settings::of(vec![vec![], project.clone(), person]);
-        let Ok(counted) = only_what_is_trusted(settings, Path::new("/nowhere"), Trusted::Listed) else {
+        let mut project = read(&lines, of_project);
+        for setting in project.made() {
+            if !bold && setting.rule == FromProject::Trusted {
+                project.remove(setting.name);
+            }
+        }
+        let person = read(&person, of_person);
+        let alone = Layers { person: person.clone(), ..Layers::default() };
+        let Ok(without) = options(&alone) else { return Ok(()); };
+        let made = project.made();
+        let Ok(counted) = counted(Layers { project, person, ..Layers::default() }) else {
             return Ok(());
         };
-        for setting in &project {
-            let is_there = counted.get(setting.key.name) == Some(setting);
-            prop_assert!(is_there || counted.left_out.contains(setting), "dropped silently: {setting:?}");
+        let there = counted.merged().made();
+        for setting in &made {
+            let is_named = there.contains(setting) || counted.left_out.contains(setting);
+            prop_assert!(is_named, "dropped silently: {setting:?}");
         }
         if let Ok(with) = options(&counted) {
             assert_not_looser(with, &without);
@@ -175,7 +189,5 @@ proptest! {
 
 #[test]
 fn s2_every_key_has_values_here() {
-    assert!(
-        KEYS.iter().all(|key| keys::find(key.name) == Some(key) && !values(key.name).is_empty())
-    );
+    assert!(names().all(|name| !values(name).is_empty()));
 }
