@@ -1,12 +1,16 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 
+pub(crate) mod claim;
 pub(crate) mod closing;
 pub mod journal;
 pub(crate) mod lock;
 pub mod loops;
+pub(crate) mod notes;
 pub(crate) mod pausing;
 pub mod pins;
 pub mod read;
+pub mod record;
+pub(crate) mod session;
 pub(crate) mod settled;
 pub(crate) mod trust;
 pub(crate) mod undo;

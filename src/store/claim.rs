@@ -1,0 +1,73 @@
+//! A claim: which session drives a feature. A closed one is a tombstone that only arming lifts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::notes::load_whole;
+use crate::engine::TerminalReason;
+
+/// Which session drives a feature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The session, or `None` when it was armed from a terminal: the first one that stops takes it.
+    pub session: Option<String>,
+    /// The feature.
+    pub about: String,
+    /// Its folder, relative to the project.
+    pub folder: String,
+    /// When it was armed, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits_from: Option<u64>,
+    /// The name of the terminal reason, or `None` while the loop lives.
+    pub closed: Option<String>,
+    /// Why it is over, in plain words.
+    pub words: String,
+    /// The terminal reason of an end outside of a stop: where it did not reach the session's record, the next
+    /// stop writes it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<TerminalReason>,
+    /// Whether a person armed it where nothing can be kept outside of the project.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unkept: bool,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A session that stopped and was let go, for the loop of the feature is another session's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LetGo {
+    /// The session that stopped.
+    pub session: String,
+    /// The feature.
+    pub about: String,
+    /// The session that drives it.
+    pub owner: String,
+    /// When it was let go for the first time, in milliseconds since the Unix epoch.
+    pub at: u64,
+}
+
+/// Returns the path of the claim on a feature below the folder of the loops; an error when the name cannot
+/// name a file.
+pub(super) fn claim_path(loops: &Path, feature: &str) -> io::Result<PathBuf> {
+    // Names come out of files, too: only one that names nothing but a file is taken.
+    if Path::new(feature).file_name() != Some(feature.as_ref()) {
+        return Err(io::Error::other("the feature's name cannot name a file"));
+    }
+    Ok(loops.join("claims").join(format!("{feature}.json")))
+}
+
+/// Returns the claim on a feature, `None` where there is none; an error for one that cannot be opened.
+pub(super) fn read_claim(loops: &Path, feature: &str) -> io::Result<Option<Claim>> {
+    // A name that cannot name a file has no claim.
+    claim_path(loops, feature).map_or(Ok(None), |path| load_whole(&path))
+}

@@ -1,0 +1,89 @@
+//! The JSON files of a loop: loaded within a bound, put aside when broken, written whole for their owner alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::read::{self, Content, Problem};
+use super::write::{Flush, write_private};
+use crate::world;
+
+/// The version that these files carry.
+pub const VERSION: u32 = 1;
+/// The most that is read of a record or a claim, in bytes.
+pub(super) const MOST: u64 = 1 << 20;
+
+/// Renames a file that cannot be read to `<name>.corrupt-<time>` and returns the new path.
+pub fn put_aside(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let aside = path.with_file_name(format!("{name}.corrupt-{}", world::now()));
+    fs::rename(path, &aside).map_err(|error| in_file(path, &error))?;
+    Ok(aside)
+}
+
+/// The same error with the name of the file it is about.
+pub(super) fn in_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+}
+
+/// Why a file of ours gives nothing.
+pub(super) enum NotLoaded {
+    /// What stands there is not ours: it may be renamed, so that a new one can take its place.
+    Broken,
+    /// It cannot be opened or read at the moment, and may be as good as ever: it stays where it is.
+    Unopened(io::Error),
+}
+
+impl NotLoaded {
+    /// Nothing where the file is broken, an error where it cannot be opened.
+    pub(super) fn or_none<T>(self) -> io::Result<Option<T>> {
+        match self {
+            Self::Broken => Ok(None),
+            Self::Unopened(error) => Err(error),
+        }
+    }
+}
+
+pub(super) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, NotLoaded> {
+    load_up_to(path, MOST)
+}
+
+pub(super) fn load_up_to<T: DeserializeOwned>(
+    path: &Path,
+    most: u64,
+) -> Result<Option<T>, NotLoaded> {
+    read_ours(path, most)?.map(|bytes| taken_apart(&bytes)).transpose()
+}
+
+pub(super) fn taken_apart<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, NotLoaded> {
+    serde_json::from_slice(bytes).map_err(|_| NotLoaded::Broken)
+}
+
+/// The bytes of a file of ours, nothing where it is missing.
+pub(super) fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLoaded> {
+    match read::read(path, most) {
+        // A link to nothing is in the way of what is to be written there.
+        Err(Problem::Missing) if path.is_symlink() => Err(NotLoaded::Broken),
+        Err(Problem::Missing) => Ok(None),
+        Err(Problem::Refused(why)) if !path.is_symlink() => {
+            let words = format!("`{}` cannot be read: {why}", path.display());
+            Err(NotLoaded::Unopened(io::Error::other(words)))
+        }
+        Err(_) => Err(NotLoaded::Broken),
+        Ok(Content { bytes, .. }) => Ok(Some(bytes)),
+    }
+}
+
+/// What a file of ours holds, nothing where it is missing or broken.
+pub(super) fn load_whole<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    load(path).or_else(NotLoaded::or_none)
+}
+
+pub(super) fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
+}

@@ -1,0 +1,312 @@
+//! The record of a session's loop, as `loop.json` holds it: what it is about, how far it has read, its ledger.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens, UNSEEN};
+use crate::world;
+
+/// The kind of a loop that drives a feature.
+pub const SPECKIT: &str = "speckit";
+/// The kind of a loop that drives one task in one session (spec 002).
+pub const RALPH: &str = "ralph";
+/// A pause that a person asked for in a terminal.
+pub const BY_TERMINAL: &str = "terminal";
+/// A pause that was asked for inside of the loop's session, by the person or by the agent.
+pub const BY_SESSION: &str = "session";
+/// A pause because an error of the service ended the turn.
+pub const BY_FAILURE: &str = "failure";
+/// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
+pub const SILENT: u64 = 60 * 60 * 1000;
+
+/// A session's loop: what it is about, where its reading stands, and its ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// Version of this file's form.
+    pub version: u32,
+    /// What kind of loop: [`SPECKIT`] or [`RALPH`].
+    pub kind: String,
+    /// The session it is bound to.
+    pub session: String,
+    /// The feature it drives, such as `001-user-login`, or the first words of the task.
+    pub about: String,
+    /// The feature's folder, relative to the project; empty for a task.
+    pub folder: String,
+    /// When it was armed, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// How it was armed: `command`, `terminal`, `session`, `unkept`, or `claim` for a state file that nobody
+    /// armed.
+    pub armed_by: String,
+    /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
+    pub seen_at: u64,
+    /// Where the transcript stood when the loop was armed, in bytes: what stands before is not its own.
+    pub transcript_from: u64,
+    /// Up to where the transcript was read, in bytes.
+    pub transcript_read: u64,
+    /// The message whose tokens were counted last: more lines of it may follow.
+    pub last_message: LastMessage,
+    /// Up to where the repository's log of its head was read, in bytes.
+    pub commits_read: u64,
+    /// When the last iterations ended, to find out which of them changed a file.
+    pub marks: Marks,
+    /// The transcript's path: that it grows is a sign of life of the session.
+    pub transcript: String,
+    /// Whether the feature ever had a task list under this loop; one that goes away is not done.
+    pub had_list: bool,
+    /// The loop's memory.
+    pub ledger: Ledger,
+    /// What the last verdict said, in plain words.
+    pub words: String,
+    /// Whether the loop ended outside of a stop and the person has not been told yet.
+    pub untold: bool,
+    /// Hash of the task list when its open tasks were last noted, 0 for never.
+    pub tasks_hash: u64,
+    /// Tasks that were open under this loop and are gone from the list, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone_tasks: Vec<String>,
+    /// Why the loop is paused, `None` while it is not.
+    pub paused: Option<Pause>,
+    /// What a ralph loop was asked for, `None` for a feature's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Box<Assignment>>,
+    /// From whom this session took the loop over, `None` when it was armed here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
+    /// The session that took the loop over, empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub moved_to: String,
+    /// What the person has been told once.
+    #[serde(skip_serializing_if = "Told::is_nothing")]
+    pub told: Told,
+    /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
+    /// them fewer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attempts: BTreeMap<String, u32>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// When iterations ended, by the clock that the files have; nanoseconds since the Unix epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    /// When the loop was armed, 0 where nobody knows.
+    pub start: u64,
+    /// The ends of the last iterations, oldest first.
+    pub ends: Vec<u64>,
+    /// Whether the record was written last by a stop that does not count.
+    pub waited: bool,
+    /// When the checks of the last stop began, 0 where none ran.
+    pub checking: u64,
+    /// From when to when checks ran: what changed meanwhile is not the agent's work.
+    pub checks: Vec<[u64; 2]>,
+    /// Folders in which something was removed or renamed: a hash of the path, and one of the names in it.
+    pub folders: Vec<[u64; 2]>,
+}
+
+/// What the person has been told once of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    /// That no person armed it, or that nobody knows.
+    pub unarmed: bool,
+    /// That its state file asks for a person's approval.
+    pub approval: bool,
+    /// Hash of the other phase in its state file that was told of last, 0 for none.
+    pub phase: u64,
+    /// That the settings switch it off.
+    pub switched_off: bool,
+    /// Hash of the changed settings that were told of last, 0 for none.
+    pub settings: u64,
+}
+
+impl Told {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A message of the agent whose tokens were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastMessage {
+    /// Hash of its id, 0 for none.
+    pub id: u64,
+    /// What was counted for it.
+    pub tokens: Tokens,
+}
+
+/// A loop's way from one session to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Adopted {
+    /// The session that had it before.
+    pub from: String,
+    /// When it was taken over, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// Whether the record was written before the loop had left the other session: it counts only
+    /// where the loop really left.
+    pub arriving: bool,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A pause: the agent may stop, nothing is counted, the loop stays armed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pause {
+    /// Since when, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// Where it comes from: [`BY_TERMINAL`], [`BY_SESSION`] or [`BY_FAILURE`].
+    pub by: String,
+    /// The error that ended the turn, such as `rate_limit`; empty for a pause that was asked for.
+    pub error: String,
+    /// Whether the person has been told of it in the session.
+    pub told: bool,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// What a person asked a ralph loop for, and what it knows besides its ledger.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assignment {
+    /// The task, letter for letter; of a long one the beginning.
+    pub task: String,
+    /// The name of the file in the session's folder that holds a long task whole, empty for a short one.
+    pub task_file: String,
+    /// When it is done, and what ends it otherwise.
+    pub contract: Contract,
+    /// Where the promise has to stand.
+    pub promise_match: PromiseMatch,
+    /// Whether every text for the agent begins with the ultrawork instruction.
+    pub ultrawork: bool,
+    /// What the files and commits looked like when it was armed.
+    pub start: Fingerprint,
+    /// The last run of the checks.
+    pub checked: Option<Checked>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A run of the checks, with the work as it left it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checked {
+    /// What the work looked like afterwards.
+    pub fingerprint: Fingerprint,
+    /// When that stop ended, by the clock of the files, in nanoseconds; 0 until the next one knows.
+    pub since: u64,
+    /// The results, in the order of the contract.
+    pub results: Vec<CheckResult>,
+}
+
+impl Record {
+    /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
+    pub fn ralph(&self) -> Option<&Assignment> {
+        self.assignment.as_deref().filter(|_| self.kind == RALPH)
+    }
+
+    /// Returns the pause of a loop that lives, `None` when it is over or not paused.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.paused.as_ref().filter(|_| self.ledger.is_live())
+    }
+
+    /// Returns whether this is a ralph loop that has not ended.
+    pub fn is_live_ralph(&self) -> bool {
+        self.kind == RALPH && self.ledger.is_live()
+    }
+
+    /// Goes back to where another state of this record stood in transcript and commits: what was
+    /// read since is read again.
+    pub fn read_as_far_as(&mut self, before: &Self) {
+        self.transcript_read = before.transcript_read;
+        self.last_message = before.last_message;
+        self.commits_read = before.commits_read;
+    }
+
+    /// Returns when its session last gave a sign of life, in milliseconds since the Unix epoch: a
+    /// stop, the arming, or a line in its transcript.
+    pub fn last_sign(&self) -> u64 {
+        let written = fs::metadata(&self.transcript).and_then(|meta| meta.modified());
+        let written = written.map(world::millis).unwrap_or_default();
+        let adopted = self.adopted.as_ref().map_or(0, |adopted| adopted.at);
+        self.seen_at.max(self.armed_at).max(adopted).max(written)
+    }
+
+    /// Returns for how long its session has been silent, in milliseconds.
+    pub fn silent_for(&self) -> u64 {
+        world::now().saturating_sub(self.last_sign())
+    }
+
+    /// Returns whether the loop lives, no person has paused it, and its session has been silent for
+    /// more than an hour.
+    pub fn is_orphaned(&self) -> bool {
+        let is_kept = self.pause().is_some_and(|pause| !pause.ends_by_itself());
+        self.ledger.is_live() && !is_kept && self.silent_for() > SILENT
+    }
+}
+
+impl Marks {
+    /// Takes in when the record was written last, in nanoseconds: the end of the iteration before.
+    ///
+    /// The arming is such an end only for a loop that is `settled` by then: that knew its commits.
+    pub fn begin(&mut self, written: Option<u64>, settled: bool) {
+        let Some(written) = written else {
+            return;
+        };
+        let checking = std::mem::take(&mut self.checking);
+        if checking > 0 {
+            self.checks.push([checking, written]);
+        }
+        let is_first = self.start == 0;
+        if is_first {
+            self.start = written;
+        }
+        if is_first && !settled {
+            return;
+        }
+        if self.waited && !self.ends.is_empty() {
+            return;
+        }
+        // A clock that was set back: what was noted before can be compared with nothing.
+        if self.ends.last().is_some_and(|last| *last > written) {
+            self.ends.clear();
+        }
+        self.ends.push(written);
+        let surplus = self.ends.len().saturating_sub(UNSEEN as usize + 1);
+        self.ends.drain(..surplus);
+        let first = self.ends[0];
+        self.checks.retain(|[_, end]| *end >= first);
+    }
+
+    /// Returns whether checks ran at a time, in nanoseconds.
+    pub fn is_in_checks(&self, time: u64) -> bool {
+        self.checks.iter().any(|[start, end]| (*start..=*end).contains(&time))
+    }
+}
+
+impl Pause {
+    /// Returns whether it ends with the next prompt; any other one ends when somebody says so.
+    pub fn ends_by_itself(&self) -> bool {
+        self.by == BY_FAILURE
+    }
+
+    /// Returns why the loop is paused, in a few words.
+    pub fn words(&self) -> String {
+        match self.by.as_str() {
+            BY_FAILURE if self.error.is_empty() => "the turn broke off".to_owned(),
+            BY_FAILURE => format!("the turn broke off: {}", self.error),
+            BY_SESSION => "asked for inside of its session".to_owned(),
+            _ => "asked for in a terminal".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The folder of one session: its record, its open tasks and its journal, locked against other hooks.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::read_claim;
+use super::journal::{self, Entry};
+use super::lock::Lock;
+use super::notes::{
+    MOST, NotLoaded, VERSION, in_file, load, load_up_to, load_whole, put_aside, read_ours, save,
+    taken_apart,
+};
+use super::read::below;
+use super::record::{RALPH, Record};
+
+/// The name of the file with a session's record.
+pub(super) const RECORD: &str = "loop.json";
+/// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
+pub(super) const MOST_NOTED: u64 = 64 << 20;
+/// Where the journal of loops stands that no session has taken yet.
+pub const TERMINAL: &str = "terminal";
+
+/// The open tasks of a list, by id, with a hash of their text.
+pub type OpenTasks = BTreeMap<String, u64>;
+
+/// `open-tasks.json`, as it stands on the disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct NotedTasks {
+    version: u32,
+    tasks: OpenTasks,
+}
+
+/// The record that was read last, with its bytes: the same bytes are not taken apart twice at one stop, which
+/// reads its record without the lock and under it.
+pub(super) type LastRead = Arc<Mutex<Option<(Vec<u8>, Record)>>>;
+
+/// The folder of one session, locked against other hooks of the same session.
+#[derive(Debug)]
+pub struct Session {
+    folder: PathBuf,
+    last: LastRead,
+    _lock: Lock,
+}
+
+/// Returns whether a session id may name a folder: letters, digits, `.`, `_`, `-`, at most 128.
+pub fn is_session_id(id: &str) -> bool {
+    let first = id.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && id.len() <= 128
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && !matches!(id, "claims" | "lock" | TERMINAL)
+}
+
+impl Session {
+    /// Returns the folder of a session that was locked with this lock.
+    pub(super) fn new(folder: PathBuf, last: LastRead, lock: Lock) -> Self {
+        Self { folder, last, _lock: lock }
+    }
+
+    /// Returns the session's record; a broken one is put aside and counts as none. One that cannot be
+    /// opened is an error: it may be as good as ever.
+    pub fn record(&self) -> io::Result<Option<Record>> {
+        let path = below(&self.folder, &[RECORD]);
+        let loops = self.folder.parent().unwrap_or(&self.folder);
+        match load_record(&path, &self.last) {
+            Ok(record) => record.map_or(Ok(None), |record| arrived(loops, record)),
+            Err(NotLoaded::Broken) => put_aside(&path).map(|_| None),
+            Err(NotLoaded::Unopened(error)) => Err(error),
+        }
+    }
+
+    /// Returns the session's record for somebody who knows from elsewhere that the loop is here: also one that
+    /// was written for a loop that had not left its session yet.
+    pub fn record_as_it_is(&self) -> Option<Record> {
+        let mut record: Record = load(&self.folder.join("loop.json")).ok().flatten()?;
+        if let Some(adopted) = record.adopted.as_mut() {
+            adopted.arriving = false;
+        }
+        Some(record)
+    }
+
+    /// Writes the record whole.
+    pub fn save(&self, record: &Record) -> io::Result<()> {
+        save(&below(&self.folder, &[RECORD]), &Record { version: VERSION, ..record.clone() })
+    }
+
+    /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
+    /// cannot be opened.
+    pub fn open_tasks(&self) -> io::Result<OpenTasks> {
+        Ok(self.noted()?.tasks)
+    }
+
+    /// Notes the open tasks, so that one that is taken out of the list is noticed.
+    pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
+        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone() })
+    }
+
+    fn noted(&self) -> io::Result<NotedTasks> {
+        let noted = load_up_to(&self.noted_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
+        Ok(noted.unwrap_or_default())
+    }
+
+    fn noted_path(&self) -> PathBuf {
+        self.folder.join("open-tasks.json")
+    }
+
+    /// Returns the path of a file of the session's own.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Returns when the record was written last, by the clock of the files, in nanoseconds since the
+    /// Unix epoch; `None` where that cannot be told.
+    pub fn written_at(&self) -> Option<u64> {
+        changed_at(&below(&self.folder, &[RECORD]))
+    }
+
+    /// Appends to the session's journal.
+    pub fn note(&self, entry: &Entry) -> io::Result<()> {
+        let path = self.folder.join("journal.jsonl");
+        journal::append(&path, std::slice::from_ref(entry)).map_err(|error| in_file(&path, &error))
+    }
+}
+
+/// When a file last changed, in nanoseconds since the Unix epoch.
+pub(super) fn changed_at(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).ok()?;
+    let nanoseconds = |seconds: i64, rest: i64| {
+        let seconds = u64::try_from(seconds).unwrap_or_default();
+        seconds.saturating_mul(1_000_000_000) + u64::try_from(rest).unwrap_or_default()
+    };
+    let content = nanoseconds(meta.mtime(), meta.mtime_nsec());
+    Some(content.max(nanoseconds(meta.ctime(), meta.ctime_nsec())))
+}
+
+/// The same for a record; one with the bytes of the last one is not taken apart again.
+pub(super) fn load_record(path: &Path, last: &LastRead) -> Result<Option<Record>, NotLoaded> {
+    let Some(bytes) = read_ours(path, MOST)? else {
+        return Ok(None);
+    };
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, record)) = last.as_ref().filter(|(known, _)| *known == bytes) {
+        return Ok(Some(record.clone()));
+    }
+    let record: Record = taken_apart(&bytes)?;
+    *last = Some((bytes, record.clone()));
+    Ok(Some(record))
+}
+
+/// Returns the same record, unless it was written for a loop that has not left its session after all:
+/// whoever took it over died on the way, and the loop is still where it was.
+///
+/// A task's loop has left when the other record says so, a feature's when its claim does.
+pub(super) fn arrived(loops: &Path, mut record: Record) -> io::Result<Option<Record>> {
+    let Some(adopted) = record.adopted.as_mut().filter(|adopted| adopted.arriving) else {
+        return Ok(Some(record));
+    };
+    adopted.arriving = false;
+    let has_left = if record.kind == RALPH {
+        let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from));
+        let left = from.map(|from| load_whole::<Record>(&record_path(loops, from))).transpose()?;
+        left.flatten()
+            .is_some_and(|left| left.moved_to == record.session && left.armed_at == record.armed_at)
+    } else {
+        read_claim(loops, &record.about)?.is_some_and(|claim| {
+            claim.session.as_ref() == Some(&record.session) && claim.armed_at == record.armed_at
+        })
+    };
+    Ok(has_left.then_some(record))
+}
+
+/// Returns the path of a session's record below the folder of the loops.
+pub(super) fn record_path(loops: &Path, session: &str) -> PathBuf {
+    below(loops, &[session, RECORD])
+}
