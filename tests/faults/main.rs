@@ -9,7 +9,7 @@ use std::io::Write;
 mod disk;
 mod facts;
 mod installing;
-#[path = "../support/limited.rs"]
+#[path = "../it/support/limited.rs"]
 mod limited;
 mod runner;
 mod stories;

@@ -9,7 +9,8 @@ use ralph_speckit::runner::process::{Cut, Watch};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::driver::Driver;
-use super::support::{PATIENCE, Scribe, Witness, has_setsid, no_limits, run, script};
+use super::support::{Scribe, no_limits, run, script};
+use super::witness::{PATIENCE, Witness, has_setsid};
 
 #[test]
 fn an_exit_code_is_told_from_a_signal() {

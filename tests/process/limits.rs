@@ -5,7 +5,8 @@ use std::time::Duration;
 use ralph_speckit::runner::process::{Cut, Limits, Watch};
 use ralph_speckit::world::Deadline;
 
-use super::support::{PATIENCE, Scribe, Witness, no_limits, run, script};
+use super::support::{Scribe, no_limits, run, script};
+use super::witness::{PATIENCE, Witness};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -6,12 +6,14 @@
 mod cost;
 mod driver;
 mod end;
-#[path = "../support/hearing.rs"]
+#[path = "../it/support/hearing.rs"]
 mod hearing;
 mod keeper;
-#[path = "../support/limited.rs"]
+#[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;
 mod output;
 mod start;
 mod support;
+#[path = "../it/support/witness.rs"]
+mod witness;

@@ -1,0 +1,206 @@
+//! A person's checks: run when the list is complete, believed before any word of the agent.
+
+use crate::support::limited::{Limited, within};
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::support::{FOUR, Hooked, Project, boxes};
+
+const ALL: &str = "ALL_TASKS_COMPLETE";
+const DONE: &str = "- [x] T001 Create it\n- [x] T002 Fill it\n";
+
+/// A project with these lines under `checks:`, its loop armed, and then this list.
+fn project(checks: &str, tasks: &str) -> Project {
+    let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    project.write(".claude/ralph-speckit.local.md", format!("---\nchecks:\n{checks}---\n"));
+    project.arm("");
+    fs::write(project.tasks_path(), tasks).unwrap();
+    project
+}
+
+#[test]
+fn checks_run_when_the_list_is_complete_and_not_before() {
+    let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    project.stop("Half of it.").reason();
+    project.stop(&format!("Believe me.\n\n{ALL}")).reason();
+    assert!(!project.root.join("runs").exists());
+    project.task(&["done", "T002"]).ok();
+    assert!(!project.root.join("runs").exists(), "`spool task` does not run them");
+    project.stop(ALL).silent();
+    assert_eq!(fs::read_to_string(project.root.join("runs")).unwrap(), "run\n");
+    assert_eq!(project.status()["reason"], "completed");
+}
+
+#[test]
+fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_green() {
+    let project = project("  - run: seq 1 9000; test -e repaired\n    limit: 60\n", DONE);
+    for _ in 0..2 {
+        let stop = project.stop(ALL);
+        let reason = stop.reason();
+        assert!(reason.contains("Check failed: `seq 1 9000; test -e repaired` (exit code 1). The end of its output:\n"), "{reason}");
+        assert!(
+            reason.contains("\n| 8999\n| 9000\n") && !reason.contains("\n| 1000\n"),
+            "{reason}"
+        );
+        assert!(reason.chars().count() < 4_000);
+        project.agent_works();
+    }
+    let log = project.log().pop().unwrap();
+    assert_eq!(log["words"], "check failed: `seq 1 9000; test -e repaired` (exit code 1)");
+    project.write("repaired", "");
+    project.stop(ALL).silent();
+    assert_eq!(project.status()["reason"], "completed");
+}
+
+#[test]
+fn all_failing_checks_are_named_and_the_passing_ones_are_not() {
+    let project = project(
+        "  - 'true'\n  - no-such-tool --strict\n  - run: sleep 600\n    limit: 1\n  - exit 7\n",
+        DONE,
+    );
+    let stop = project.stop(ALL);
+    let reason = stop.reason();
+    assert!(
+        reason.contains("`no-such-tool --strict` (exit code 127: no such program)"),
+        "{reason}"
+    );
+    assert!(reason.contains("`sleep 600` (over its limit of 1 s, ended)"), "{reason}");
+    assert!(reason.contains("`exit 7` (exit code 7)") && !reason.contains("`true`"), "{reason}");
+}
+
+#[test]
+fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
+    let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n");
+    assert!(project.stop(ALL).reason().contains("taken out of tasks.md: T002"));
+    assert!(!project.root.join("runs").exists());
+    project.agent_works();
+    let stop = project.stop(ALL);
+    assert!(stop.told().contains("gone from tasks.md at the end: T002."), "{}", stop.told());
+    assert!(project.root.join("runs").exists());
+}
+
+/// A stop whose check has begun and waits; `meanwhile` happens before it may end.
+fn stop_with_slow_check(project: &Project, meanwhile: impl FnOnce()) -> Hooked {
+    for pipe in ["begun", "go"] {
+        let made = project.command("mkfifo").arg(pipe).finish().status;
+        assert!(made.success());
+    }
+    let mut command = project.command(super::support::HOOK);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut hook = command.spawn().unwrap();
+    serde_json::to_writer(hook.stdin.take().unwrap(), &project.stop_event(ALL)).unwrap();
+    // Both sides of a pipe wait for each other.
+    let begun = project.root.join("begun");
+    let begun = within("the check begins", || fs::read_to_string(begun).unwrap());
+    assert_eq!(begun, "yes\n");
+    meanwhile();
+    fs::write(project.root.join("go"), "go\n").unwrap();
+    Hooked::from(&hook.finish())
+}
+
+const SLOW: &str = "  - echo yes >begun; read word <go; test $word = go\n";
+
+#[test]
+fn a_cancel_while_a_check_runs_ends_the_loop_at_once() {
+    let project = project(SLOW, DONE);
+    let answer = stop_with_slow_check(&project, || {
+        let said = project.spool(&["cancel"]).ok();
+        assert!(said.contains("Loop cancelled."), "{said}");
+    });
+    answer.silent();
+    let status = project.status();
+    assert_eq!((&status["loop_status"], &status["reason"]), (&json!("ended"), &json!("cancelled")));
+    assert!(!project.state_path().exists(), "no state file comes back");
+    project.stop(ALL).silent();
+}
+
+#[test]
+fn the_books_are_open_while_a_check_runs_and_what_is_new_is_not_overlooked() {
+    let project = project(SLOW, DONE);
+    let answer = stop_with_slow_check(&project, || {
+        project.task(&["add", "--after", "T002", "Forgotten"]).ok();
+    });
+    assert!(answer.reason().contains("1 of 3: T003"), "{}", answer.reason());
+    assert_eq!(boxes(&project.tasks()), [true, true, false]);
+}
+
+#[test]
+fn settings_that_switch_the_loop_off_run_nothing() {
+    let project = Project::armed(FOUR);
+    project.write(
+        ".claude/ralph-speckit.local.md",
+        "---\nenabled: false\nchecks:\n  - echo run >>runs\n---\n",
+    );
+    fs::write(project.tasks_path(), DONE).unwrap();
+    assert!(project.stop(ALL).told().contains("switches the loop of 001-user-login off"));
+    project.stop(ALL).silent();
+    assert!(!project.root.join("runs").exists());
+}
+
+/// A project whose loop is armed with these settings, and then its list is done.
+fn done_with(settings: impl AsRef<[u8]>) -> Project {
+    let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    project.write(".claude/ralph-speckit.local.md", settings);
+    project.arm("");
+    fs::write(project.tasks_path(), DONE).unwrap();
+    project
+}
+
+#[test]
+fn s3_checks_hold_in_whatever_yaml_they_are_written() {
+    for settings in [
+        "---\nchecks: [\"echo run >>runs; exit 7\"]\n---\n",
+        "---\nchecks: [{run: echo run >>runs; exit 7}]\n---\n",
+        "---\n{checks: ['echo run >>runs; exit 7']}\n---\n",
+        "---\nchecks:\n  - |\n    echo run >>runs\n    exit 7\n---\n",
+        "---\nchecks:\n  - run: >-\n      echo run >>runs;\n      exit 7\n---\n",
+        "---\n\"checks\":\n  - echo run >>runs; exit 7\n---\n",
+        "---\nchecks: &all\n  - &one echo run >>runs; exit 7\n---\n",
+    ] {
+        let project = done_with(settings);
+        let stop = project.stop(ALL);
+        assert!(stop.reason().contains("(exit code 7)"), "{settings}: {}", stop.reason());
+        assert_eq!(fs::read_to_string(project.root.join("runs")).unwrap(), "run\n", "{settings}");
+    }
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
+    let utf_16: Vec<u8> = "\u{feff}---\nchecks:\n  - exit 7\n---\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let large = format!("---\nchecks:\n  - exit 7\n---\n{}", "prose ".repeat(20_000));
+    for (settings, what) in [
+        (b"---\ncheck:\n  - exit 7\n---\n".to_vec(), "`check` is no key"),
+        (b"---\nchecks: exit 7\n---\n".to_vec(), "`checks` is no list"),
+        (b"---\nchecks:\n  - exit 7\n".to_vec(), "no line of `---` closes them"),
+        (b"---\nchecks:\n\t- exit 7\n---\n".to_vec(), "a tab is where YAML takes only blanks"),
+        (b"---\nchecks:\n  - caf\xe9\n---\n".to_vec(), "it is not UTF-8 text"),
+        (b"\x7fELF\x01\0\0".to_vec(), "no text"),
+        (utf_16, "it is UTF-16 text"),
+        (large.into_bytes(), "at most 65536 are read"),
+        (b"".to_vec(), "it is empty"),
+    ] {
+        // The checks that were armed still hold, and the person reads what is wrong now.
+        let project = project("  - exit 7\n", DONE);
+        project.write(".claude/ralph-speckit.local.md", settings);
+        let stop = project.stop(ALL);
+        assert!(stop.reason().contains("`exit 7` (exit code 7)"), "{}", stop.reason());
+        let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+        assert!(told.contains(what), "{what} not in {told}");
+        assert_ne!(project.status()["reason"], "completed", "{what}");
+    }
+}
+
+#[test]
+fn s3_status_names_what_is_wrong_with_the_settings() {
+    let project = Project::armed(FOUR);
+    assert_eq!(project.spool(&["status", "--json"]).json()["settings_problem"], "");
+    project.write(".claude/ralph-speckit.local.md", "---\ncheck:\n  - exit 7\n---\n");
+    let status = project.spool(&["status"]).ok();
+    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: `check` is no key that is known here. Did you mean `checks`?\n";
+    assert!(status.contains(wanted), "{status}");
+}

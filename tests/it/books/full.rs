@@ -1,0 +1,97 @@
+//! Standard output that cannot be written: the work is done, the words go to standard error, the exit code is 1.
+
+#![cfg(target_os = "linux")]
+
+use crate::support::limited::Limited;
+use std::fs::File;
+use std::process::Stdio;
+
+use super::support::{FOUR, Project, SESSION, SPOOL};
+
+const OTHER: &str = "3f2c8a10-0002-4000-8000-000000000002";
+
+/// Calls `spool` with a standard output that is always full; returns its exit code and what it said on
+/// standard error. A program that aborts has no code.
+#[track_caller]
+fn spool_with_full_output(project: &Project, arguments: &[&str]) -> (Option<i32>, String) {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut command = project.command(SPOOL);
+    command.args(arguments).stdin(Stdio::null()).stdout(full).stderr(Stdio::piped());
+    let output = command.spawn().unwrap().finish();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[track_caller]
+fn is_said(project: &Project, arguments: &[&str], words: &str) {
+    let (code, said) = spool_with_full_output(project, arguments);
+    assert_eq!(code, Some(1), "{arguments:?}: {said}");
+    assert!(
+        said.contains("standard output cannot be written: No space left"),
+        "{arguments:?}: {said}"
+    );
+    assert!(said.contains(words), "{arguments:?}: {said}");
+}
+
+#[test]
+fn l7_every_subcommand_leaves_with_1_when_its_output_is_full_and_what_it_did_is_done() {
+    let project = Project::armed(FOUR);
+    for (arguments, words) in [
+        (&["task", "next"][..], "T002"),
+        (&["task", "next", "--json"], "\"status\""),
+        (&["task", "show", "T002"], "T002"),
+        (&["task", "list"], "1 of 4 done"),
+        (&["task", "list", "--json"], "T002"),
+        (&["task", "verify", "T002"], "no Verify command"),
+        (&["status"], "001-user-login"),
+        (&["status", "--json"], "001-user-login"),
+        (&["log"], "armed"),
+        (&["log", "--json"], "armed"),
+        (&["doctor"], ""),
+        (&["pause"], "paused"),
+        (&["resume"], "iteration"),
+        (&["task", "add", "--after", "T004", "Say goodbye"], "Added T005"),
+        (&["task", "done", "T002"], "T002 is done."),
+        (&["task", "fail", "T003", "no"], "Counted"),
+    ] {
+        is_said(&project, arguments, words);
+    }
+    assert!(project.tasks().contains("- [x] T002") && project.tasks().contains("T005 Say goodbye"));
+    assert_eq!(project.state()["taskAttempts"]["T003"], 1);
+    project.assert_books_agree();
+    is_said(&project, &["task", "block", "a key"], "blocked");
+    assert!(project.stop("I need a key.").told().contains("a key"));
+    is_said(&project, &["start"], "the loop is armed");
+    project.stop("Not yet.").reason();
+    is_said(&project, &["block", "a key"], "blocked");
+    is_said(&project, &["start"], "the loop is armed");
+    let project = project.variable("CLAUDE_CODE_SESSION_ID", OTHER);
+    is_said(&project, &["adopt", "--session", SESSION, "--force"], "taken over from session");
+    is_said(&project, &["cancel"], "cancelled");
+    assert!(!project.state_path().exists());
+    is_said(&project, &["plugin", "build", project.beside("plugin").to_str().unwrap()], "");
+}
+
+#[test]
+fn l7_help_and_errors_abort_nothing() {
+    let project = Project::armed(FOUR);
+    for (arguments, code) in [
+        (&["--help"][..], 1),
+        (&["--version"], 1),
+        (&["task", "--help"], 1),
+        (&["task", "done", "T999"], 1),
+        (&["no-such-thing"], 2),
+        (&["ralph", "--help"], 1),
+    ] {
+        let (found, said) = spool_with_full_output(&project, arguments);
+        assert_eq!(found, Some(code), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn l7_a_reader_that_has_gone_away_hears_no_complaint() {
+    let project = Project::armed(FOUR);
+    let script = format!("\"{SPOOL}\" log --json | true; \"{SPOOL}\" task list --all | true");
+    let mut command = project.command("/bin/sh");
+    let output = command.args(["-c", &script]).finish();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{output:?}");
+}

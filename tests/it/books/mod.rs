@@ -1,0 +1,21 @@
+//! `spool task` and the books it keeps, driven as an agent and a person drive them: the real programs.
+
+mod by_hand;
+mod checks;
+mod crash;
+mod crowd;
+mod cycle;
+mod failing;
+mod full;
+mod interrupted;
+mod lists;
+#[cfg(target_os = "linux")]
+mod person;
+mod projects;
+mod proof;
+mod properties;
+mod safety;
+mod short;
+mod state;
+mod support;
+mod trees;

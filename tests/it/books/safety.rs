@@ -1,0 +1,617 @@
+//! A command runs only because a person armed it: the ways around that, each from the agent's side.
+
+use crate::support::limited::Limited;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::support::{FEATURE, Hooked, Project, SPOOL, Said, boxes};
+
+/// A list whose Verify command leaves a trace.
+const TRAP: &str = "- [ ] T001 Create it\n  - **Verify**: `touch pwned`\n- [ ] T002 Fill it\n";
+const PLAIN: &str = "- [ ] T001 Create it\n- [ ] T002 Fill it\n";
+const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+
+/// `spool start` as a person types it in a terminal of their own.
+fn start(project: &Project, arguments: &[&str]) -> Said {
+    let mut command = project.command(SPOOL);
+    Said::of(command.env_remove("CLAUDE_CODE_SESSION_ID").arg("start").args(arguments))
+}
+
+/// What the person's home folder keeps for the feature of the scratch project.
+fn pin(project: &Project, prefix: &str) -> PathBuf {
+    let projects = project.beside("home/.local/state/ralph-speckit/projects");
+    let mut folders = fs::read_dir(projects).unwrap();
+    folders.next().unwrap().unwrap().path().join(format!("{prefix}feature-{FEATURE}.json"))
+}
+
+/// Neither `verify` nor `done` runs the trap's command; each names it.
+#[track_caller]
+fn nothing_runs(project: &Project, arguments: &[&str]) {
+    let with = |words: &[&str]| project.task(&[words, arguments].concat());
+    for said in [with(&["verify", "T001"]), with(&["done", "T001"])] {
+        assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
+        let all = format!("{}{}", said.out, said.err);
+        assert!(all.contains("`touch pwned`"), "the command is not named: {said:?}");
+    }
+}
+
+#[test]
+fn s1_another_features_verify_command_is_not_run() {
+    let project = Project::armed(PLAIN);
+    project.write("specs/002-x/tasks.md", TRAP);
+    for action in ["verify", "done"] {
+        let said = project.task(&[action, "T001", "--feature", "002-x"]);
+        assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
+        let said = said.refused();
+        assert!(said.contains("002-x") && said.contains(FEATURE), "it names both: {said}");
+    }
+    assert_eq!(fs::read_to_string(project.root.join("specs/002-x/tasks.md")).unwrap(), TRAP);
+    // In a session without a loop, nobody has armed it either.
+    let project = Project::with(PLAIN);
+    project.write("specs/002-x/tasks.md", TRAP);
+    nothing_runs(&project, &["--feature", "002-x"]);
+}
+
+#[test]
+fn s1_another_projects_verify_command_is_not_run() {
+    let project = Project::armed(PLAIN);
+    let other = Project::with(TRAP);
+    let place = other.root.to_str().unwrap();
+    for action in ["verify", "done"] {
+        let said = project.task(&[action, "T001", "--project", place]);
+        let has_run = other.root.join("pwned").exists() || project.root.join("pwned").exists();
+        assert!(!has_run, "the command has run: {said:?}");
+        let said = said.refused();
+        let both = said.contains(place) && said.contains(project.root.to_str().unwrap());
+        assert!(both, "it names both: {said}");
+    }
+    assert_eq!(boxes(&other.tasks()), [false, false]);
+}
+
+#[test]
+fn s1_what_the_agent_writes_after_spool_start_is_not_run_before_the_first_stop_or_after_it() {
+    for stops in [0, 2] {
+        let project =
+            Project::with("- [ ] T001 Create it\n  - Verify: `touch armed`\n- [ ] T002 Fill it\n");
+        let shown = start(&project, &[]).ok();
+        for _ in 0..stops {
+            project.agent_works();
+            project.stop("Not yet.").reason();
+        }
+        project.edit_tasks("T002 Fill it\n", "T002 Fill it\n  - Verify: `touch pwned`\n");
+        let said = project.task(&["verify", "T002"]);
+        let has_run = project.root.join("pwned").exists();
+        assert!(!has_run, "after {stops} stops, the command has run: {said:?}");
+        let said = said.refused();
+        assert!(said.contains("`touch pwned`"), "{said}");
+        project.edit_tasks("`touch armed`", "`touch pwned`");
+        let said = project.task(&["done", "T001"]).refused();
+        assert!(said.contains("Put it back: `touch armed`"), "{said}");
+        assert!(!project.root.join("pwned").exists(), "after {stops} stops");
+        // What the person was shown is run.
+        assert!(shown.contains("touch armed") && shown.contains("T001"), "{shown}");
+        project.edit_tasks(
+            "  - Verify: `touch pwned`\n- [ ] T002",
+            "  - Verify: `touch armed`\n- [ ] T002",
+        );
+        project.task(&["done", "T001"]).ok();
+        assert!(project.root.join("armed").exists(), "after {stops} stops");
+    }
+}
+
+#[test]
+fn s1_notes_that_are_missing_or_broken_run_nothing() {
+    let notes =
+        |project: &Project| project.notes_of(super::support::SESSION).join("open-tasks.json");
+    let claim =
+        |project: &Project| project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
+    for bytes in [None, Some("{"), Some("null"), Some("{\"verify\": null}")] {
+        for file in [&notes as &dyn Fn(&Project) -> PathBuf, &claim] {
+            let project = Project::armed(PLAIN);
+            project.edit_tasks("T001 Create it\n", "T001 Create it\n  - Verify: `touch pwned`\n");
+            match bytes {
+                None => fs::remove_file(file(&project)).unwrap(),
+                Some(bytes) => fs::write(file(&project), bytes).unwrap(),
+            }
+            nothing_runs(&project, &[]);
+        }
+    }
+}
+
+#[test]
+fn s1_what_was_armed_is_out_of_reach_and_where_it_cannot_be_read_nothing_runs() {
+    for prefix in ["", "verify-"] {
+        for bytes in [None, Some(""), Some("{"), Some("[]")] {
+            let project = Project::armed(TRAP);
+            let path = pin(&project, prefix);
+            assert!(!path.starts_with(&project.root));
+            match bytes {
+                None => fs::remove_file(&path).unwrap(),
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+            }
+            nothing_runs(&project, &[]);
+        }
+    }
+}
+
+#[test]
+fn s1_a_list_of_more_than_a_megabyte_is_held_to_what_was_armed() {
+    let lines: Vec<_> = (1..=32_000).map(|number| format!("- [ ] T{number:05} Do\n")).collect();
+    let list = lines.concat();
+    let project = Project::armed(&(list.clone() + TRAP.replace("T001", "U001").as_str()));
+    fs::write(
+        project.tasks_path(),
+        list.replace("T00002 Do\n", "T00002 Do\n  - Verify: `touch pwned`\n")
+            + &TRAP.replace("T001", "U001"),
+    )
+    .unwrap();
+    let said = project.task(&["verify", "T00002"]);
+    assert!(!project.root.join("pwned").exists(), "the command has run: {said:?}");
+    let said = said.refused();
+    assert!(said.contains("`touch pwned`"), "{said}");
+    project.task(&["verify", "U001"]).ok();
+    assert!(project.root.join("pwned").exists(), "what was armed is run");
+}
+
+#[test]
+fn s1_spool_start_inside_of_an_agents_session_arms_no_command() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks: [touch pwned]\n---\n");
+    let said = project.spool(&["start"]).ok();
+    nothing_runs(&project, &[]);
+    assert!(said.contains("inside of an agent's session"), "{said}");
+    fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
+    let told = project.stop("ALL_TASKS_COMPLETE");
+    assert!(told.told().contains("were not run"), "{told:?}");
+    assert!(!project.root.join("pwned").exists());
+}
+
+#[test]
+fn s1_where_nothing_can_be_kept_a_loop_with_commands_is_refused_and_one_without_is_armed() {
+    for home in ["", "/proc/nowhere"] {
+        let project = Project::with(TRAP).variable("HOME", home);
+        let said = start(&project, &[]).refused();
+        assert!(said.contains("nothing is armed"), "{said}");
+        assert!(
+            !project.state_path().exists()
+                && !project
+                    .root
+                    .join(".claude/ralph/claims")
+                    .join(format!("{FEATURE}.json"))
+                    .exists()
+        );
+        let project = Project::with(PLAIN).variable("HOME", home);
+        assert!(
+            start(&project, &["--max-iterations", "500"]).ok().contains("the default limits hold")
+        );
+    }
+    // In the project, the agent could write it.
+    let project = Project::with(TRAP);
+    let inside = project.root.join("state").to_str().unwrap().to_owned();
+    let project = project.variable("XDG_STATE_HOME", &inside);
+    assert!(start(&project, &[]).refused().contains("lies in the project"));
+    assert!(!project.root.join("state").exists());
+}
+
+#[test]
+fn s2_a_loop_that_nobody_armed_runs_nothing_and_says_so_once() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks: [touch checked]\n---\n");
+    let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "taskIteration": 1,
+        "maxTaskIterations": 4_294_967_295_u32, "globalIteration": 1, "maxGlobalIterations": 4_294_967_295_u32});
+    fs::write(project.state_path(), state.to_string()).unwrap();
+    let message = |stop: &super::support::Hooked| {
+        stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap().to_owned()
+    };
+    let first = project.stop("Not yet.");
+    assert!(first.reason().contains("iteration 1 of 100"), "{first:?}");
+    assert!(message(&first).contains("no person armed the loop of 001-user-login"), "{first:?}");
+    project.agent_works();
+    assert!(!message(&project.stop("Not yet.")).contains("no person armed"), "it is said once");
+    let status = project.status();
+    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(100), &json!(5)));
+    nothing_runs(&project, &[]);
+    fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
+    project.agent_works();
+    let end = project.stop("ALL_TASKS_COMPLETE");
+    assert!(
+        end.told().contains("the checks in `.claude/ralph-speckit.local.md` (1) were not run"),
+        "{end:?}"
+    );
+    assert!(!project.root.join("checked").exists() && !project.root.join("pwned").exists());
+}
+
+#[test]
+fn s2_a_loop_that_nobody_armed_ends_at_the_default_limit() {
+    let project = Project::with(PLAIN);
+    let state = json!({"phase": "execution", "taskIndex": 0, "totalTasks": 2, "globalIteration": 100,
+        "maxGlobalIterations": 4_294_967_295_u32});
+    fs::write(project.state_path(), state.to_string()).unwrap();
+    let end = project.stop("Not yet.");
+    assert!(end.told().contains("the limit of 100 iterations was reached"), "{end:?}");
+}
+
+#[test]
+fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
+    let project = Project::with(PLAIN);
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
+    project.arm("");
+    project.write(SETTINGS, "---\nchecks:\n  - touch pwned\n---\n");
+    fs::write(project.tasks_path(), PLAIN.replace("[ ]", "[x]")).unwrap();
+    let message = |stop: &super::support::Hooked| {
+        stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap().to_owned()
+    };
+    let stop = project.stop("ALL_TASKS_COMPLETE");
+    assert!(stop.reason().contains("`test -e built` (exit code 1)"), "{stop:?}");
+    let words = "the checks armed then still hold: `test -e built`";
+    assert!(message(&stop).contains(words), "{stop:?}");
+    project.agent_works();
+    assert!(!message(&project.stop("ALL_TASKS_COMPLETE")).contains(words), "once for a content");
+    fs::remove_file(project.root.join(SETTINGS)).unwrap();
+    project.agent_works();
+    assert!(message(&project.stop("ALL_TASKS_COMPLETE")).contains("was removed"));
+    let settings = project.log().into_iter().filter(|entry| entry["event"] == "settings");
+    assert_eq!(settings.count(), 2);
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("test -e built") && status.contains("changed since"), "{status}");
+    project.write("built", "");
+    project.agent_works();
+    assert!(project.stop("ALL_TASKS_COMPLETE").answer.is_none());
+    assert_eq!(project.status()["reason"], "completed");
+    assert!(!project.root.join("pwned").exists());
+}
+
+#[test]
+fn s4_a_switch_off_in_mid_loop_is_told_once_and_journaled() {
+    let project = Project::armed(PLAIN);
+    project.stop("Not yet.").reason();
+    project.write(SETTINGS, "---\nenabled: false\n---\n");
+    assert!(project.stop("Not yet.").told().contains("`enabled: false`"));
+    project.stop("Not yet.").silent();
+    assert_eq!(project.log().last().unwrap()["event"], "switched-off");
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("Loop: live, but switched off by the settings"), "{status}");
+    project.write(SETTINGS, "---\nenabled: true\n---\n");
+    project.agent_works();
+    project.stop("Not yet.").reason();
+    project.write(SETTINGS, "---\nenabled: false\n---\n");
+    assert!(project.stop("Not yet.").told().contains("`enabled: false`"), "each time it happens");
+}
+
+#[test]
+fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
+    let project = Project::with(PLAIN);
+    start(&project, &["--max-iterations", "3", "--max-task-iterations", "2"]).ok();
+    project.set_state(&json!({"maxGlobalIterations": 4_294_967_295_u32, "maxTaskIterations": 900}));
+    let first = project.stop("Not yet.");
+    assert!(first.reason().contains("attempt 1 of 2, iteration 1 of 3"), "{first:?}");
+    project.agent_works();
+    project.stop("Not yet.").reason();
+    let status = project.status();
+    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(3), &json!(2)));
+    // A failure that the state file forgets still counts.
+    assert!(project.task(&["fail", "T001", "no"]).ok().contains("failed 1 of 2 times"));
+    project.set_state(&json!({"taskAttempts": {}, "taskIteration": 1}));
+    let said = project.task(&["fail", "T001", "no"]).ok();
+    assert!(said.contains("used up its 2 attempts"), "{said}");
+    let told = project.stop("Done.");
+    assert!(told.told().contains("task_failed"), "{told:?}");
+}
+
+#[test]
+fn s9_a_limit_above_the_default_is_armed_only_where_a_person_typed_it() {
+    let most = 4_294_967_295_u32;
+    let asked =
+        json!({"phase": "planning", "maxGlobalIterations": most, "maxTaskIterations": most});
+    let limits = |project: &Project| {
+        let limits = project.status()["pin"]["limits"].clone();
+        (
+            limits["max_iterations"].as_u64().unwrap(),
+            limits["max_task_iterations"].as_u64().unwrap(),
+        )
+    };
+    let project = Project::with(PLAIN);
+    fs::write(project.state_path(), asked.to_string()).unwrap();
+    let said = start(&project, &[]).ok();
+    for words in ["asked for 4294967295 iterations", "asked for 4294967295 attempts a task"] {
+        assert!(said.contains(words), "{words} not in {said}");
+    }
+    assert_eq!(limits(&project), (100, 5));
+    assert_eq!(project.state()["maxGlobalIterations"], 100);
+    // What is typed counts, and again while that loop runs; what the file says above that does not.
+    let said = start(&project, &["--max-iterations", "300", "--max-task-iterations", "9"]).ok();
+    assert!(!said.contains("asked for"), "{said}");
+    assert!(!start(&project, &[]).ok().contains("asked for"));
+    assert_eq!(limits(&project), (300, 9));
+    project.set_state(&json!({"maxGlobalIterations": 301, "maxTaskIterations": 10}));
+    assert!(start(&project, &[]).ok().contains("asked for 301 iterations"));
+    assert_eq!(limits(&project), (100, 5));
+    // What is below the default may come from the file.
+    project.set_state(&json!({"maxGlobalIterations": 7, "maxTaskIterations": 2}));
+    assert!(!start(&project, &[]).ok().contains("asked for"));
+    assert_eq!(limits(&project), (7, 2));
+}
+
+#[test]
+fn s9_an_approval_that_the_state_file_asks_for_is_told_once() {
+    let project = Project::armed(PLAIN);
+    project.stop("Not yet.").reason();
+    project.set_state(&json!({"awaitingApproval": true}));
+    assert!(project.stop("Not yet.").told().contains("`awaitingApproval: true`"));
+    project.stop("Not yet.").silent();
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("awaitingApproval"), "{status}");
+    assert!(project.log().iter().any(|entry| entry["event"] == "approval"));
+}
+
+#[test]
+fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
+    let project = Project::with(TRAP);
+    project.write(SETTINGS, "---\nchecks:\n  - cargo test --all\n---\n");
+    let said = implement(&project);
+    let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    for what in [
+        "cargo test --all (within 300 s)",
+        SETTINGS,
+        "touch pwned  (T001)",
+        "specs/001-user-login/tasks.md",
+    ] {
+        assert!(shown.contains(what), "{what} not in {shown}");
+    }
+    let status = project.spool(&["status"]).ok();
+    for what in ["cargo test --all", "Verify commands of 1 task", "Armed by: command"] {
+        assert!(status.contains(what), "{what} not in {status}");
+    }
+    assert_eq!(project.status()["pin"]["checks"][0]["run"], "cargo test --all");
+    let doctor = project.spool(&["doctor"]).out;
+    let words = "armed by command with 1 check, the Verify command of 1 task (`cargo test --all`)";
+    assert!(doctor.contains(words), "{doctor}");
+    let armed = project.log().into_iter().find(|entry| entry["event"] == "armed").unwrap();
+    assert!(armed["words"].as_str().unwrap().contains("`cargo test --all`"), "{armed}");
+}
+
+/// What was armed for a feature, made unreadable: nothing is ticked for it.
+#[test]
+fn s3_where_the_armed_commands_cannot_be_read_no_task_is_ticked() {
+    for prefix in ["", "verify-"] {
+        let project = Project::armed(TRAP);
+        fs::write(pin(&project, prefix), "{").unwrap();
+        // Without its line in the list, the task still has a command that was armed.
+        for list in [TRAP, PLAIN] {
+            fs::write(project.tasks_path(), list).unwrap();
+            let said = project.task(&["done", "T001"]).refused();
+            assert!(
+                said.contains(
+                    "T001 is not ticked: the Verify commands that were armed cannot be read: "
+                ),
+                "{said}"
+            );
+            assert!(said.contains(&format!("{prefix}feature-{FEATURE}.json")), "{said}");
+            assert!(project.task(&["verify", "T001"]).refused().contains("T001 is not proved"));
+            assert_eq!(boxes(&project.tasks()), [false, false]);
+        }
+    }
+}
+
+#[test]
+fn s1_a_session_whose_loop_is_over_keeps_no_books_of_another_project() {
+    let project = Project::armed(PLAIN);
+    let other = Project::with(TRAP);
+    // Its own loop ended, or says so, or was never there.
+    let record = project.notes_of(super::support::SESSION).join("loop.json");
+    for step in ["ended", "forged", "gone"] {
+        match step {
+            "ended" => {
+                project.task(&["block", "x"]).ok();
+            }
+            "forged" => {
+                fs::write(&record, r#"{"ledger": {"ended": {"reason": "completed"}}}"#).unwrap();
+            }
+            _ => fs::remove_file(&record).unwrap(),
+        }
+        let armed = start(&other, &[]).ok();
+        assert!(armed.contains("touch pwned"), "{armed}");
+        for action in ["verify", "done"] {
+            let place = other.root.to_str().unwrap();
+            let said = project.task(&[action, "T001", "--project", place, "--feature", FEATURE]);
+            let said = said.refused();
+            assert!(
+                said.contains("this is an agent's session in another project"),
+                "{step}: {said}"
+            );
+        }
+        assert_eq!(boxes(&other.tasks()), [false, false]);
+        assert!(!other.root.join("pwned").exists() && !project.root.join("pwned").exists());
+    }
+}
+
+#[test]
+fn s1_a_session_keeps_no_books_of_a_feature_that_another_session_drives() {
+    for closed in [false, true] {
+        let project = Project::armed(TRAP);
+        if closed {
+            // The notes lie where the agent can write.
+            let claim = project.root.join(format!(".claude/ralph/claims/{FEATURE}.json"));
+            let mut notes: Value = serde_json::from_slice(&fs::read(&claim).unwrap()).unwrap();
+            notes["closed"] = "completed".into();
+            fs::write(&claim, notes.to_string()).unwrap();
+        }
+        let project = project.variable("CLAUDE_CODE_SESSION_ID", "another-session");
+        for named in [&["--feature", FEATURE][..], &[]] {
+            for action in ["verify", "done"] {
+                let said = project.task(&[&[action, "T001"], named].concat()).refused();
+                let words = format!("session {} has one", super::support::SESSION);
+                assert!(said.contains(&words), "{closed}: {said}");
+            }
+        }
+        assert_eq!(boxes(&project.tasks()), [false, false]);
+        assert!(!project.root.join("pwned").exists());
+    }
+}
+
+#[test]
+fn s1_a_feature_that_was_armed_in_a_terminal_is_for_the_session_only_where_it_is_current() {
+    let project = Project::with(TRAP);
+    start(&project, &[]).ok();
+    project.task(&["verify", "T001"]).ok();
+    assert!(project.root.join("pwned").exists(), "the first session that comes takes it");
+    project.write("specs/002-x/tasks.md", PLAIN);
+    project.write(".specify/feature.json", r#"{"feature_directory":"specs/002-x"}"#);
+    let said = project.task(&["done", "T001", "--feature", FEATURE]).refused();
+    assert!(said.contains("no loop of that feature"), "{said}");
+    assert_eq!(boxes(&project.tasks()), [false, false]);
+}
+
+/// `/speckit:implement` as a person types it, through the hook.
+fn implement(project: &Project) -> Hooked {
+    project.hook(&json!({
+        "session_id": super::support::SESSION, "cwd": project.root, "hook_event_name": "UserPromptExpansion",
+        "transcript_path": project.beside("t.jsonl"), "expansion_type": "slash_command",
+        "command_name": "speckit:implement", "command_args": "", "command_source": "plugin",
+    }))
+}
+
+/// A list with this many different Verify commands, the last of them a trap.
+fn many(count: usize, command: &str) -> String {
+    let task = |number| {
+        let run = if number == count { "touch pwned".into() } else { format!("{command}{number}") };
+        format!("- [ ] T{number:03} Do\n  - Verify: `{run}`\n")
+    };
+    (1..=count).map(task).collect()
+}
+
+#[test]
+fn s1_every_verify_command_that_is_armed_is_shown_however_many_there_are() {
+    let project = Project::with(&many(150, "true "));
+    let said = implement(&project);
+    let shown = said.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    assert!(
+        shown.contains("  touch pwned  (T150)") && shown.contains("  true 149  (T149)"),
+        "{shown}"
+    );
+    assert!(shown.contains("Verify commands of 150 tasks") && shown.len() < 10_000, "{shown}");
+}
+
+#[test]
+fn s1_more_commands_than_a_session_can_show_are_armed_in_a_terminal_alone() {
+    let project = Project::with(&many(150, &format!("true {} ", "x".repeat(80))));
+    let said = implement(&project).answer.unwrap().to_string();
+    assert!(
+        said.contains("nothing is armed") && said.contains(&format!("spool start {FEATURE}")),
+        "{said}"
+    );
+    assert!(!project.state_path().exists(), "refused is unchanged");
+    let shown = start(&project, &[]).ok();
+    assert!(shown.contains("  touch pwned  (T150)") && shown.contains("149  (T149)"), "{shown}");
+    project.task(&["verify", "T150"]).ok();
+    assert!(project.root.join("pwned").exists(), "what was shown is run");
+}
+
+#[test]
+fn s1_blanks_and_empty_lines_move_no_command_out_of_sight() {
+    let list = format!("- [ ] T001 Do\n  - Verify: `true{};touch pwned`\n", " ".repeat(500));
+    let project = Project::with(&list);
+    project.write(
+        SETTINGS,
+        format!("---\nchecks:\n  - \"true{}touch pwned\"\n---\n", "\\n".repeat(99)),
+    );
+    let shown = start(&project, &[]).ok();
+    assert!(shown.contains("  true [500 blanks] ;touch pwned  (T001)"), "{shown}");
+    assert!(
+        shown.contains("  true\n    [98 empty lines]\n    touch pwned (within 300 s)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn s1_one_task_is_one_task() {
+    assert!(start(&Project::with(TRAP), &[]).ok().contains("Verify commands of 1 task, from"));
+}
+
+#[test]
+fn l4_a_session_without_a_journal_is_named_beside_those_that_have_one() {
+    let project = Project::armed(PLAIN);
+    for flags in [&[][..], &["--json"]] {
+        let said = by_person(&project, &[&["log", "--session", "nope"][..], flags].concat());
+        let err = said.refused();
+        assert!(err.contains("session `nope` has no journal in `"), "{err}");
+        assert!(err.contains(super::support::SESSION), "{err}");
+    }
+    by_person(&project, &["log", "--session", super::support::SESSION]).ok();
+    let none = Project::with(PLAIN);
+    assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("  none"));
+}
+
+/// Runs git in the project as somebody who has just made the repository.
+fn git(project: &Project, arguments: &[&str]) {
+    let mut git = project.command("git");
+    git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"]).args(arguments);
+    let done = git.finish();
+    assert!(done.status.success(), "git {arguments:?}: {done:?}");
+}
+
+/// Any `spool` command as a person types it, without a terminal.
+fn by_person(project: &Project, arguments: &[&str]) -> Said {
+    let mut command = project.command(SPOOL);
+    Said::of(command.env_remove("CLAUDE_CODE_SESSION_ID").args(arguments))
+}
+
+#[test]
+fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_commands() {
+    let project = Project::with(PLAIN);
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
+    git(&project, &["init", "-q"]);
+    assert!(start(&project, &[]).ok().contains("test -e built"), "nothing came with a repository");
+    by_person(&project, &["cancel"]).ok();
+    git(&project, &["add", "-A"]);
+    let said = start(&project, &[]).refused();
+    for words in ["nothing is armed", "git tracks it", "  test -e built", "spool trust"] {
+        assert!(said.contains(words), "{words} not in {said}");
+    }
+    assert!(!project.state_path().exists(), "refused is unchanged");
+    // `spool doctor` does not call that a loop that works.
+    let report = by_person(&project, &["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    let is_told = |check: &serde_json::Value| {
+        let found = check["found"].as_str().unwrap_or_default();
+        check["status"] == "fail" && found.contains("came with the repository")
+    };
+    assert!(report["checks"].as_array().unwrap().iter().any(is_told), "{report}");
+    // The agent cannot say it for the person, nor can a script that does not say so.
+    assert!(project.spool(&["trust", "--yes"]).refused().contains("an agent's session"));
+    assert!(by_person(&project, &["trust"]).refused().contains("nobody can be asked"));
+    assert!(start(&project, &[]).code == 1);
+    let said = by_person(&project, &["trust", "--yes"]).ok();
+    assert!(said.contains("  test -e built\n") && said.contains("Trusted."), "{said}");
+    assert!(by_person(&project, &["trust", "--list"]).ok().contains("test -e built"));
+    start(&project, &[]).ok();
+    assert_eq!(project.status()["pin"]["settings"]["tracked"], true);
+    by_person(&project, &["cancel"]).ok();
+    // Another command needs trust anew; one that was removed does not.
+    project.write(SETTINGS, "---\nchecks:\n  - test -e built\n  - touch pwned\n---\n");
+    assert!(start(&project, &[]).refused().contains("touch pwned"));
+    project.write(SETTINGS, "---\nchecks:\n  - run: test -e built\n    limit: 5\n---\n");
+    start(&project, &[]).ok();
+    by_person(&project, &["cancel"]).ok();
+    assert_eq!(by_person(&project, &["trust", "--remove"]).ok(), "Trusted no longer.\n");
+    assert_eq!(start(&project, &[]).code, 1);
+    let kept = project.beside("home/.local/state/ralph-speckit/trust.json");
+    assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
+    let project = Project::with(PLAIN);
+    project.write(".spool/ralph.toml", "check = [\"test -e built\"]\n");
+    let plan = ["ralph", "Build it", "--change", FEATURE, "--dry-run"];
+    let said = by_person(&project, &plan);
+    assert!(said.code == 2 && said.err.contains("spool trust"), "{said:?}");
+    let said = by_person(&project, &["trust", "--yes"]).ok();
+    assert!(said.contains("check = test -e built"), "{said}");
+    assert!(by_person(&project, &plan).ok().contains("Check: test -e built"));
+    project.write(".spool/ralph.toml", "check = [\"touch pwned\"]\n");
+    assert!(by_person(&project, &plan).err.contains("touch pwned"));
+}

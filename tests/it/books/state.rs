@@ -1,0 +1,194 @@
+//! The state file: what others wrote into it, older forms, broken ones, and its schema.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::support::{FOUR, Project};
+
+#[test]
+fn what_the_program_does_not_know_survives_every_write() {
+    let project = Project::armed_with(FOUR, "--recovery-mode");
+    let strange = json!({
+        "zebra": {"deep": [1, 2.5, null, "\u{1f984}"]}, "aardvark": "first", "parallelGroup": {"taskIndices": [1, 2]},
+        "fixTaskMap": {
+            "T003": {"attempts": 1, "fixTaskIds": ["T003.F9"], "mood": "grim"},
+            "T777": {"note": "somebody else's"},
+        },
+    });
+    project.set_state(&strange);
+    project.task(&["done", "T002"]).ok();
+    project.task(&["fail", "T003", "no"]).ok();
+    project.task(&["add", "--after", "T004", "More"]).ok();
+    project.task(&["fail", "T003.F1", "no"]).ok();
+    let state = project.state();
+    for name in ["zebra", "aardvark", "parallelGroup"] {
+        assert_eq!(state[name], strange[name]);
+    }
+    let map = &state["fixTaskMap"];
+    assert_eq!(map["T777"], strange["fixTaskMap"]["T777"]);
+    assert_eq!(map["T003"]["mood"], "grim");
+    assert_eq!(map["T003"]["attempts"], 3, "counted on from what was there");
+    assert_eq!(map["T003"]["fixTaskIds"], json!(["T003.F9", "T003.F1", "T003.F2"]));
+    // The order of the fields is kept as well: a diff of the file shows what changed and no more.
+    let text = fs::read_to_string(project.state_path()).unwrap();
+    let at = |name: &str| text.find(&format!("\"{name}\"")).unwrap();
+    assert!(at("version") < at("phase") && at("zebra") < at("aardvark"));
+}
+
+#[test]
+fn state_files_of_older_tools_load_and_are_kept() {
+    let older = [
+        json!({"phase": "execution", "taskIndex": 1, "totalTasks": 4}),
+        json!({"phase": "execution", "taskIndex": "1", "totalTasks": 4.0, "maxTaskIterations": "3"}),
+        json!({"phase": "execution", "taskIndex": 99, "totalTasks": 2, "taskAttempts": [], "fixTaskMap": "none"}),
+        json!({"phase": "execution", "source": "spec", "name": "user-login", "taskIteration": 2, "globalIteration": 7,
+            "maxGlobalIterations": 100, "recoveryMode": true, "fixTaskMap": {}}),
+    ];
+    for state in older {
+        let project = Project::with(FOUR);
+        fs::write(project.state_path(), state.to_string()).unwrap();
+        assert!(project.task(&["next"]).ok().contains("T002"));
+        let said = project.task(&["fail", "T002", "no"]).ok();
+        assert!(said.starts_with("Counted: T002 failed 1 of "), "{said}");
+        project.task(&["done", "T002"]).ok();
+        project.assert_books_agree();
+        let kept = project.state();
+        assert_eq!(kept["source"], state["source"]);
+        assert_eq!(kept["maxTaskIterations"], state["maxTaskIterations"]);
+        let iteration = state["globalIteration"].as_u64().unwrap_or(1);
+        assert_eq!(kept["globalIteration"], iteration, "never counted back");
+    }
+}
+
+#[test]
+fn a_broken_state_file_is_never_overwritten_and_the_list_is_kept_all_the_same() {
+    for broken in ["{\"phase\": \"execution\",", "", "[1, 2]", "null", "{\"a\": 1}}", "\u{0}\u{1}"]
+    {
+        let project = Project::armed(FOUR);
+        fs::write(project.state_path(), broken).unwrap();
+        let old = std::time::SystemTime::UNIX_EPOCH;
+        filetime::set_file_mtime(project.state_path(), old.into()).unwrap();
+        let done = project.task(&["done", "T002"]).ok();
+        assert!(
+            done.starts_with(
+                "T002 is done. .speckit-state.json cannot be read and is left as it is: "
+            ),
+            "{done}"
+        );
+        let failed = project.task(&["fail", "T003", "no"]).ok();
+        assert!(failed.starts_with("Noted, not counted:"), "{failed}");
+        project.task(&["add", "--after", "T003", "More"]).ok();
+        project.task(&["next"]).ok();
+        project.task(&["list", "--json"]).ok();
+        assert_eq!(fs::read_to_string(project.state_path()).unwrap(), broken);
+        assert!(project.tasks().contains("[x] T002") && project.tasks().contains("T005 More"));
+    }
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_an_error_with_a_way_out() {
+    let project = Project::armed(FOUR);
+    fs::remove_file(project.tasks_path()).unwrap();
+    for call in [&["next"][..], &["done", "T002"], &["list"], &["fail", "T002", "x"]] {
+        let said = project.task(call).refused();
+        assert!(
+            said.contains("tasks.md` cannot be read: it does not exist\nmake the task list first"),
+            "{said}"
+        );
+    }
+    // A link out of the project is not followed, neither to read nor to write.
+    let outside = project.beside("secret.md");
+    fs::write(&outside, FOUR).unwrap();
+    std::os::unix::fs::symlink(&outside, project.tasks_path()).unwrap();
+    let said = project.task(&["done", "T002"]).refused();
+    assert!(said.contains("a symbolic link leads out of the project"), "{said}");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), FOUR);
+}
+
+#[test]
+fn the_state_file_follows_its_schema_from_arming_to_the_end() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
+    let project = Project::armed_with(FOUR, "--recovery-mode --max-task-iterations 3");
+    let conforms = |after: &str| {
+        let problems = problems(&schema, &project.state(), "state");
+        assert_eq!(problems, Vec::<String>::new(), "after {after}");
+    };
+    conforms("arming");
+    for call in [
+        &["fail", "T003", "no"][..],
+        &["fail", "T003.F1", "no"],
+        &["done", "T003.F2"],
+        &["done", "T003.F1"],
+        &["done", "T003"],
+        &["add", "--after", "T004", "More"],
+        &["done", "T002"],
+        &["done", "T004", "T005"],
+    ] {
+        project.task(call).ok();
+        conforms(call[0]);
+    }
+    project.stop("ALL_TASKS_COMPLETE").silent();
+    conforms("completion");
+}
+
+#[test]
+fn the_check_of_the_schema_sees_what_is_wrong() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../schemas/speckit-state.schema.json")).unwrap();
+    let wrong = json!({
+        "taskIndex": -1, "totalTasks": "4", "maxTaskIterations": 0, "featureId": "x1", "awaitingApproval": 1,
+        "taskAttempts": {"T001": "two"}, "fixTaskMap": {"T001": {"fixTaskIds": [3]}}, "unknown": [],
+    });
+    assert_eq!(
+        problems(&schema, &wrong, "state").len(),
+        7,
+        "{:#?}",
+        problems(&schema, &wrong, "state")
+    );
+}
+
+/// What a value breaks of a schema, as far as ours goes: type, minimum, pattern of digits, properties, items.
+fn problems(schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let fits = match schema["type"].as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some(other) => panic!("the schema has a type that this check does not know: {other}"),
+        None => true,
+    };
+    if !fits {
+        return vec![format!("{at}: {value} is no {}", schema["type"])];
+    }
+    if let (Some(least), Some(number)) = (schema["minimum"].as_i64(), value.as_i64())
+        && number < least
+    {
+        found.push(format!("{at}: {number} is below {least}"));
+    }
+    if let (Some(pattern), Some(text)) = (schema["pattern"].as_str(), value.as_str()) {
+        assert_eq!(pattern, "^[0-9]*$", "the only pattern that this check knows");
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            found.push(format!("{at}: `{text}` is not {pattern}"));
+        }
+    }
+    for (name, field) in value.as_object().into_iter().flatten() {
+        let known = &schema["properties"][name];
+        let rules = if known.is_null() { &schema["additionalProperties"] } else { known };
+        if rules.is_object() {
+            found.extend(problems(rules, field, &format!("{at}.{name}")));
+        }
+    }
+    for item in value.as_array().into_iter().flatten() {
+        found.extend(problems(&schema["items"], item, &format!("{at}[]")));
+    }
+    for name in schema["required"].as_array().into_iter().flatten() {
+        if value.get(name.as_str().unwrap()).is_none() {
+            found.push(format!("{at}: {name} is missing"));
+        }
+    }
+    found
+}

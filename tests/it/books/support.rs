@@ -1,0 +1,370 @@
+//! A scratch project with a task list, the real programs, and what its books say.
+
+use crate::support::limited::Limited;
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program that agents and people call.
+pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
+/// The program that Claude Code calls.
+pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
+/// The session whose agent works in these tests.
+pub const SESSION: &str = "3f2c8a10-0001-4000-8000-000000000001";
+/// The feature of the scratch project, laid out as spec-kit does today.
+pub const FEATURE: &str = "001-user-login";
+/// Four tasks: one done, a parallel pair, one that is a check.
+pub const FOUR: &str = "# Tasks: User login\n\n## Phase 1: Setup\n\n- [x] T001 Create the project\n\n## Phase 2: Story\n\n- [ ] T002 [P] [US1] Model in src/user.py\n- [ ] T003 [P] [US1] Page in src/page.py\n- [ ] T004 [VERIFY] Try it\n\n**Checkpoint**: it works\n";
+
+/// A throw-away project; all calls are made from its root by the agent of `SESSION`.
+pub struct Project {
+    scratch: TempDir,
+    pub root: PathBuf,
+    pub feature: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl Project {
+    /// A project of today's spec-kit with one feature and this task list; no loop yet.
+    pub fn with(tasks: &str) -> Self {
+        let scratch = TempDir::with_prefix("books-").unwrap();
+        let root = scratch.path().canonicalize().unwrap().join("project");
+        Self::at(scratch, root, tasks)
+    }
+
+    /// The same, in a folder of the test's own choice inside the scratch folder.
+    pub fn in_folder(name: &str, tasks: &str) -> Self {
+        let scratch = TempDir::with_prefix("books-").unwrap();
+        let root = scratch.path().canonicalize().unwrap().join(name);
+        Self::at(scratch, root, tasks)
+    }
+
+    fn at(scratch: TempDir, root: PathBuf, tasks: &str) -> Self {
+        let feature = root.join("specs").join(FEATURE);
+        fs::create_dir_all(&feature).unwrap();
+        fs::create_dir_all(root.join(".specify")).unwrap();
+        let pointer = json!({"feature_directory": format!("specs/{FEATURE}")});
+        fs::write(root.join(".specify/feature.json"), pointer.to_string()).unwrap();
+        fs::write(feature.join("tasks.md"), tasks).unwrap();
+        let home = scratch.path().canonicalize().unwrap().join("home");
+        fs::create_dir_all(&home).unwrap();
+        let environment = vec![
+            ("HOME".to_owned(), home.to_str().unwrap().to_owned()),
+            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("CLAUDE_CODE_SESSION_ID".to_owned(), SESSION.to_owned()),
+        ];
+        Self { scratch, root, feature, environment }
+    }
+
+    /// A project whose loop is armed as `/speckit:implement` arms it.
+    pub fn armed(tasks: &str) -> Self {
+        Self::armed_with(tasks, "")
+    }
+
+    /// The same with options behind the command.
+    pub fn armed_with(tasks: &str, options: &str) -> Self {
+        let project = Self::with(tasks);
+        project.arm(options);
+        project
+    }
+
+    /// A person types `/speckit:implement`; the test fails when nothing is armed.
+    #[track_caller]
+    pub fn arm(&self, options: &str) {
+        let event = json!({
+            "session_id": SESSION, "cwd": self.root, "hook_event_name": "UserPromptExpansion",
+            "transcript_path": self.transcript(), "expansion_type": "slash_command",
+            "command_name": "speckit:implement", "command_args": options, "command_source": "plugin",
+        });
+        let said = self.hook(&event);
+        assert!(said.context().contains("the loop is armed"), "{said:?}");
+    }
+
+    /// Sets a variable for all calls from now on; an empty value removes it.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            self.environment.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
+    /// A folder beside the project.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Writes a file of the project, its folders too.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// `spool task …` from the project's root.
+    pub fn task(&self, arguments: &[&str]) -> Said {
+        self.task_in(&self.root, arguments)
+    }
+
+    /// `spool task …` from another folder.
+    pub fn task_in(&self, folder: &Path, arguments: &[&str]) -> Said {
+        Said::of(self.command(SPOOL).arg("task").args(arguments).current_dir(folder))
+    }
+
+    /// Any other `spool …`.
+    pub fn spool(&self, arguments: &[&str]) -> Said {
+        Said::of(self.command(SPOOL).args(arguments))
+    }
+
+    /// A program as the agent's shell starts it.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment.iter().cloned()).current_dir(&self.root);
+        command
+    }
+
+    /// The agent wants to end its turn with these words.
+    pub fn stop(&self, words: &str) -> Hooked {
+        self.hook(&self.stop_event(words))
+    }
+
+    pub fn stop_event(&self, words: &str) -> Value {
+        json!({
+            "session_id": SESSION, "cwd": self.root, "hook_event_name": "Stop",
+            "transcript_path": self.transcript(), "stop_hook_active": false,
+            "last_assistant_message": words, "background_tasks": [], "session_crons": [],
+        })
+    }
+
+    /// The session begins anew: `startup`, `resume`, `clear` or `compact`.
+    pub fn session_start(&self, source: &str) -> Hooked {
+        self.hook(&json!({
+            "session_id": SESSION, "cwd": self.root, "hook_event_name": "SessionStart",
+            "transcript_path": self.transcript(), "source": source,
+        }))
+    }
+
+    /// One event through the real hook.
+    pub fn hook(&self, event: &Value) -> Hooked {
+        let mut command = self.command(HOOK);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+        Hooked::from(&child.finish())
+    }
+
+    /// The agent used a tool since the last stop: what its transcript shows.
+    pub fn agent_works(&self) {
+        let path = self.transcript();
+        let line = json!({"type": "assistant", "isSidechain": false, "message": {"id": "m",
+            "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Edit", "input": {}}]}});
+        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.beside("transcript.jsonl")
+    }
+
+    pub fn tasks_path(&self) -> PathBuf {
+        self.feature.join("tasks.md")
+    }
+
+    pub fn tasks(&self) -> String {
+        fs::read_to_string(self.tasks_path()).unwrap()
+    }
+
+    /// The agent edits the list with its own tools.
+    pub fn edit_tasks(&self, from: &str, to: &str) {
+        let text = self.tasks();
+        assert!(text.contains(from), "`{from}` not in:\n{text}");
+        fs::write(self.tasks_path(), text.replace(from, to)).unwrap();
+    }
+
+    pub fn state_path(&self) -> PathBuf {
+        self.feature.join(".speckit-state.json")
+    }
+
+    pub fn state(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.state_path()).unwrap()).unwrap()
+    }
+
+    /// Changes fields of the state file as another tool does.
+    pub fn set_state(&self, fields: &Value) {
+        let mut state = self.state();
+        for (name, value) in fields.as_object().unwrap() {
+            state[name] = value.clone();
+        }
+        fs::write(self.state_path(), state.to_string()).unwrap();
+    }
+
+    pub fn progress(&self) -> String {
+        fs::read_to_string(self.feature.join(".progress.md")).unwrap_or_default()
+    }
+
+    /// The loop's own folder of a session.
+    pub fn notes_of(&self, session: &str) -> PathBuf {
+        self.root.join(".claude/ralph").join(session)
+    }
+
+    /// All entries of all journals, in the order of `spool log`.
+    pub fn log(&self) -> Vec<Value> {
+        let said = self.spool(&["log", "--json"]).ok();
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The events of the log that are about tasks, as `event words`.
+    pub fn entries(&self) -> Vec<String> {
+        let ours = ["done", "failed", "added", "repair"];
+        let log = self.log().into_iter();
+        let log = log.filter(|entry| ours.contains(&entry["event"].as_str().unwrap()));
+        log.map(|entry| format!("{} {}", text(&entry["event"]), text(&entry["words"]))).collect()
+    }
+
+    /// The one feature's report of `spool status --json`.
+    pub fn status(&self) -> Value {
+        let report: Value = serde_json::from_str(&self.spool(&["status", "--json"]).ok()).unwrap();
+        let features = report["features"].as_array().unwrap();
+        let ours = features.iter().find(|feature| feature["name"] == FEATURE);
+        ours.unwrap_or_else(|| panic!("{report:#}")).clone()
+    }
+
+    /// Fails unless boxes, state, progress file, journal and status say the same to the letter.
+    #[track_caller]
+    pub fn assert_books_agree(&self) {
+        let boxes = boxes(&self.tasks());
+        let done = boxes.iter().filter(|ticked| **ticked).count();
+        let first_open = boxes.iter().position(|ticked| !ticked).unwrap_or(boxes.len());
+        let state = self.state();
+        assert_eq!(state["totalTasks"], boxes.len(), "{state:#}");
+        assert_eq!(state["taskIndex"], first_open, "{state:#}");
+        let status = self.status();
+        assert_eq!((&status["done"], &status["total"]), (&json!(done), &json!(boxes.len())));
+        assert_eq!(status["open"].as_array().unwrap().len(), boxes.len() - done);
+        let noted: Vec<String> = self
+            .progress()
+            .lines()
+            .filter_map(|line| line.strip_prefix("- [")?.split_once("] "))
+            .filter(|(event, _)| ["done", "failed", "added", "repair"].contains(event))
+            .map(|(event, words)| format!("{event} {words}"))
+            .collect();
+        assert_eq!(noted, self.entries(), "progress file and journal");
+    }
+}
+
+/// The boxes of a plain list (no fences, no checklists), in order; whether each is ticked.
+///
+/// Counted without the program's own parser, so that the two can disagree.
+pub fn boxes(tasks: &str) -> Vec<bool> {
+    let lines = tasks.lines().map(str::trim_start);
+    let marks = lines.filter_map(|line| line.strip_prefix("- [")?.chars().next());
+    marks.map(|mark| mark == 'x' || mark == 'X').collect()
+}
+
+/// What a program said and its exit code.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    pub fn of(command: &mut Command) -> Self {
+        Self::from(&command.stdin(Stdio::null()).finish())
+    }
+
+    /// Standard output; the test fails unless the call succeeded and said nothing else.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{self:?}");
+        self.out
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(self) -> Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    /// Everything that was said; the test fails unless the call was refused with code 1.
+    #[track_caller]
+    pub fn refused(self) -> String {
+        assert_eq!(self.code, 1, "{self:?}");
+        format!("{}{}", self.out, self.err)
+    }
+}
+
+impl From<&Output> for Said {
+    fn from(output: &Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+}
+
+impl fmt::Debug for Said {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "code {}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
+    }
+}
+
+/// What the hook answered; its exit code was 0.
+#[derive(Clone, Debug)]
+pub struct Hooked {
+    pub answer: Option<Value>,
+    pub log: String,
+}
+
+impl From<&Output> for Hooked {
+    fn from(output: &Output) -> Self {
+        let said = Said::from(output);
+        assert_eq!(said.code, 0, "{said:?}");
+        let answer = (!said.out.is_empty()).then(|| serde_json::from_str(&said.out).unwrap());
+        Self { answer, log: said.err }
+    }
+}
+
+impl Hooked {
+    /// The text that sends the agent back; the test fails when it was let go.
+    #[track_caller]
+    pub fn reason(&self) -> &str {
+        let answer = self.answer.as_ref().unwrap_or_else(|| panic!("silent: {}", self.log));
+        assert_eq!(answer["decision"], "block", "{answer:#}");
+        answer["reason"].as_str().unwrap()
+    }
+
+    /// What a person is told while the agent is let go.
+    #[track_caller]
+    pub fn told(&self) -> &str {
+        let answer = self.answer.as_ref().unwrap_or_else(|| panic!("silent: {}", self.log));
+        assert!(answer.get("decision").is_none(), "{answer:#}");
+        answer["systemMessage"].as_str().unwrap()
+    }
+
+    /// Fails unless nothing was printed.
+    #[track_caller]
+    pub fn silent(&self) {
+        assert!(self.answer.is_none(), "{self:?}");
+    }
+
+    /// The context that is handed to the model.
+    #[track_caller]
+    pub fn context(&self) -> &str {
+        let answer = self.answer.as_ref().unwrap_or_else(|| panic!("silent: {}", self.log));
+        let context = &answer["hookSpecificOutput"]["additionalContext"];
+        context.as_str().unwrap_or_else(|| panic!("{answer:#}"))
+    }
+}
+
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}

@@ -1,0 +1,115 @@
+//! What a Verify command or a check starts: nothing of it outlives the program that ran it.
+
+use crate::support::limited::{Ended, Limited};
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ralph_speckit::world::{self, Deadline};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::{Project, SPOOL};
+use crate::support::hearing::hear_all_signals;
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// It goes on for ever, with a child that has left its group; both say who they are.
+const ENDLESS: &str = "setsid sh -c 'echo $$ >child; exec sleep 3600' & echo $$ >leader; wait";
+
+/// Fails unless the process that wrote its id into a file is gone; waits until it has written it.
+fn wait_until_gone(project: &Project, name: &str) {
+    let id = wait_for_id(project, name);
+    let deadline = Deadline::after(PATIENCE);
+    while is_alive(id) {
+        assert!(!deadline.is_over(), "{name} (process {id}) is still alive");
+        world::pause(Duration::from_millis(10));
+    }
+}
+
+fn wait_for_id(project: &Project, name: &str) -> i32 {
+    let deadline = Deadline::after(PATIENCE);
+    loop {
+        let text = fs::read_to_string(project.root.join(name)).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text.trim().parse().unwrap();
+        }
+        assert!(!deadline.is_over(), "nobody writes {name}");
+        world::pause(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process lives; one that has ended and that nobody has asked about does not.
+fn is_alive(id: i32) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).finish();
+    let state = String::from_utf8(output.stdout).unwrap();
+    !state.trim().is_empty() && !state.starts_with('Z')
+}
+
+fn has_setsid() -> bool {
+    Command::new("setsid").arg("true").status().is_ok_and(|status| status.success())
+}
+
+fn project_with(verify: &str) -> Project {
+    Project::armed(&format!("- [ ] T001 Create it\n  - Verify: `{verify}`\n- [ ] T002 Fill it\n"))
+}
+
+#[test]
+fn h5_a_task_command_that_a_signal_ends_takes_its_verify_command_along() {
+    if !has_setsid() {
+        return;
+    }
+    hear_all_signals();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
+        for verb in ["done", "verify"] {
+            let project = project_with(ENDLESS);
+            let mut command = project.command(SPOOL);
+            command.args(["task", verb, "T001"]).stdin(Stdio::null());
+            let mut spool = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            for name in ["leader", "child"] {
+                wait_for_id(&project, name);
+            }
+            kill_process(Pid::from_child(&spool), signal).unwrap();
+            assert!(!spool.ended().success(), "{signal:?}");
+            for name in ["leader", "child"] {
+                wait_until_gone(&project, name);
+            }
+            assert!(project.tasks().contains("- [ ] T001"), "{signal:?} {verb}");
+        }
+    }
+}
+
+#[test]
+fn h5_a_child_that_left_the_group_does_not_outlive_its_verify_command() {
+    if !has_setsid() {
+        return;
+    }
+    let leaves =
+        "setsid sh -c 'echo $$ >child; exec sleep 3600' & until test -s child; do sleep 0.01; done";
+    let project = project_with(leaves);
+    project.task(&["verify", "T001"]).ok();
+    wait_until_gone(&project, "child");
+    fs::remove_file(project.root.join("child")).unwrap();
+    project.task(&["done", "T001"]).ok();
+    wait_until_gone(&project, "child");
+}
+
+#[test]
+fn h5_a_child_that_left_the_group_does_not_outlive_its_check() {
+    if !has_setsid() {
+        return;
+    }
+    let project = Project::with("- [ ] T001 Create it\n");
+    let leaves =
+        "setsid sh -c 'echo $$ >child; exec sleep 3600' & until test -s child; do sleep 0.01; done";
+    project.write(
+        ".claude/ralph-speckit.local.md",
+        format!("---\nchecks:\n  - {leaves}\n  - run: {ENDLESS}\n    limit: 1\n---\n"),
+    );
+    project.arm("");
+    fs::write(project.tasks_path(), "- [x] T001 Create it\n").unwrap();
+    let stop = project.stop("ALL_TASKS_COMPLETE");
+    assert!(stop.reason().contains("over its limit of 1 s"), "{}", stop.reason());
+    for name in ["leader", "child"] {
+        wait_until_gone(&project, name);
+    }
+}

@@ -1,0 +1,105 @@
+//! Scratch repositories, and what git and the program say of them.
+
+use crate::support::limited::Limited;
+use ralph_speckit::evidence::tree::{Bounds, Found, Go, Whole, look};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A scratch folder that may be a repository.
+pub struct Place {
+    scratch: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let place = Self { scratch: TempDir::with_prefix("evidence-").unwrap() };
+        fs::create_dir_all(place.root()).unwrap();
+        place
+    }
+
+    pub fn repository() -> Self {
+        let place = Self::new();
+        place.git(&["init", "--quiet"]);
+        place
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap().join("work")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    pub fn write(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> Vec<u8> {
+        self.git_in("", arguments)
+    }
+
+    pub fn git_in(&self, folder: &str, arguments: &[&str]) -> Vec<u8> {
+        let output = self.try_git(folder, arguments, &[]);
+        assert!(output.status.success(), "git {arguments:?}: {output:?}");
+        output.stdout
+    }
+
+    pub fn try_git(&self, folder: &str, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "core.quotePath=false"]);
+        command.args(arguments).current_dir(self.path(folder));
+        for (name, _) in std::env::vars_os() {
+            if name.as_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        let input_path = self.scratch.path().join("input");
+        fs::write(&input_path, input).unwrap();
+        command.stdin(Stdio::from(fs::File::open(input_path).unwrap()));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap().finish()
+    }
+
+    /// What the program takes for work, relative to a folder of this place.
+    pub fn work(&self, folder: &str) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let bounds = Bounds { since: 0, entries: usize::MAX, time: Duration::from_mins(1) };
+        let whole = look(&self.path(folder), bounds, &mut |one| {
+            if let Found::File { folder, name, .. } = one {
+                let path = [folder, name].concat();
+                let fresh = found.insert(PathBuf::from(OsStr::from_bytes(&path)));
+                assert!(fresh, "shown twice: {path:?}");
+            }
+            Go::On
+        });
+        assert_eq!(whole, Whole::Seen);
+        found
+    }
+
+    /// What git tracks, and what it does not ignore.
+    pub fn work_by_git(&self, folder: &str) -> BTreeSet<PathBuf> {
+        let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+        let printed = self.git_in(folder, &list);
+        let names = printed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let paths = names.map(|name| PathBuf::from(OsStr::from_bytes(name)));
+        paths.filter(|path| self.path(folder).join(path).symlink_metadata().is_ok()).collect()
+    }
+
+    #[track_caller]
+    pub fn agrees_with_git(&self) {
+        assert_eq!(self.work(""), self.work_by_git(""));
+    }
+}
+
+/// The names of a set, for comparing.
+pub fn names(work: &BTreeSet<PathBuf>) -> Vec<&str> {
+    work.iter().map(|path| path.to_str().unwrap()).collect()
+}

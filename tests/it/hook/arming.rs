@@ -1,0 +1,441 @@
+//! Arming and cancelling: what a person types, and what may never come back afterwards.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use ralph_speckit::store::loops::Claim;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+/// Arms with bad arguments or in a bad place: the command is stopped and no file is touched.
+#[track_caller]
+fn refused(bench: &Bench, arguments: &str) -> Outcome {
+    let before = bench.everything();
+    let answer = bench.implement("s1", arguments);
+    assert!(answer.reason().starts_with("Ralph-speckit: "), "{answer}");
+    assert!(answer.reason().lines().count() > 1, "what to do stands on its own line: {answer}");
+    assert_eq!(bench.everything(), before, "nothing is armed: {answer}");
+    bench.stop("s1").run().silent();
+    answer
+}
+
+#[test]
+fn the_command_arms_the_session_and_hands_the_model_a_line() {
+    let bench = Bench::ready();
+    let answer = bench.implement("s1", "");
+    let context = answer.context();
+    for words in ["feature 001-login", "2 of 3 tasks open", "next T002", "100 iterations"] {
+        assert!(context.contains(words), "`{words}` not in: {context}");
+    }
+    assert!(context.contains(&bench.state_path().display().to_string()), "{context}");
+    answer.logged("Armed feature 001-login for session s1");
+    let state = bench.read_state();
+    assert_eq!(
+        state,
+        json!({"version": 1, "featureId": "001", "name": "login",
+            "basePath": ".specify/specs/001-login", "phase": "execution", "taskIndex": 1,
+            "totalTasks": 3, "taskIteration": 1, "maxTaskIterations": 5, "globalIteration": 1,
+            "maxGlobalIterations": 100, "awaitingApproval": false, "recoveryMode": false,
+            "maxFixTasksPerOriginal": 3, "taskAttempts": {}, "fixTaskMap": {}})
+    );
+    assert_eq!(bench.path(".claude/ralph/.gitignore").metadata().unwrap().len(), 2);
+}
+
+#[test]
+fn flags_are_understood_with_and_without_the_equals_sign() {
+    for (arguments, iterations, attempts, recovery) in [
+        ("", 100, 5, false),
+        ("--max-iterations 7", 7, 5, false),
+        ("--max-iterations=7", 7, 5, false),
+        ("--max-task-iterations 2 --max-iterations=08", 8, 2, false),
+        ("--max-task-iterations=2\n--recovery-mode\t--max-iterations 1000000", 1_000_000, 2, true),
+        ("--recovery-mode=true", 100, 5, true),
+        ("--recovery-mode=false", 100, 5, false),
+        ("001-login --max-iterations 7", 7, 5, false),
+        ("--max-iterations 7 001-login", 7, 5, false),
+    ] {
+        let bench = Bench::ready();
+        bench.implement("s1", arguments).context();
+        let state = bench.read_state();
+        assert_eq!(state["maxGlobalIterations"], iterations, "{arguments}");
+        assert_eq!(state["maxTaskIterations"], attempts, "{arguments}");
+        assert_eq!(state["recoveryMode"], recovery, "{arguments}");
+    }
+}
+
+#[test]
+fn a_long_list_gets_room_for_three_iterations_a_task() {
+    let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
+    bench.implement("s1", "");
+    assert_eq!(bench.read_state()["maxGlobalIterations"], 150);
+}
+
+#[test]
+fn a_bad_flag_stops_the_command() {
+    for arguments in [
+        "--max-iterations",
+        "--max-iterations=",
+        "--max-iterations 0",
+        "--max-iterations -1",
+        "--max-iterations=+3",
+        "--max-iterations 1e3",
+        "--max-iterations 0x10",
+        "--max-iterations 1000001",
+        "--max-iterations 99999999999999999999",
+        "--max-iterations \u{0663}",
+        "--max-task-iterations five",
+        "--recovery-mode=maybe",
+        "--max-iteration 3",
+        "-n 3",
+        "--",
+        "001-login 002-other",
+    ] {
+        let answer = refused(&Bench::ready(), arguments);
+        assert!(answer.reason().contains("Usage: /speckit:implement"), "{arguments}: {answer}");
+    }
+}
+
+#[test]
+fn nothing_of_the_arguments_reaches_a_shell_or_a_path() {
+    for arguments in [
+        "$(touch pwned)",
+        "`touch pwned`",
+        "; touch pwned",
+        "| touch pwned",
+        "it's",
+        "\"001-login\"",
+        "*",
+        "$&",
+        "../001-login",
+        "..",
+        ".",
+        "/etc",
+        "001-login/../001-login",
+        "\u{1b}[31mred",
+        "a\\b",
+    ] {
+        let bench = Bench::ready();
+        let answer = refused(&bench, arguments);
+        assert!(!answer.reason().contains('\u{1b}'), "{answer}");
+        assert!(!bench.path("pwned").exists());
+    }
+}
+
+#[test]
+fn without_something_to_do_nothing_is_armed() {
+    let no_list = Bench::project().current_feature(FEATURE);
+    for (bench, words) in [
+        (Bench::folder(), "this is no spec-kit project"),
+        (Bench::project(), "no feature is selected"),
+        (Bench::ready().file(".specify/.current-feature", " \n"), "no feature is selected"),
+        (Bench::ready().file(".specify/.current-feature", "009-gone"), "no folder for feature"),
+        (Bench::ready().file(".specify/.current-feature", "../x"), "cannot be a feature"),
+        (Bench::ready().file(".specify/feature.json", "{"), "does not name a feature"),
+        (no_list, "has no task list to work through"),
+        (Bench::ready().tasks("# Tasks\n"), "holds no task"),
+        (Bench::ready().tasks("- [ ] CHK001 only a checklist\n"), "holds no task"),
+        (Bench::ready().tasks(ALL_DONE), "nothing is open: all 3 tasks"),
+        (Bench::ready().settings("---\nenabled: false\n---\n"), "switched off for this project"),
+        (Bench::ready().settings("---\ncheck: [x]\n---\n"), "line 2: `check` is no key"),
+    ] {
+        let answer = refused(&bench, "");
+        assert!(answer.reason().contains(words), "`{words}` not in: {answer}");
+    }
+}
+
+#[test]
+fn s3_a_file_that_was_meant_as_the_settings_is_named() {
+    for name in ["ralph-speckit.md", "ralph-speckit.local.MD", "ralph_speckit.local.md"] {
+        let path = format!(".claude/{name}");
+        let bench = Bench::ready().file(&path, "---\nchecks: [npm test]\n---\n");
+        let answer = refused(&bench, "");
+        for words in
+            [&path, "is not the settings file", "Did you mean `.claude/ralph-speckit.local.md`?"]
+        {
+            assert!(answer.reason().contains(words), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn a_list_that_is_no_file_of_the_project_is_refused() {
+    let bench = Bench::project().current_feature(FEATURE);
+    fs::create_dir(bench.feature_path("tasks.md")).unwrap();
+    assert!(refused(&bench, "").reason().contains("it is a folder, not a file"));
+    let bench = Bench::project().current_feature(FEATURE);
+    fs::write(bench.outside().join("tasks.md"), THREE_TASKS).unwrap();
+    symlink(bench.outside().join("tasks.md"), bench.feature_path("tasks.md")).unwrap();
+    assert!(refused(&bench, "").reason().contains("leads out of the project"));
+}
+
+#[test]
+fn a_session_without_a_usable_id_is_not_armed() {
+    let bench = Bench::ready();
+    let call = bench.command("s1", "speckit:implement", "").with("session_id", "../x");
+    assert!(call.run().reason().contains("no usable id"));
+    assert!(!bench.state_path().exists());
+}
+
+#[test]
+fn commands_of_others_are_let_through() {
+    for name in ["speckit:plan", "implement", "/speckit:implement", "ralph-loop:ralph-loop", ""] {
+        let bench = Bench::ready();
+        assert!(bench.command("s1", name, "").run().silent().log.is_empty(), "{name}");
+        assert!(!bench.state_path().exists());
+    }
+}
+
+#[test]
+fn a_corrupt_state_file_is_kept_aside() {
+    let bench = Bench::ready().raw_state("{\"phase\": \"exec");
+    let answer = bench.implement("s1", "");
+    let kept: Vec<_> = fs::read_dir(bench.feature_path("")).unwrap().flatten().collect();
+    let kept = kept.iter().find(|file| file.file_name().to_string_lossy().contains(".corrupt-"));
+    let kept = kept.expect("the broken file");
+    assert_eq!(fs::read(kept.path()).unwrap(), b"{\"phase\": \"exec");
+    assert!(answer.context().contains(&*kept.file_name().to_string_lossy()), "{answer}");
+    assert_eq!(bench.read_state()["phase"], "execution");
+}
+
+#[test]
+fn arming_keeps_fields_and_limits_and_starts_the_counters_anew() {
+    let bench = Bench::ready().state(&json!({"custom": {"a": [1]}, "phase": "tasks",
+        "taskIndex": 9, "totalTasks": 9, "taskIteration": 4, "globalIteration": 77,
+        "maxGlobalIterations": 60, "maxTaskIterations": 3, "awaitingApproval": true}));
+    bench.implement("s1", "");
+    let state = bench.read_state();
+    assert_eq!(state["custom"], json!({"a": [1]}));
+    for (field, value) in [
+        ("phase", json!("execution")),
+        ("taskIndex", json!(1)),
+        ("totalTasks", json!(3)),
+        ("taskIteration", json!(1)),
+        ("globalIteration", json!(1)),
+        ("maxGlobalIterations", json!(60)),
+        ("maxTaskIterations", json!(3)),
+        ("awaitingApproval", json!(false)),
+    ] {
+        assert_eq!(state[field], value, "{field}");
+    }
+}
+
+#[test]
+fn the_state_file_keeps_its_permissions_and_no_leftover_stays() {
+    let bench = Bench::ready().state(&json!({}));
+    fs::set_permissions(bench.state_path(), fs::Permissions::from_mode(0o640)).unwrap();
+    bench.implement("s1", "");
+    assert_eq!(bench.state_path().metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    let leftovers = bench.everything();
+    assert!(leftovers.iter().all(|(path, _)| path.extension().is_none_or(|end| end != "tmp")));
+}
+
+#[test]
+fn arming_again_starts_anew() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 2");
+    bench.stop("s1").run().reason();
+    bench.stop("s1").run().told();
+    bench.stop("s1").run().silent();
+    bench.implement("s1", "--max-iterations 9").context();
+    assert!(bench.stop("s1").run().reason().contains("Iter 1)"));
+    let events: Vec<Value> =
+        bench.journal("s1").into_iter().map(|entry| entry["event"].clone()).collect();
+    assert_eq!(events, ["armed", "stop", "stop", "armed", "stop"], "the journal goes on");
+}
+
+#[test]
+fn another_session_takes_the_feature_over() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    let answer = bench.implement("s2", "");
+    assert!(answer.context().contains("It was driven by session s1 before"), "{answer}");
+    bench.stop("s1").run().silent().logged("Feature 001-login is driven by session s2 now");
+    assert!(bench.stop("s2").run().reason().contains("Iter 1)"));
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end stopped"]);
+}
+
+#[test]
+fn one_session_drives_one_feature() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let bench = bench.feature("002-other").tasks(THREE_TASKS);
+    let answer = bench.implement("s1", "002-other");
+    assert!(answer.context().contains("The loop of 001-login in this session ends"), "{answer}");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().starts_with("Continue feature: 002-other"), "{stop}");
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (stopped)");
+}
+
+#[test]
+fn an_arming_that_fails_ends_no_other_loop() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let bench = bench.feature("002-other").tasks(THREE_TASKS);
+    let read_only = bench.feature_path("");
+    let arming = bench.command("s1", "speckit:implement", "002-other");
+    let answer = arming.start_without_rights(&[&read_only]).finish();
+    assert!(answer.reason().contains(".speckit-state.json` cannot be written"), "{answer}");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().starts_with("Continue feature: 001-login"), "{stop}");
+}
+
+#[test]
+fn a_loop_armed_in_a_terminal_is_taken_by_the_first_session_that_stops() {
+    let bench = Bench::in_execution();
+    let claim = json!({"version": 1, "session": null, "about": FEATURE,
+        "folder": ".specify/specs/001-login", "armed_at": 1, "closed": null, "extra": [1]});
+    bench.write(".claude/ralph/claims/001-login.json", claim.to_string());
+    bench.stop("s1").run().reason();
+    bench.stop("s2").run().silent();
+    let claim: Value = serde_json::from_slice(
+        &fs::read(bench.path(".claude/ralph/claims/001-login.json")).unwrap(),
+    )
+    .unwrap();
+    assert_eq!((&claim["session"], &claim["extra"]), (&json!("s1"), &json!([1])));
+    assert_eq!(bench.record("s1").armed_by, "terminal");
+}
+
+#[test]
+fn asking_for_the_status_changes_nothing() {
+    for bench in [Bench::folder(), Bench::project(), Bench::ready(), Bench::in_execution()] {
+        let before = bench.everything();
+        assert!(bench.command("s1", "speckit:status", "").run().is_block(), "no token is spent");
+        assert_eq!(bench.everything(), before);
+    }
+}
+
+// After a cancel.
+
+#[test]
+fn a_late_stop_does_not_bring_a_cancelled_loop_back() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    bench.cancel("s1", "").reason();
+    for session in ["s1", "s2"] {
+        bench.stop(session).held().run().silent();
+        bench.stop(session).run().silent();
+    }
+    assert!(!bench.state_path().exists());
+}
+
+#[test]
+fn a_state_file_that_the_agent_writes_again_does_not_bring_it_back() {
+    for armed in [true, false] {
+        let bench = if armed { Bench::ready() } else { Bench::in_execution() };
+        if armed {
+            bench.implement("s1", "");
+        }
+        bench.stop("s1").run().reason();
+        bench.cancel("s1", "").reason();
+        bench.write_state(executing(1, 3).to_string());
+        for session in ["s1", "s2"] {
+            let stop = bench.stop(session).run();
+            stop.silent().logged("The loop of feature 001-login is over (cancelled)");
+        }
+        bench.implement("s2", "").context();
+        bench.stop("s2").run().reason();
+    }
+}
+
+#[test]
+fn stops_under_way_do_not_undo_a_cancel() {
+    for _ in 0..5 {
+        let bench = Bench::ready();
+        bench.implement("s1", "");
+        bench.transcript("s1").tool("Edit");
+        let stops: Vec<_> = (0..2).map(|_| bench.stop("s1").start()).collect();
+        bench.cancel("s2", "").reason();
+        for stop in stops {
+            stop.finish();
+        }
+        bench.stop("s1").run().silent();
+        assert!(!bench.state_path().exists());
+        assert_eq!(bench.record("s1").ledger.ended.unwrap().name(), "cancelled");
+    }
+}
+
+#[test]
+fn a_loop_that_is_over_gives_its_feature_up() {
+    let bench = Bench::in_execution().tasks(ALL_DONE);
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.as_deref(), Some("completed"));
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (completed)");
+}
+
+#[test]
+fn an_end_that_broke_off_before_its_claim_was_closed_is_an_end() {
+    let bench = Bench::in_execution();
+    bench.set_state("maxGlobalIterations", 1);
+    bench.stop("s1").run().told();
+    let loops = bench.loops();
+    let claim = loops.claim(FEATURE).unwrap();
+    loops.write_claim(&Claim { closed: None, ..claim }).unwrap();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (max_iters)");
+}
+
+#[test]
+fn a_cancel_that_broke_off_halfway_has_cancelled() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let path = bench.path(".claude/ralph/claims/001-login.json");
+    let mut claim: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    claim["closed"] = "cancelled".into();
+    fs::write(&path, claim.to_string()).unwrap();
+    // A cancel says so outside of the project first: the claim alone may be anybody's word.
+    let path = bench.pin_path("feature-001-login").unwrap();
+    let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
+    fs::write(&path, pin.to_string()).unwrap();
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (cancelled)");
+    assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
+}
+
+#[test]
+fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    fs::remove_file(bench.state_path()).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("its state file is gone. 1 of 3 tasks done, iteration 1."));
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end cancelled"]);
+}
+
+#[test]
+fn cancel_without_a_loop_says_so_and_changes_nothing() {
+    for (bench, arguments, words) in [
+        (Bench::folder(), "", "this is no spec-kit project"),
+        (Bench::project(), "", "no feature is selected"),
+        (Bench::ready(), "", "feature `001-login` has no loop and no state file"),
+        (Bench::in_execution(), "009-gone", "no folder for feature `009-gone`"),
+        (Bench::in_execution(), "../001-login", "cannot be a feature"),
+    ] {
+        let before = bench.everything();
+        let answer = bench.cancel("s1", arguments);
+        assert!(answer.reason().contains(words), "{answer}");
+        assert_eq!(bench.everything(), before);
+    }
+}
+
+#[test]
+fn cancel_is_about_the_sessions_own_feature_before_the_current_one() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let bench = bench.current_feature("002-other").tasks(THREE_TASKS).state(&executing(1, 3));
+    assert!(bench.cancel("s1", "").reason().contains("Feature: 001-login"));
+    assert!(bench.state_path().exists(), "the other feature's state stays");
+    assert!(bench.cancel("s1", "002-other").reason().contains("Feature: 002-other"));
+    assert!(!bench.state_path().exists());
+}
+
+#[test]
+fn a_corrupt_state_can_be_cancelled() {
+    let bench = Bench::ready().raw_state("{");
+    let answer = bench.cancel("s1", "");
+    assert!(answer.reason().contains("State file: corrupt, EOF while parsing"), "{answer}");
+    assert!(!bench.state_path().exists());
+}

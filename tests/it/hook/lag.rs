@@ -1,0 +1,97 @@
+//! A transcript that its client writes later than the event of the stop: tool calls that do not show yet are not
+//! taken for none.
+
+use crate::hook::support::Bench;
+use ralph_speckit::world;
+use serde_json::json;
+use std::time::Duration;
+
+const WORDS: &str = "That is one. I stop here.";
+
+/// A line of the agent, written at this time, in milliseconds since the Unix epoch.
+fn line(bench: &Bench, block: &serde_json::Value, at: u64) {
+    let millis = i64::try_from(at).unwrap();
+    let time = jiff::Timestamp::from_millisecond(millis).unwrap();
+    let line = json!({"type": "assistant", "isSidechain": false,
+        "message": {"id": format!("msg_{at}"), "role": "assistant", "content": [block]},
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()});
+    bench.transcript("s1").raw(line.to_string());
+}
+
+fn words(bench: &Bench, at: u64) {
+    line(bench, &json!({"type": "text", "text": WORDS}), at);
+}
+
+fn call(bench: &Bench, at: u64) {
+    line(bench, &json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}), at);
+}
+
+/// Both kinds of loops.
+fn benches() -> [Bench; 2] {
+    let feature = Bench::ready();
+    feature.implement("s1", "").context();
+    let task = Bench::folder();
+    task.command("s1", "speckit:ralph-loop", "\"Write it\"").run().context();
+    [feature, task]
+}
+
+fn stop(bench: &Bench) -> crate::hook::support::Running {
+    bench.stop("s1").saying(WORDS).held().start()
+}
+
+#[test]
+fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
+    for bench in benches() {
+        stop(&bench).finish().reason();
+        let second = world::now();
+        world::pause(Duration::from_millis(2));
+        stop(&bench).finish().reason();
+        // The words of the second turn arrive, the same as those of the third.
+        words(&bench, second);
+        let third = stop(&bench);
+        world::pause(Duration::from_millis(150));
+        let now = world::now();
+        call(&bench, now);
+        words(&bench, now + 1);
+        third.finish().reason();
+        assert_eq!(bench.record("s1").ledger.idle_stops, 0);
+    }
+}
+
+#[test]
+fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
+    for bench in benches() {
+        for round in 0..6 {
+            std::fs::write(bench.root().join("work"), format!("{round}")).unwrap();
+            let spoken = world::now();
+            world::pause(Duration::from_millis(2));
+            stop(&bench).finish().reason();
+            words(&bench, spoken);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_only_talks_is_not_held_by_a_transcript_that_stays_behind() {
+    for bench in benches() {
+        stop(&bench).finish().reason();
+        stop(&bench).finish().reason();
+        let told = stop(&bench).finish();
+        assert!(told.told().contains("no_progress"), "{told}");
+    }
+}
+
+#[test]
+fn an_agent_that_only_talks_is_stopped_when_the_transcript_has_it_all() {
+    for bench in benches() {
+        for _ in 0..2 {
+            words(&bench, world::now());
+            stop(&bench).finish().reason();
+        }
+        let third = stop(&bench);
+        std::fs::write(bench.root().join("notes-of-a-person"), "changed meanwhile").unwrap();
+        words(&bench, world::now());
+        let told = third.finish();
+        assert!(told.told().contains("no_progress"), "{told}");
+    }
+}

@@ -1,0 +1,23 @@
+//! The real `ralph-hook` program, asked as Claude Code asks it.
+
+mod arming;
+mod crowd;
+mod driven;
+mod hazards;
+mod input;
+mod lag;
+mod lines;
+mod litter;
+pub mod outcome;
+mod partner;
+mod paths;
+mod pinned;
+mod private;
+mod properties;
+mod spec_000;
+mod spec_003;
+pub mod support;
+pub mod transcript;
+mod traps;
+mod undone;
+mod unopened;

@@ -1,0 +1,239 @@
+//! Spec 003, NFR-4: every way out of a stop, once. The table is the list of them.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+use ralph_speckit::speckit::books::Books;
+use ralph_speckit::speckit::project::Project;
+use serde_json::json;
+use std::fmt::Write;
+use std::fs;
+
+type Path = (&'static str, fn() -> (Bench, Outcome));
+
+/// Runs each path and returns a line for each: what was said, what was logged.
+fn walked(paths: &[Path]) -> String {
+    let mut lines = String::new();
+    for (name, walk) in paths {
+        let (bench, outcome) = walk();
+        let _ = writeln!(lines, "{name}: {}", outcome.headline(&bench));
+    }
+    lines
+}
+
+fn stop(bench: Bench) -> (Bench, Outcome) {
+    on(bench, |bench| bench.stop("s1").run())
+}
+
+fn on(bench: Bench, ask: impl FnOnce(&Bench) -> Outcome) -> (Bench, Outcome) {
+    let outcome = ask(&bench);
+    (bench, outcome)
+}
+
+fn set(field: &str, value: impl Into<serde_json::Value>) -> Bench {
+    let bench = Bench::in_execution();
+    bench.set_state(field, value);
+    bench
+}
+
+#[test]
+fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
+    let paths: &[Path] = &[
+        ("completed", || stop(Bench::in_execution().tasks(ALL_DONE))),
+        ("completed by words", || {
+            let bench = Bench::project().current_feature(FEATURE).state(&executing(0, 3));
+            on(bench, |bench| bench.stop("s1").saying("ALL_TASKS_COMPLETE").run())
+        }),
+        ("max_iters", || stop(set("maxGlobalIterations", 1))),
+        ("no_progress, nothing done", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            bench.stop("s1").run().reason();
+            stop(bench)
+        }),
+        ("no_progress, nothing changed", || {
+            let bench = Bench::in_execution();
+            for _ in 0..11 {
+                bench.transcript("s1").tool("Read");
+                bench.stop("s1").run().reason();
+            }
+            bench.transcript("s1").tool("Read");
+            stop(bench)
+        }),
+        ("task_failed", || stop(set("taskIteration", 6))),
+        ("blocked", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            let project = Project::around(bench.root()).unwrap();
+            let feature = project.feature(FEATURE).unwrap();
+            Books::open(&project, &feature, None).unwrap().block("a key for the server").unwrap();
+            stop(bench)
+        }),
+        ("corrupt_state", || {
+            let bench = Bench::in_execution().raw_state("{");
+            bench.stop("s1").run().reason();
+            stop(bench)
+        }),
+        ("cancelled, the state file was taken away", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            fs::remove_file(bench.state_path()).unwrap();
+            stop(bench)
+        }),
+        ("cancelled, the feature's folder was taken away", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            fs::remove_dir_all(bench.feature_path("")).unwrap();
+            stop(bench)
+        }),
+        ("stopped, another session drives the feature", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            bench.implement("s2", "").context();
+            stop(bench)
+        }),
+    ];
+    insta::assert_snapshot!(walked(paths), @r"
+    completed: silent
+    completed by words: silent | ALL_TASKS_COMPLETE detected in transcript
+    max_iters: told: Ralph-speckit ended the loop of 001-login (max_iters): the limit of 1 iteration was reached. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Look at what was done, then go on with /speckit:implement (--max-iterations N sets another limit). | ERROR: Maximum global iterations (1) reached. tasks.md of feature 001-login is as it stands; see .progress.md, then run /speckit:implement to go on
+    no_progress, nothing done: told: Ralph-speckit ended the loop of 001-login (no_progress): the agent stopped 3 times in a row without doing anything. 1 of 3 tasks done, iteration 3. Open: 2 of 3: T002, T003. Read its last answer: it may be asking for something. Then go on with /speckit:implement. | Loop ended (no_progress) for feature 001-login: the agent stopped 3 times in a row without doing anything
+    no_progress, nothing changed: told: Ralph-speckit ended the loop of 001-login (no_progress): 10 iterations in a row changed nothing in the project. 1 of 3 tasks done, iteration 12. Open: 2 of 3: T002, T003. Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement. | Loop ended (no_progress) for feature 001-login: 10 iterations in a row changed nothing in the project
+    task_failed: told: Ralph-speckit ended the loop of 001-login (task_failed): task T002 is at attempt 6, and 5 are allowed. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement. | Loop ended (task_failed) for feature 001-login: task T002 is at attempt 6, and 5 are allowed
+    blocked: told: Ralph-speckit ended the loop of 001-login (blocked): the agent needs a person: a key for the server. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Do that, then go on with /speckit:implement. | Loop ended (blocked) for feature 001-login: the agent needs a person: a key for the server
+    corrupt_state: told: Ralph-speckit ended the loop of 001-login (corrupt_state): the state file is still unreadable. 1 of 3 tasks done, iteration 2. Open: 2 of 3: T002, T003. Run /speckit:implement (keeps the broken file aside and starts anew) or /speckit:cancel. | ERROR: .speckit-state.json of feature 001-login is still corrupt
+    cancelled, the state file was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. 1 of 3 tasks done, iteration 1. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
+    cancelled, the feature's folder was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
+    stopped, another session drives the feature: silent | Feature 001-login is driven by session s2 now
+    ");
+}
+
+#[test]
+fn nfr_4_every_silent_path() {
+    let paths: &[Path] = &[
+        ("no project", || stop(Bench::folder())),
+        ("no feature", || stop(Bench::project())),
+        ("a feature without a folder", || {
+            stop(Bench::project().file(".specify/.current-feature", "009-gone"))
+        }),
+        ("no state file", || stop(Bench::ready())),
+        ("another phase", || stop(set("phase", "tasks"))),
+        ("another phase of a loop that was armed", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            bench.set_state("phase", "tasks");
+            stop(bench)
+        }),
+        ("disabled", || stop(Bench::in_execution().settings("---\nenabled: false\n---\n"))),
+        ("empty input", || on(Bench::in_execution(), |bench| bench.raw(""))),
+        ("bad input", || on(Bench::in_execution(), |bench| bench.raw("{]"))),
+        ("no usable session", || on(Bench::in_execution(), |bench| bench.stop("../s1").run())),
+        ("inside a subagent", || {
+            on(Bench::in_execution(), |bench| bench.stop("s1").with("agent_id", "a1").run())
+        }),
+        ("another event", || {
+            on(Bench::in_execution(), |bench| bench.event("SubagentStop", "s1").run())
+        }),
+        ("another session's loop", || {
+            let bench = Bench::in_execution();
+            bench.stop("s2").run().reason();
+            stop(bench)
+        }),
+        ("the loop is over", || {
+            let bench = Bench::in_execution().tasks(ALL_DONE);
+            bench.stop("s1").run().silent();
+            stop(bench)
+        }),
+        ("the loop was cancelled", || {
+            let bench = Bench::in_execution();
+            bench.cancel("s1", "").reason();
+            stop(bench)
+        }),
+        ("held by another hook", || {
+            on(Bench::in_execution(), |bench| bench.stop("s1").held().run())
+        }),
+        ("a person must approve", || stop(set("awaitingApproval", true))),
+        ("an agent in the background", || {
+            let bench = Bench::in_execution();
+            let agent = json!([{"type": "subagent", "status": "running", "description": "build"}]);
+            on(bench, |bench| bench.stop("s1").with("background_tasks", agent).run())
+        }),
+        ("no tasks at all", || stop(Bench::ready().tasks("").state(&executing(0, 0)))),
+        ("a failed turn without a loop", || {
+            let bench = Bench::ready();
+            on(bench, |bench| bench.event("StopFailure", "s1").with("error", "overloaded").run())
+        }),
+    ];
+    insta::assert_snapshot!(walked(paths), @r"
+    no project: silent
+    no feature: silent
+    a feature without a folder: silent | there is no folder for feature `009-gone` in `.specify/specs` or `specs`
+    no state file: silent
+    another phase: silent
+    another phase of a loop that was armed: silent
+    disabled: silent
+    empty input: silent
+    bad input: silent
+    no usable session: silent | The event names no usable session: the agent is let go
+    inside a subagent: silent
+    another event: silent
+    another session's loop: silent | Feature 001-login is driven by session s2; this one is let go. /speckit:implement takes it over
+    the loop is over: silent | The loop of feature 001-login is over (completed); /speckit:implement starts a new one
+    the loop was cancelled: silent | The loop of feature 001-login is over (cancelled); /speckit:implement starts a new one
+    held by another hook: silent | The turn was held by another hook before this loop ever did: the agent is let go
+    a person must approve: silent | Waiting: a person's approval
+    an agent in the background: silent | Waiting: background subagent build
+    no tasks at all: silent | Waiting: tasks; there are none
+    a failed turn without a loop: silent
+    ");
+}
+
+#[test]
+fn nfr_4_every_reason_to_go_on() {
+    let paths: &[Path] = &[
+        ("open tasks", || stop(Bench::in_execution())),
+        ("open tasks, said to be complete", || {
+            on(Bench::in_execution(), |bench| bench.stop("s1").saying("ALL_TASKS_COMPLETE").run())
+        }),
+        ("open tasks, counted complete", || stop(set("taskIndex", 3))),
+        ("no list, the counter is behind", || {
+            stop(Bench::project().current_feature(FEATURE).state(&executing(2, 3)))
+        }),
+        ("a check failed", || {
+            let bench = Bench::ready().settings("---\nchecks:\n  - \"false\"\n---\n");
+            bench.implement("s1", "");
+            stop(bench.tasks(ALL_DONE))
+        }),
+        ("an open task was taken out", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            bench.write_tasks("- [x] T001 Create it\n- [x] T003 [VERIFY] Try it\n");
+            stop(bench)
+        }),
+        ("the list is empty", || stop(Bench::in_execution().tasks(""))),
+        ("the list is gone", || {
+            let bench = Bench::in_execution();
+            bench.stop("s1").run().reason();
+            fs::remove_file(bench.feature_path("tasks.md")).unwrap();
+            stop(bench)
+        }),
+        ("the state is corrupt", || stop(Bench::in_execution().raw_state("{"))),
+        ("the list cannot be read", || {
+            let bench = Bench::in_execution();
+            fs::remove_file(bench.feature_path("tasks.md")).unwrap();
+            fs::create_dir(bench.feature_path("tasks.md")).unwrap();
+            stop(bench)
+        }),
+    ];
+    insta::assert_snapshot!(walked(paths), @r"
+    open tasks: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    open tasks, said to be complete: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    open tasks, counted complete: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    no list, the counter is behind: block: Continue feature: 001-login (Task 3/3, Iter 1)
+    a check failed: block: Continue feature: 001-login (Task 3/3, Iter 1)
+    an open task was taken out: block: Continue feature: 001-login (Task 2/2, Iter 2)
+    the list is empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    the list is gone: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    the state is corrupt: block: ERROR: Corrupt state file at PROJECT/.specify/specs/001-login/.speckit-state.json | Problem: EOF while parsing an object at line 1 column 1
+    the list cannot be read: block: ERROR: Corrupt task list at PROJECT/.specify/specs/001-login/tasks.md | Problem: it is a folder, not a file
+    ");
+}

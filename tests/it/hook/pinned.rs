@@ -1,0 +1,344 @@
+//! What a person armed holds, whatever the loop's own notes say: an agent may edit each of them.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use serde_json::{Value, json};
+use std::fs;
+
+const RECORD: &str = ".claude/ralph/s1/loop.json";
+const CLAIM: &str = ".claude/ralph/claims/001-login.json";
+
+/// A loop that a person armed with a check that fails and leaves a trace, after its first stop.
+fn armed() -> Bench {
+    let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+    bench.implement("s1", "").context();
+    works(&bench).reason();
+    bench
+}
+
+fn works(bench: &Bench) -> Outcome {
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").run()
+}
+
+/// Changes a file of the loop's own as an agent may.
+fn edit(bench: &Bench, name: &str, change: impl FnOnce(&mut Value)) {
+    let mut value: Value = serde_json::from_slice(&fs::read(bench.path(name)).unwrap()).unwrap();
+    change(&mut value);
+    bench.write(name, value.to_string());
+}
+
+/// The agent ticks every box and takes the checks out of the settings.
+fn pretend(bench: &Bench) {
+    bench.write_tasks(ALL_DONE);
+    bench.write(".claude/ralph-speckit.local.md", "---\nchecks: []\n---\n");
+}
+
+fn events(bench: &Bench, name: &str) -> Vec<String> {
+    let entries = bench.journal("s1").into_iter().filter(|entry| entry["event"] == name);
+    entries.map(|entry| entry["words"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The loop is held by what was armed, the person reads these words once, and the journal has them.
+#[track_caller]
+fn holds(bench: &Bench, words: &[&str]) {
+    let stop = works(bench);
+    assert!(bench.path("src/ran").exists(), "the armed check was not run:\n{stop}");
+    assert!(stop.reason().contains("touch src/ran; false"), "{stop}");
+    for words in words.iter().chain(&["still holds", "/speckit:cancel"]) {
+        assert!(stop.message().contains(words), "`{words}` is not told:\n{stop}");
+    }
+    let noted = events(bench, "tampered");
+    assert!(noted.len() == 1 && noted[0].contains(words[0]), "{noted:?}");
+    assert!(bench.pin("feature-001-login").is_some(), "it is armed");
+    let again = works(bench);
+    assert!(again.is_block() && !again.message().contains("still holds"), "told again:\n{again}");
+    assert_eq!(events(bench, "tampered").len(), 1);
+    assert!(!bench.verdicts("s1").iter().any(|verdict| verdict.starts_with("end")));
+    // Done is done, and ends it.
+    let passes = fs::read_to_string(bench.pin_path("feature-001-login").unwrap()).unwrap();
+    assert!(passes.contains("touch src/ran; false"));
+    let cancelled = bench.cancel("s1", "");
+    assert!(cancelled.reason().contains("Loop cancelled"), "{cancelled}");
+    assert!(bench.pin("feature-001-login").is_none() && bench.pin("session-s1").is_none());
+    bench.stop("s1").run().silent();
+}
+
+#[test]
+fn s1_notes_that_say_nobody_armed_the_loop_do_not_take_its_checks_away() {
+    let bench = armed();
+    edit(&bench, RECORD, |record| record["armed_by"] = json!("claim"));
+    pretend(&bench);
+    holds(&bench, &[RECORD]);
+}
+
+#[test]
+fn s1_another_time_of_arming_in_the_notes_does_not_take_its_checks_away() {
+    let bench = armed();
+    edit(&bench, RECORD, |record| {
+        record["armed_at"] = json!(5);
+        record["told"] = json!({"unarmed": true});
+    });
+    pretend(&bench);
+    holds(&bench, &[RECORD]);
+}
+
+#[test]
+fn s1_notes_that_are_garbage_or_gone_or_no_file_do_not_take_the_checks_away() {
+    for kind in ["garbage", "empty", "null", "gone", "folder", "link", "renamed"] {
+        let bench = armed();
+        let path = bench.path(RECORD);
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        match kind {
+            "garbage" => bench.write(RECORD, "{"),
+            "empty" => bench.write(RECORD, ""),
+            "null" => bench.write(RECORD, "null"),
+            "folder" => fs::create_dir(&path).unwrap(),
+            "link" => std::os::unix::fs::symlink("/nowhere", &path).unwrap(),
+            "renamed" => bench.write(".claude/ralph/s1/other.json", bytes),
+            _ => {}
+        }
+        pretend(&bench);
+        eprintln!("{kind}");
+        holds(&bench, &[RECORD]);
+    }
+}
+
+#[test]
+fn s1_an_end_in_the_notes_ends_nothing_while_the_loop_is_armed() {
+    for reason in ["completed", "cancelled", "stopped"] {
+        let bench = armed();
+        edit(&bench, RECORD, |record| record["ledger"]["ended"] = json!({"reason": reason}));
+        let stop = works(&bench);
+        assert!(stop.is_block() && stop.message().contains(RECORD), "{reason}: {stop}");
+        let status = bench.command("s1", "speckit:status", "").run();
+        assert!(status.reason().contains("live"), "{status}");
+        let bench = armed();
+        edit(&bench, RECORD, |record| record["ledger"]["ended"] = json!({"reason": reason}));
+        pretend(&bench);
+        holds(&bench, &[RECORD]);
+    }
+}
+
+#[test]
+fn s1_another_folder_in_the_notes_is_not_judged() {
+    let bench = armed();
+    bench.write("x/001-login/tasks.md", "- [x] T001 Do\n");
+    bench.write("x/001-login/.speckit-state.json", bench.read_state().to_string());
+    edit(&bench, RECORD, |record| record["folder"] = json!("x/001-login"));
+    let stop = works(&bench);
+    assert!(stop.reason().contains("T002"), "{stop}");
+    assert!(stop.message().contains(RECORD), "{stop}");
+    pretend(&bench);
+    assert!(works(&bench).is_block() && bench.path("src/ran").exists());
+}
+
+#[test]
+fn s1_a_claim_that_the_agent_closed_or_gave_away_lets_nobody_go() {
+    type Change = fn(&mut Value);
+    let changes: [Change; 5] = [
+        |claim| claim["closed"] = json!("completed"),
+        |claim| {
+            claim["closed"] = json!("blocked");
+            claim["reason"] = json!({"reason": "blocked", "need": "a key"});
+        },
+        |claim| claim["session"] = json!("other"),
+        |claim| claim["session"] = Value::Null,
+        |claim| claim["armed_at"] = json!(5),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let bench = armed();
+        edit(&bench, CLAIM, change);
+        eprintln!("change {number}");
+        pretend(&bench);
+        holds(&bench, &[CLAIM]);
+    }
+    for bytes in [None, Some("{")] {
+        let bench = armed();
+        fs::remove_file(bench.path(CLAIM)).unwrap();
+        if let Some(bytes) = bytes {
+            bench.write(CLAIM, bytes);
+        }
+        pretend(&bench);
+        holds(&bench, &[CLAIM]);
+    }
+}
+
+#[test]
+fn s1_all_notes_at_once_may_be_gone_and_the_loop_is_held() {
+    let bench = armed();
+    let notes = bench.path(".claude/ralph");
+    fs::rename(&notes, bench.path("../moved")).unwrap();
+    pretend(&bench);
+    holds(&bench, &[RECORD, CLAIM]);
+    let bench = armed();
+    fs::rename(bench.path(".claude/ralph"), bench.path("../moved")).unwrap();
+    bench.write(".specify/.current-feature", "002-other");
+    bench.write(".specify/specs/002-other/tasks.md", "- [x] T001 Do\n");
+    pretend(&bench);
+    holds(&bench, &[RECORD]);
+}
+
+#[test]
+fn s1_a_loop_made_into_one_of_the_other_kind_or_of_another_feature_is_held() {
+    type Change = fn(&mut Value);
+    let changes: [Change; 3] = [
+        |record| record["kind"] = json!("ralph"),
+        |record| record["about"] = json!("002-other"),
+        |record| record["session"] = json!("s2"),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let bench = armed();
+        edit(&bench, RECORD, change);
+        eprintln!("change {number}");
+        pretend(&bench);
+        holds(&bench, &[RECORD]);
+    }
+}
+
+#[test]
+fn s1_a_loop_that_seems_to_be_on_its_way_from_another_session_is_held() {
+    let bench = armed();
+    edit(&bench, RECORD, |record| {
+        record["adopted"] = json!({"from": "s2", "at": 5, "arriving": true});
+    });
+    pretend(&bench);
+    assert!(works(&bench).is_block() && bench.path("src/ran").exists());
+}
+
+#[test]
+fn s1_books_go_by_what_was_armed_and_not_by_a_forged_claim() {
+    let bench = Bench::ready();
+    let list =
+        "# Tasks\n\n- [ ] T001 Create it\n  - Verify: `touch src/ran; false`\n- [ ] T002 Fill it\n";
+    bench.write_tasks(list);
+    bench.implement("s1", "").context();
+    edit(&bench, CLAIM, |claim| claim["closed"] = json!("completed"));
+    let spool = std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
+        .args(["task", "done", "T001"])
+        .current_dir(bench.root())
+        .env_clear()
+        .env("HOME", bench.home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("CLAUDE_CODE_SESSION_ID", "s1")
+        .output()
+        .unwrap();
+    assert!(!spool.status.success(), "{spool:?}");
+    assert!(bench.path("src/ran").exists(), "{spool:?}");
+    assert_eq!(fs::read_to_string(bench.feature_path("tasks.md")).unwrap(), list);
+}
+
+#[test]
+fn s1_a_loop_armed_in_a_terminal_is_held_before_and_after_its_first_stop() {
+    for stops in [0, 1] {
+        let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
+        let spool = std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
+            .arg("start")
+            .current_dir(bench.root())
+            .env_clear()
+            .env("HOME", bench.home())
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap();
+        assert!(spool.status.success(), "{spool:?}");
+        for _ in 0..stops {
+            works(&bench).reason();
+        }
+        edit(&bench, CLAIM, |claim| claim["closed"] = json!("completed"));
+        pretend(&bench);
+        holds(&bench, &[CLAIM]);
+    }
+}
+
+#[test]
+fn s1_the_armed_check_still_ends_the_loop_after_forged_notes() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
+    bench.implement("s1", "").context();
+    works(&bench).reason();
+    edit(&bench, RECORD, |record| record["armed_by"] = json!("claim"));
+    pretend(&bench);
+    assert!(works(&bench).reason().contains("test -e src/built"));
+    bench.write("src/built", "");
+    let stop = works(&bench);
+    assert!(!stop.is_block(), "{stop}");
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    assert!(bench.pin("feature-001-login").is_none() && bench.pin("session-s1").is_none());
+    works(&bench).silent();
+}
+
+#[test]
+fn s4_a_loop_whose_pin_is_gone_is_not_done_by_its_list_alone() {
+    for kind in ["removed", "home", "no home", "inside"] {
+        let bench = armed();
+        bench.write_tasks(ALL_DONE);
+        let inside = bench.path("state").display().to_string();
+        let elsewhere = bench.outside().display().to_string();
+        if kind == "removed" {
+            fs::remove_file(bench.pin_path("feature-001-login").unwrap()).unwrap();
+        }
+        let stop = || {
+            bench.transcript("s1").tool("Edit");
+            let stop = bench.stop("s1");
+            match kind {
+                "home" => stop.variable("HOME", &elsewhere),
+                "no home" => stop.variable("HOME", ""),
+                "inside" => stop.variable("XDG_STATE_HOME", &inside),
+                _ => stop,
+            }
+            .run()
+        };
+        let first = stop();
+        assert!(!first.is_block(), "{kind}: {first}");
+        let told = first.told();
+        assert!(!told.contains("no person armed"), "{kind}: {told}");
+        assert!(told.contains("a person armed the loop of 001-login"), "{kind}: {told}");
+        assert!(told.contains("/speckit:implement"), "{kind}: {told}");
+        let place =
+            if matches!(kind, "removed" | "home") { "feature-001-login.json" } else { "HOME" };
+        assert!(told.contains(place), "{kind}: {told}");
+        stop();
+        let verdicts = bench.verdicts("s1");
+        assert!(!verdicts.iter().any(|verdict| verdict.starts_with("end")), "{kind}: {verdicts:?}");
+        assert!(!bench.path("src/ran").exists(), "{kind}");
+        if kind != "removed" {
+            // The pin is there again: its check decides.
+            assert!(works(&bench).reason().contains("touch src/ran; false"), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn s1_another_phase_in_the_state_file_is_told_once_and_holds() {
+    let bench = armed();
+    bench.set_state("phase", "tasks");
+    let stop = works(&bench);
+    assert!(stop.is_block(), "{stop}");
+    assert!(
+        stop.message().contains("`phase`") && stop.message().contains("/speckit:cancel"),
+        "{stop}"
+    );
+    let again = works(&bench);
+    assert!(again.is_block() && !again.message().contains("`phase`"), "{again}");
+    assert_eq!(events(&bench, "phase").len(), 1);
+    pretend(&bench);
+    works(&bench).reason();
+    assert!(bench.path("src/ran").exists());
+}
+
+#[test]
+fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
+    let bench = armed();
+    for name in ["loop.json", "open-tasks.json"] {
+        let bytes = fs::read(bench.path(&format!(".claude/ralph/s1/{name}"))).unwrap();
+        bench.write(&format!(".claude/ralph/s2/{name}"), bytes);
+    }
+    edit(&bench, ".claude/ralph/s2/loop.json", |record| record["session"] = json!("s2"));
+    edit(&bench, CLAIM, |claim| claim["session"] = json!("s2"));
+    bench.write_tasks(ALL_DONE);
+    let other = bench.stop("s2").run();
+    assert!(!other.is_block(), "{other}");
+    pretend(&bench);
+    assert!(works(&bench).is_block() && bench.path("src/ran").exists());
+    assert_eq!(bench.pin(&format!("feature-{FEATURE}")).unwrap()["session"], "s1");
+}

@@ -1,0 +1,547 @@
+//! A scratch project, a transcript in Claude Code's format, and the real hook: what the hook tests share.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::transcript::Transcript;
+use ralph_speckit::store::loops::{Loops, Record};
+use ralph_speckit::world::{self, Deadline};
+use serde_json::{Map, Value, json};
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// The contract of every path through the hook (spec 003, NFR-1).
+const LIMIT: Duration = Duration::from_secs(3);
+/// The program that Claude Code starts.
+pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
+/// The feature that most tests work on.
+pub const FEATURE: &str = "001-login";
+/// Three tasks, the first one done.
+pub const THREE_TASKS: &str =
+    "# Tasks\n\n- [x] T001 Create it\n- [ ] T002 Fill it\n- [ ] T003 [VERIFY] Try it\n";
+/// The same with every box ticked.
+pub const ALL_DONE: &str =
+    "# Tasks\n\n- [x] T001 Create it\n- [x] T002 Fill it\n- [x] T003 [VERIFY] Try it\n";
+
+/// Returns a state file as older tools write it: in execution, nobody has armed it.
+pub fn executing(index: u64, total: u64) -> Value {
+    json!({"phase": "execution", "taskIndex": index, "totalTasks": total, "taskIteration": 1,
+        "maxTaskIterations": 5, "globalIteration": 1, "maxGlobalIterations": 100})
+}
+
+/// Returns a task list with this many tasks, the first ones done.
+pub fn numbered_tasks(total: usize, done: usize) -> String {
+    let mark = |number| if number <= done { 'x' } else { ' ' };
+    (1..=total).fold(String::new(), |list, number| {
+        list + &format!("- [{}] T{number:03} Do\n", mark(number))
+    })
+}
+
+/// Dates a file ten seconds back.
+pub fn leave_alone(path: &Path) {
+    date(path, -10);
+}
+
+/// Dates a file some seconds from now.
+pub fn date(path: &Path, seconds: i64) {
+    let length = Duration::from_secs(seconds.unsigned_abs());
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+    let time = if seconds < 0 { time - length } else { time + length };
+    filetime::set_file_mtime(path, time.into()).unwrap();
+}
+
+/// A throw-away spec-kit project, its transcripts beside it.
+pub struct Bench {
+    scratch: TempDir,
+    root: PathBuf,
+    feature: String,
+}
+
+impl Bench {
+    /// A project with nothing but an empty `.specify`.
+    pub fn project() -> Self {
+        let bench = Self::folder();
+        fs::create_dir_all(bench.root.join(".specify")).unwrap();
+        bench
+    }
+
+    /// A folder that is no project.
+    pub fn folder() -> Self {
+        let scratch = TempDir::with_prefix("ralph-").unwrap();
+        let root = scratch.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir_all(root.join("../transcripts")).unwrap();
+        Self { scratch, root, feature: FEATURE.to_owned() }
+    }
+
+    /// A project in the middle of its list: three tasks, one of them done, armed by nobody.
+    pub fn in_execution() -> Self {
+        Self::project().current_feature(FEATURE).tasks(THREE_TASKS).state(&executing(1, 3))
+    }
+
+    /// A feature with a list and no loop yet.
+    pub fn ready() -> Self {
+        Self::project().current_feature(FEATURE).tasks(THREE_TASKS)
+    }
+
+    /// Makes a feature the current one; what follows is about it.
+    pub fn current_feature(self, name: &str) -> Self {
+        self.file(".specify/.current-feature", &format!("{name}\n")).feature(name)
+    }
+
+    /// Makes a feature's folder; what follows is about it.
+    pub fn feature(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.feature);
+        fs::create_dir_all(self.feature_path("")).unwrap();
+        self
+    }
+
+    pub fn tasks(self, text: &str) -> Self {
+        self.write_tasks(text);
+        self
+    }
+
+    pub fn state(self, state: &Value) -> Self {
+        self.raw_state(state.to_string())
+    }
+
+    /// A state file with any bytes, old enough to be nobody's work in progress.
+    pub fn raw_state(self, bytes: impl AsRef<[u8]>) -> Self {
+        self.write_state(bytes);
+        self
+    }
+
+    pub fn settings(self, text: &str) -> Self {
+        self.file(".claude/ralph-speckit.local.md", text)
+    }
+
+    pub fn file(self, name: &str, text: &str) -> Self {
+        self.write(name, text);
+        self
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A folder beside the project, outside of it.
+    pub fn outside(&self) -> PathBuf {
+        let path = self.scratch.path().canonicalize().unwrap().join("outside");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    /// The person's home folder, beside the project.
+    pub fn home(&self) -> PathBuf {
+        let path = self.scratch.path().canonicalize().unwrap().join("home");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    /// What a person armed, as it is kept in their home folder: the pin `feature-…`, `session-…`.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn pin(&self, name: &str) -> Option<Value> {
+        Some(serde_json::from_slice(&fs::read(self.pin_path(name)?).unwrap()).unwrap())
+    }
+
+    /// The path of that file.
+    #[allow(dead_code, reason = "not all tests that share this look at it")]
+    pub fn pin_path(&self, name: &str) -> Option<PathBuf> {
+        let projects = self.home().join(".local/state/ralph-speckit/projects");
+        let folders = fs::read_dir(projects).into_iter().flatten().flatten();
+        let mut pins = folders.map(|folder| folder.path().join(format!("{name}.json")));
+        pins.find(|path| path.is_file())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn feature_path(&self, name: &str) -> PathBuf {
+        self.root.join(".specify/specs").join(&self.feature).join(name)
+    }
+
+    pub fn state_path(&self) -> PathBuf {
+        self.feature_path(".speckit-state.json")
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn write_tasks(&self, text: &str) {
+        fs::write(self.feature_path("tasks.md"), text).unwrap();
+        leave_alone(&self.feature_path("tasks.md"));
+    }
+
+    pub fn write_state(&self, bytes: impl AsRef<[u8]>) {
+        fs::write(self.state_path(), bytes).unwrap();
+        leave_alone(&self.state_path());
+    }
+
+    /// Changes one field of the state file, as a coordinator does.
+    pub fn set_state(&self, field: &str, value: impl Into<Value>) {
+        let mut state = self.read_state();
+        state[field] = value.into();
+        self.write_state(state.to_string());
+    }
+
+    pub fn read_state(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.state_path()).unwrap()).unwrap()
+    }
+
+    /// Ticks the box of one task, as an agent does.
+    pub fn tick(&self, id: &str) {
+        let text = fs::read_to_string(self.feature_path("tasks.md")).unwrap();
+        let (open, done) = (format!("[ ] {id} "), format!("[x] {id} "));
+        assert!(text.contains(&open), "{id} is not open in:\n{text}");
+        self.write_tasks(&text.replace(&open, &done));
+    }
+
+    pub fn transcript(&self, session: &str) -> Transcript {
+        Transcript { path: self.root.join(format!("../transcripts/{session}.jsonl")) }
+    }
+
+    /// The agent of this session wants to end its turn.
+    pub fn stop(&self, session: &str) -> Call<'_> {
+        // Field for field what Claude Code 2.1.330 sends.
+        self.event("Stop", session)
+            .with("permission_mode", "bypassPermissions")
+            .with("effort", json!({"level": "high"}))
+            .with("prompt_id", "0d5bd1c5-86d8-4f1e-9a8c-6c8f3cf1b0aa")
+            .with("stop_hook_active", false)
+            .with("last_assistant_message", "I am done for now.")
+            .with("background_tasks", json!([]))
+            .with("session_crons", json!([]))
+    }
+
+    /// A person types a slash command.
+    pub fn command(&self, session: &str, name: &str, arguments: &str) -> Call<'_> {
+        self.event("UserPromptExpansion", session)
+            .with("expansion_type", "slash_command")
+            .with("command_name", name)
+            .with("command_args", arguments)
+            .with("command_source", "plugin")
+            .with("prompt", format!("/{name} {arguments}").trim_end())
+    }
+
+    pub fn implement(&self, session: &str, arguments: &str) -> Outcome {
+        self.command(session, "speckit:implement", arguments).run()
+    }
+
+    pub fn cancel(&self, session: &str, arguments: &str) -> Outcome {
+        self.command(session, "speckit:cancel", arguments).run()
+    }
+
+    /// Any event, with the fields that all of them have.
+    pub fn event(&self, name: &str, session: &str) -> Call<'_> {
+        let mut fields = Map::new();
+        fields.insert("session_id".to_owned(), session.into());
+        let path = self.transcript(session).path;
+        fields.insert("transcript_path".to_owned(), path.to_str().into());
+        fields.insert("cwd".to_owned(), self.root.to_str().into());
+        fields.insert("hook_event_name".to_owned(), name.into());
+        Call {
+            bench: self,
+            fields,
+            raw: None,
+            kept_open: false,
+            late_by: Duration::ZERO,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Hands these bytes to the hook.
+    pub fn raw(&self, bytes: impl Into<Vec<u8>>) -> Outcome {
+        let call = self.event("Stop", "raw");
+        Call { raw: Some(bytes.into()), ..call }.run()
+    }
+
+    /// The same from a caller that never closes its end.
+    pub fn raw_left_open(&self, bytes: &str) -> Outcome {
+        let call = self.event("Stop", "raw").left_open();
+        Call { raw: Some(bytes.into()), ..call }.run()
+    }
+
+    pub fn loops(&self) -> Loops {
+        Loops::of(&self.root)
+    }
+
+    /// The session's record; the test fails when there is none.
+    pub fn record(&self, session: &str) -> Record {
+        self.loops().peek(session).unwrap_or_else(|| panic!("no record of {session}"))
+    }
+
+    /// The journal of a session, one object a line.
+    pub fn journal(&self, session: &str) -> Vec<Value> {
+        let bytes = self.loops().journal(session);
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    /// What the journal says of each stop: the verdict, and the reason of an end.
+    pub fn verdicts(&self, session: &str) -> Vec<String> {
+        let stops = self.journal(session).into_iter().filter(|entry| entry["verdict"] != "");
+        let words = stops.map(|entry| {
+            format!("{} {}", entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap())
+        });
+        words.map(|words| words.trim_end().to_owned()).collect()
+    }
+
+    /// All files below the project with their content, to see that nothing was changed.
+    pub fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                match entry.file_type().unwrap() {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() => {
+                        found.push((entry.path(), fs::read(entry.path()).unwrap()));
+                    }
+                    _ => found.push((entry.path(), Vec::new())),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// One call of the hook.
+pub struct Call<'a> {
+    bench: &'a Bench,
+    fields: Map<String, Value>,
+    raw: Option<Vec<u8>>,
+    kept_open: bool,
+    late_by: Duration,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+impl Call<'_> {
+    /// The agent's last words.
+    pub fn saying(self, text: &str) -> Self {
+        self.with("last_assistant_message", text)
+    }
+
+    /// A Stop hook has held this turn before.
+    pub fn held(self) -> Self {
+        self.with("stop_hook_active", true)
+    }
+
+    /// The agent stands in another folder.
+    pub fn standing_in(self, folder: &Path) -> Self {
+        self.with("cwd", folder.to_str().unwrap())
+    }
+
+    pub fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(field.to_owned(), value.into());
+        self
+    }
+
+    pub fn without(mut self, field: &str) -> Self {
+        self.fields.remove(field);
+        self
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The caller never closes its end.
+    pub fn left_open(mut self) -> Self {
+        self.kept_open = true;
+        self
+    }
+
+    /// The caller hands over its event this long after it has started the hook.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn late_by(mut self, delay: Duration) -> Self {
+        self.late_by = delay;
+        self
+    }
+
+    /// The caller hands over these bytes in place of the event.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn with_bytes(mut self, bytes: &str) -> Self {
+        self.raw = Some(bytes.into());
+        self
+    }
+
+    /// The hook is started as `hooks.json` has it for a stop.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn named_stop(mut self) -> Self {
+        self.arguments.push("Stop".to_owned());
+        self
+    }
+
+    pub fn run(self) -> Outcome {
+        self.start().finish()
+    }
+
+    /// Starts the hook and hands over the event; the answer is fetched later.
+    pub fn start(self) -> Running {
+        self.start_program(Command::new(HOOK))
+    }
+
+    /// Starts it where no more than this many files may be open at a time, its own three among them.
+    #[allow(dead_code, reason = "only the tests of the hook do")]
+    pub fn start_with_few_files(self, most: usize) -> Running {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("ulimit -n {most}; exec \"$0\""), HOOK]);
+        self.start_program(command)
+    }
+
+    /// Starts it as somebody who may write in the project, but not in these folders, and may not open
+    /// these files.
+    pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
+        let scratch = self.bench.scratch.path();
+        let program = scratch.join("hook");
+        if !program.exists() {
+            fs::copy(HOOK, &program).unwrap();
+        }
+        let mut folders = vec![scratch.to_owned()];
+        let home = self.bench.home();
+        while let Some(folder) = folders.pop() {
+            if folder.starts_with(&home) {
+                // What is in the home folder is the person's alone: it changes hands with them.
+                if scratch.metadata().unwrap().uid() == 0 {
+                    std::os::unix::fs::chown(&folder, Some(65_534), Some(65_534)).unwrap();
+                }
+                for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                    folders.push(entry.path());
+                }
+                continue;
+            }
+            let mode = if read_only.contains(&folder.as_path()) { 0o555 } else { 0o777 };
+            for entry in fs::read_dir(&folder).unwrap().flatten() {
+                match entry.file_type().unwrap() {
+                    kind if kind.is_dir() => folders.push(entry.path()),
+                    kind if kind.is_file() => {
+                        let closed = read_only.contains(&entry.path().as_path());
+                        let mode = if closed { 0 } else { 0o777 };
+                        fs::set_permissions(entry.path(), Permissions::from_mode(mode)).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        }
+        self.start_as_nobody()
+    }
+
+    /// Starts it as another user; what that one may do was settled before.
+    pub fn start_as_nobody(self) -> Running {
+        let scratch = self.bench.scratch.path();
+        let mut command = Command::new(scratch.join("hook"));
+        // Permissions do not hold root back.
+        if scratch.metadata().unwrap().uid() == 0 {
+            command.uid(65_534).gid(65_534);
+        }
+        self.start_program(command)
+    }
+
+    fn start_program(self, mut command: Command) -> Running {
+        // These tests may be run by an agent that a runner has started.
+        command.env_remove(world::RUNNER);
+        let input = self.raw.unwrap_or_else(|| Value::Object(self.fields).to_string().into_bytes());
+        command
+            .args(self.arguments)
+            .env_clear()
+            .env("HOME", self.bench.home())
+            .envs(self.environment)
+            .current_dir(self.bench.scratch.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = loop {
+            match command.spawn() {
+                // A program just copied may still be open in a child of another test.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    world::pause(Duration::from_millis(5));
+                }
+                child => break child.unwrap(),
+            }
+        };
+        let deadline = Deadline::after(LIMIT);
+        let mut stdin = child.stdin.take().unwrap();
+        // A hook that has read enough closes its end; that is its right.
+        let late_by = self.late_by;
+        let handed_over = std::thread::spawn(move || {
+            world::pause(late_by);
+            let _ = stdin.write_all(&input);
+            stdin
+        });
+        let kept_open = if self.kept_open { handed_over.join().ok() } else { None };
+        let outputs =
+            [gathered(child.stdout.take().unwrap()), gathered(child.stderr.take().unwrap())];
+        Running { child, outputs, deadline, _kept_open: kept_open }
+    }
+}
+
+fn gathered(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// A hook at work, under a watchdog.
+pub struct Running {
+    child: Child,
+    outputs: [mpsc::Receiver<Vec<u8>>; 2],
+    deadline: Deadline,
+    _kept_open: Option<std::process::ChildStdin>,
+}
+
+impl Running {
+    /// Kills the hook as a client does that does not wait any longer.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits longer than the 3 s of the contract: they do not hold while a check of a person's runs.
+    #[allow(dead_code, reason = "only the tests of the ralph loop do")]
+    pub fn with_checks(mut self) -> Self {
+        self.deadline = Deadline::after(10 * LIMIT);
+        self
+    }
+
+    /// Returns the answer; a hook that is not over after 3 s is killed and fails the test.
+    pub fn finish(mut self) -> Outcome {
+        let [stdout, stderr] = self.outputs.map(|pipe| pipe.recv_timeout(self.deadline.left()));
+        let (Ok(stdout), Ok(stderr)) = (stdout, stderr) else {
+            self.child.kill().unwrap();
+            self.child.wait().unwrap();
+            panic!("the hook was still running after {LIMIT:?}");
+        };
+        let status = self.child.wait().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+        assert_eq!(status.code(), Some(0), "stdout: {stdout}\nstderr: {stderr}");
+        let answer = (!stdout.is_empty()).then(|| {
+            assert!(stdout.ends_with('\n') && stdout.lines().count() == 1, "{stdout}");
+            serde_json::from_str::<Value>(&stdout).expect("one JSON object")
+        });
+        assert!(answer.as_ref().is_none_or(Value::is_object), "{stdout}");
+        let log: Vec<String> = stderr.lines().map(str::to_owned).collect();
+        let ours = log.iter().all(|line| line.starts_with("[ralph-speckit] "));
+        assert!(ours, "a line that is not ours: {stderr}");
+        Outcome { answer, log }
+    }
+}

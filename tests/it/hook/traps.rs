@@ -1,0 +1,625 @@
+//! Where other loops break: each trap has a test that fails on the naive behaviour.
+
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, THREE_TASKS, executing, numbered_tasks};
+use serde_json::{Value, json};
+use std::fs;
+
+const SIGNAL: &str = "ALL_TASKS_COMPLETE";
+
+/// A feature whose state counts two of three, and that has no list: words decide.
+fn counted() -> Bench {
+    Bench::project().current_feature(FEATURE).state(&executing(2, 3))
+}
+
+// Completion read from the wrong place.
+
+#[test]
+fn the_transcript_misses_the_last_message() {
+    let bench = counted();
+    bench.transcript("s1").user("/speckit:implement").tool("Edit");
+    bench.stop("s1").saying(SIGNAL).run().silent();
+    let bench = counted();
+    bench.stop("s1").saying(SIGNAL).run().silent();
+}
+
+#[test]
+fn one_broken_line_neither_hides_the_signal_nor_ends_the_loop() {
+    for broken in [
+        &b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"te"[..],
+        b"{\"type\":\"assistant\",\"message\":{\"content\":\"\x01\x02\x1b[2J\"}}",
+        b"\xff\xfe\xfd",
+        b"\0\0\0\0\0\0\0\0",
+        b"[[[[[[[[",
+        b"{\"type\":7,\"message\":{\"content\":{\"tool_use\":true}}}",
+    ] {
+        let bench = counted();
+        bench.transcript("s1").raw(broken).tool("Edit");
+        bench.stop("s1").run().reason();
+        assert_eq!(bench.record("s1").ledger.tool_calls, 1, "{broken:?}");
+        bench.transcript("s1").assistant(SIGNAL).raw(broken);
+        bench.stop("s1").held().run().silent();
+        assert_eq!(bench.verdicts("s1"), ["continue", "end completed"], "{broken:?}");
+    }
+}
+
+#[test]
+fn half_a_character_in_the_event_does_not_lose_the_loop() {
+    let bench = Bench::in_execution();
+    let event = format!(
+        r#"{{"hook_event_name":"Stop","session_id":"s1","cwd":{},"last_assistant_message":"cut \ud83d"}}"#,
+        json!(bench.root())
+    );
+    bench.raw(event).reason();
+}
+
+#[test]
+fn a_signal_of_an_earlier_loop_does_not_end_an_armed_one() {
+    let bench = Bench::ready();
+    bench.transcript("s1").assistant(SIGNAL);
+    bench.implement("s1", "");
+    fs::remove_file(bench.feature_path("tasks.md")).unwrap();
+    bench.stop("s1").run().reason();
+}
+
+#[test]
+fn a_signal_of_an_earlier_loop_does_not_end_one_that_nobody_armed() {
+    let bench = counted();
+    bench.stop("s1").saying(SIGNAL).run().silent();
+    // The client writes the last message after the hook has run.
+    bench.transcript("s1").assistant(SIGNAL);
+    let bench = bench.current_feature("002-next").state(&executing(0, 3));
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().starts_with("Continue feature: 002-next"), "{stop}");
+}
+
+#[test]
+fn the_hooks_own_reason_is_not_read_back_as_the_agents() {
+    let bench = counted();
+    let stop = bench.stop("s1").run();
+    let reason = stop.reason().to_owned();
+    bench
+        .transcript("s1")
+        .user(&format!("Stop hook feedback:\n{reason}"))
+        .user("Stop hook feedback:\nALL_TASKS_COMPLETE")
+        .assistant(&reason)
+        .tool("Edit");
+    bench.stop("s1").held().saying(&reason).run().reason();
+}
+
+#[test]
+fn the_signal_in_prose_is_no_signal() {
+    for words in [
+        "ALL_TASKS_COMPLETE.",
+        "**ALL_TASKS_COMPLETE**",
+        "I am not done, so no ALL_TASKS_COMPLETE yet",
+        "all_tasks_complete",
+        "NOT_ALL_TASKS_COMPLETE",
+        "DONE",
+        "",
+    ] {
+        counted().stop("s1").saying(words).run().reason();
+    }
+}
+
+#[test]
+fn the_users_prompt_is_not_the_agents_answer() {
+    let bench = counted();
+    bench.transcript("s1").user("Work until you can say\nALL_TASKS_COMPLETE\n").tool("Read");
+    bench.stop("s1").without("last_assistant_message").run().reason();
+}
+
+// Done without work.
+
+#[test]
+fn the_signal_in_the_first_answer_is_refused_while_boxes_are_open() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.stop("s1").saying(SIGNAL).run().reason();
+    assert_eq!(bench.record("s1").ledger.tool_calls, 0);
+}
+
+#[test]
+fn complete_with_12_of_16_tasks_open_is_not_complete() {
+    let list = numbered_tasks(16, 4);
+    let bench = Bench::project().current_feature(FEATURE).tasks(&list).state(&executing(16, 16));
+    let stop = bench.stop("s1").saying(SIGNAL).run();
+    assert!(stop.reason().contains("12 of 16: T005, T006"), "{stop}");
+    assert!(stop.reason().starts_with("Continue feature: 001-login (Task 5/16,"), "{stop}");
+}
+
+#[test]
+fn an_empty_task_list_is_not_done() {
+    for list in ["", "# Tasks\n", "```\n- [x] T001 a\n```\n", "- [x] CHK001 a checklist item\n"] {
+        let bench = Bench::project().current_feature(FEATURE).tasks(list).state(&executing(3, 3));
+        let stop = bench.stop("s1").saying(SIGNAL).run();
+        assert!(stop.reason().contains("holds no task any more"), "{list:?}: {stop}");
+    }
+}
+
+#[test]
+fn a_task_list_that_goes_away_is_not_done() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    fs::remove_file(bench.feature_path("tasks.md")).unwrap();
+    bench.set_state("taskIndex", 3);
+    let stop = bench.stop("s1").saying(SIGNAL).run();
+    assert!(stop.reason().contains("is gone or holds no task"), "{stop}");
+}
+
+#[test]
+fn a_feature_that_counts_no_task_is_left_alone() {
+    let bench = Bench::project().current_feature(FEATURE).tasks("").state(&executing(0, 0));
+    bench.stop("s1").run().silent();
+}
+
+// Cannot be stopped.
+
+#[test]
+fn a_limit_written_with_an_equals_sign_or_a_leading_zero_is_a_limit() {
+    for (arguments, limit) in
+        [("--max-iterations=3", 3), ("--max-iterations 3", 3), ("--max-iterations=08", 8)]
+    {
+        let bench = Bench::ready();
+        bench.implement("s1", arguments);
+        let mut stops = 0;
+        while bench.stop("s1").run().is_block() {
+            bench.transcript("s1").tool("Edit");
+            stops += 1;
+        }
+        assert_eq!(stops + 1, limit, "{arguments}");
+    }
+}
+
+#[test]
+fn failures_are_not_free_the_loop_counts_by_itself() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 5");
+    for iteration in 1..=4 {
+        bench.transcript("s1").tool("Bash");
+        // The model writes its count back to the start.
+        bench.set_state("globalIteration", 1);
+        assert!(bench.stop("s1").run().reason().contains(&format!("Iter {iteration})")));
+    }
+    assert!(bench.stop("s1").run().told().contains("(max_iters)"));
+}
+
+#[test]
+fn a_task_over_its_retry_limit_is_not_driven_on() {
+    let bench = Bench::in_execution();
+    bench.set_state("taskIteration", 5);
+    bench.stop("s1").run().reason();
+    bench.set_state("taskIteration", 6);
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("(task_failed): task T002 is at attempt 6"), "{stop}");
+    bench.stop("s1").run().silent();
+}
+
+#[test]
+fn a_state_that_is_corrupted_anew_every_time_does_not_block_for_ever() {
+    let bench = Bench::in_execution();
+    let mut blocks = 0;
+    for stop in 0..30 {
+        bench.write_state(format!("{{ broken {stop}"));
+        bench.transcript("s1").tool("Write");
+        if !bench.stop("s1").run().is_block() {
+            break;
+        }
+        blocks += 1;
+    }
+    // Two to see what the work looks like, then ten that change nothing; the last one ends it.
+    assert_eq!(blocks, 11);
+}
+
+#[test]
+fn the_last_allowed_iteration_may_complete() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 2");
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").held().run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+}
+
+// Stops too early.
+
+#[test]
+fn stop_hook_active_is_not_an_exit() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    for id in ["T002", "T003"] {
+        bench.transcript("s1").tool("Edit");
+        bench.stop("s1").held().run().reason();
+        bench.tick(id);
+    }
+    bench.stop("s1").held().run().silent();
+}
+
+#[test]
+fn the_agent_may_stand_in_any_folder_of_the_project() {
+    let bench = Bench::in_execution();
+    let deep = bench.path("src/a/b/c");
+    fs::create_dir_all(&deep).unwrap();
+    bench.stop("s1").standing_in(&deep).run().reason();
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").standing_in(&bench.path("src/gone")).run().reason();
+    // Another project inside the project does not take the session away from its loop.
+    fs::create_dir_all(bench.path("vendor/.specify")).unwrap();
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").standing_in(&bench.path("vendor")).run().reason();
+    // Outside of it, the client still says where the session was started.
+    bench.transcript("s1").tool("Edit");
+    let root = bench.root().to_str().unwrap();
+    let call = bench.stop("s1").standing_in(&bench.outside());
+    call.variable("CLAUDE_PROJECT_DIR", root).run().reason();
+}
+
+#[test]
+fn a_healthy_run_at_one_long_task_is_not_stale() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for line in 0..25 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        bench.transcript("s1").tool("Edit");
+        bench.stop("s1").run().reason();
+    }
+}
+
+#[test]
+fn a_run_whose_transcript_tells_nothing_is_judged_by_its_files() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for line in 0..12 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        bench.stop("s1").without("transcript_path").run().reason();
+    }
+}
+
+#[test]
+fn a_tool_result_larger_than_what_is_read_is_not_idleness() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for line in 0..5 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        bench.transcript("s1").tool("Read").tool_result(&"x".repeat(1_500_000));
+        bench.stop("s1").run().reason();
+    }
+}
+
+#[test]
+fn d1_what_a_check_writes_is_no_progress() {
+    let bench = Bench::ready()
+        .settings("---\nchecks:\n  - date +%N >> written-by-the-check; exit 1\n---\n");
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    let stop = || {
+        bench.transcript("s1").tool("Read");
+        bench.stop("s1").start().with_checks().finish()
+    };
+    let stops = (1..40).find(|_| !stop().is_block());
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
+    // The first stop ticked the boxes, the second one has a look to compare with.
+    assert!(stops <= Some(12), "{stops:?}");
+}
+
+#[test]
+fn d1_what_the_agent_changes_before_a_check_that_writes_is_progress() {
+    let check = "date +%N >> src/main.rs; exit 1";
+    let bench = Bench::ready().settings(&format!("---\nchecks:\n  - {check}\n---\n"));
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    for line in 0..15 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        bench.transcript("s1").tool("Edit");
+        bench.stop("s1").start().with_checks().finish().reason();
+    }
+}
+
+#[test]
+fn the_loops_own_files_are_no_progress() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for stop in 0..30 {
+        bench.set_state("notes", stop);
+        fs::write(bench.feature_path(".progress.md"), stop.to_string()).unwrap();
+        bench.transcript("s1").tool("Write");
+        if !bench.stop("s1").run().is_block() {
+            assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
+            return;
+        }
+    }
+    panic!("it never stalls");
+}
+
+// Wrong session.
+
+#[test]
+fn another_terminal_is_not_caught_and_the_log_says_why() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    for _ in 0..2 {
+        let other = bench.stop("s2").run();
+        other.silent().logged("Feature 001-login is driven by session s1; this one is let go");
+    }
+    assert!(!bench.loops().knows("s2"));
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").run().reason();
+}
+
+#[test]
+fn an_empty_session_id_holds_nobody() {
+    let bench = Bench::in_execution();
+    for id in ["", "../s1", "a/b", ".", "-x", "claims", &"x".repeat(300), "a\nb", "\u{fc}"] {
+        let call = bench.stop("s1").with("session_id", id).without("transcript_path");
+        call.run().silent().logged("no usable session");
+    }
+    bench.stop("s1").with("session_id", Value::Null).without("transcript_path").run().silent();
+    assert!(!bench.path(".claude").exists(), "nothing was written");
+}
+
+#[test]
+fn a_session_is_known_by_its_transcript_where_the_id_is_missing() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").without("session_id").run().reason();
+    assert!(bench.loops().knows("s1"));
+}
+
+#[test]
+fn a_crashed_loop_does_not_trap_later_sessions() {
+    let bench = Bench::ready();
+    bench.implement("crashed", "");
+    bench.stop("later").run().silent();
+    let note = bench.implement("later", "");
+    assert!(note.context().contains("driven by session crashed before"), "{note}");
+    bench.stop("later").run().reason();
+}
+
+// Waiting.
+
+#[test]
+fn background_agents_are_waited_for_and_nothing_is_counted() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    let agent = json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build",
+        "agent_type": "spec-executor"}]);
+    for _ in 0..5 {
+        let stop = bench.stop("s1").with("background_tasks", agent.clone()).run();
+        stop.silent().logged("Waiting: background subagent build");
+    }
+    assert_eq!(bench.record("s1").ledger.iterations, 1);
+    assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
+}
+
+#[test]
+fn a_shell_in_the_background_is_not_waited_for() {
+    let bench = Bench::in_execution();
+    let tasks = json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"},
+        {"id": "a2", "type": "subagent", "status": "completed"}, 7, {"type": []}]);
+    bench.stop("s1").with("background_tasks", tasks).run().reason();
+}
+
+#[test]
+fn a_person_who_must_approve_is_waited_for() {
+    let bench = Bench::in_execution();
+    bench.set_state("awaitingApproval", true);
+    bench.stop("s1").run().silent().logged("Waiting: a person's approval");
+    bench.set_state("awaitingApproval", false);
+    assert!(bench.stop("s1").run().reason().contains("Iter 1)"));
+}
+
+#[test]
+fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    for _ in 0..4 {
+        let failure = bench.event("StopFailure", "s1").with("error", "rate_limit");
+        let words = "Ralph-speckit: the loop of feature 001-login paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel ends it.";
+        assert_eq!(failure.run().told(), words);
+    }
+    let words: Vec<_> =
+        bench.journal("s1").into_iter().map(|entry| entry["words"].clone()).collect();
+    let paused = "the turn broke off: rate_limit; the next prompt in this session goes on";
+    assert_eq!(words.last().unwrap(), paused);
+    assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
+}
+
+// tasks.md.
+
+#[test]
+fn boxes_are_read_as_people_write_them() {
+    for (list, left) in [
+        ("- [X] T001 a\n* [x] T002 b\n  - [ ] T003 nested\n", "1 of 3: T003"),
+        ("- [x] T001 a\n```\n- [ ] T002 fenced\n```\n- [ ] T003 c\n", "1 of 2: T003"),
+        ("- [x] 1.1 a\n- [ ] 1.10 b\n", "1 of 2: 1.10"),
+        ("- [ ] T003 c\n- [x] T001 a\n- [ ] T002.F1 [FIX T002] d\n", "2 of 3: T003, T002.F1"),
+        ("- [x] T001 a\r\n- [ ] T002 b\r\n", "1 of 2: T002"),
+    ] {
+        let bench = Bench::project().current_feature(FEATURE).tasks(list).state(&executing(0, 9));
+        let stop = bench.stop("s1").run();
+        assert!(stop.reason().contains(left), "{list}: {stop}");
+    }
+}
+
+#[test]
+fn the_list_decides_where_the_index_disagrees() {
+    let behind = Bench::project().current_feature(FEATURE).tasks(ALL_DONE).state(&executing(0, 9));
+    behind.stop("s1").run().silent();
+    assert_eq!(behind.read_state()["taskIndex"], 3);
+    assert_eq!(behind.read_state()["totalTasks"], 3);
+    let ahead = Bench::project().current_feature(FEATURE).tasks(THREE_TASKS);
+    ahead.write_state(executing(3, 3).to_string());
+    assert!(ahead.stop("s1").run().reason().contains("(Task 2/3,"));
+    assert_eq!(ahead.read_state()["taskIndex"], 3, "the agent's file is left to the agent");
+}
+
+#[test]
+fn a_state_file_that_the_agent_removes_when_all_is_done_is_a_completion() {
+    let bench = Bench::in_execution();
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    fs::remove_file(bench.state_path()).unwrap();
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+    assert!(!bench.state_path().exists());
+}
+
+// Which files are work.
+
+/// A loop in a repository, whose agent calls tools in every iteration and does what `work` does.
+/// Returns after how many stops it ended, `None` when it still lived after 30.
+fn stops_until_the_end(bench: &Bench, work: impl Fn(usize)) -> Option<usize> {
+    bench.implement("s1", "").context();
+    (1..=30).find(|stop| {
+        await_clock_of_files(bench, 1);
+        work(*stop);
+        bench.transcript("s1").tool("Bash");
+        let ended = !bench.stop("s1").run().is_block();
+        assert!(!ended || bench.verdicts("s1").last().unwrap() == "end no_progress");
+        ended
+    })
+}
+
+/// Waits until the clock of the files, which goes in steps, has moved on by some nanoseconds: an agent is
+/// never as fast as a test.
+fn await_clock_of_files(bench: &Bench, nanoseconds: i128) {
+    use std::os::unix::fs::MetadataExt;
+    let now = || {
+        bench.write("../clock", "");
+        let meta = bench.path("../clock").metadata().unwrap();
+        i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec())
+    };
+    let start = now();
+    while now() < start + nanoseconds {}
+}
+
+fn repository() -> Bench {
+    let bench = Bench::ready();
+    let git =
+        std::process::Command::new("git").args(["init", "--quiet"]).arg(bench.root()).status();
+    assert!(git.unwrap().success());
+    bench
+}
+
+#[test]
+fn d2_work_in_a_folder_of_any_name_is_progress() {
+    for name in ["src/target/a.rs", "node_modules/own/a.js", "build/a", "__pycache__/a", ".venv/a"]
+    {
+        let bench = repository();
+        let stops = stops_until_the_end(&bench, |stop| bench.write(name, stop.to_string()));
+        assert_eq!(stops, None, "{name}");
+    }
+}
+
+#[test]
+fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
+    let bench = repository().file(".gitignore", "/out/\n*.log\n");
+    let ignored = |stop: usize| {
+        bench.write("out/a", stop.to_string());
+        bench.write("src/b.log", stop.to_string());
+    };
+    assert_eq!(stops_until_the_end(&bench, ignored), Some(11));
+
+    let bench = repository().file(".gitignore", "/out/\n").file("out/kept", "x");
+    let git = std::process::Command::new("git")
+        .args(["add", "--force", "out/kept"])
+        .current_dir(bench.root())
+        .status();
+    assert!(git.unwrap().success());
+    let tracked = |stop: usize| bench.write("out/kept", stop.to_string());
+    assert_eq!(stops_until_the_end(&bench, tracked), None);
+}
+
+#[test]
+fn d2_every_kind_of_change_is_progress() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = repository().file("src/a", "x").file("src/b", "x");
+    for number in 0..40 {
+        bench.write(&format!("src/gone/{number}"), "x");
+    }
+    let path = |name: &str| bench.path(name);
+    let kinds: &[(&str, &dyn Fn(usize))] = &[
+        ("a new time of a file, set back", &|_| {
+            bench.write("src/a", "x");
+            filetime::set_file_mtime(path("src/a"), filetime::FileTime::zero()).unwrap();
+        }),
+        ("the same size and time", &|stop| {
+            let time =
+                filetime::FileTime::from_last_modification_time(&path("src/a").metadata().unwrap());
+            bench.write("src/a", if stop % 2 == 0 { "x" } else { "y" });
+            filetime::set_file_mtime(path("src/a"), time).unwrap();
+        }),
+        ("the mode of a file", &|stop| {
+            let mode = if stop % 2 == 0 { 0o755 } else { 0o644 };
+            fs::set_permissions(path("src/a"), fs::Permissions::from_mode(mode)).unwrap();
+        }),
+        ("a file that goes away", &|stop| {
+            fs::remove_file(path(&format!("src/gone/{stop}"))).unwrap();
+        }),
+        ("a file that gets another name", &|stop| {
+            let names = [path("src/b"), path("src/c")];
+            fs::rename(&names[(stop + 1) % 2], &names[stop % 2]).unwrap();
+        }),
+    ];
+    for (name, work) in kinds {
+        assert_eq!(stops_until_the_end(&bench, work), None, "{name}");
+    }
+}
+
+#[test]
+fn d2_work_in_every_ninth_iteration_keeps_a_loop_and_the_tenth_still_one_ends_it() {
+    let bench = repository();
+    let work = |stop: usize| {
+        if stop.is_multiple_of(9) {
+            bench.write("src/a", stop.to_string());
+        }
+    };
+    assert_eq!(stops_until_the_end(&bench, work), None);
+    let work = |stop: usize| {
+        if stop <= 5 {
+            bench.write("src/a", stop.to_string());
+        }
+    };
+    assert_eq!(stops_until_the_end(&bench, work), Some(15));
+}
+
+#[test]
+fn d2_files_that_come_and_go_are_no_endless_progress() {
+    let bench = repository();
+    // The first look cannot know that nothing of the work went away; the second one does.
+    let work = |_| {
+        bench.write("src/scratch-of-a-test", "x");
+        await_clock_of_files(&bench, 30_000_000);
+        fs::remove_file(bench.path("src/scratch-of-a-test")).unwrap();
+    };
+    let stops = stops_until_the_end(&bench, work);
+    assert!(stops.is_some_and(|stops| stops <= 21), "{stops:?}");
+}
+
+#[test]
+fn l6_a_list_that_was_cut_down_to_ticked_tasks_is_not_completed_in_silence() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("taken out of tasks.md: T002, T003"), "{stop}");
+    bench.transcript("s1").tool("Write");
+    let stop = bench.stop("s1").run();
+    let words = "2 tasks were open before and gone from tasks.md at the end: T002, T003";
+    assert!(stop.told().contains(words), "{stop}");
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+    let end = bench.journal("s1").pop().unwrap();
+    assert!(end["words"].as_str().unwrap().contains(words), "{end}");
+}
+
+#[test]
+fn l6_tasks_that_came_back_are_not_told() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.write_tasks("# Tasks\n\n- [x] T001 Create it\n");
+    bench.transcript("s1").tool("Write");
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    bench.transcript("s1").tool("Write");
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}

@@ -1,0 +1,135 @@
+//! A file that cannot be opened for a moment is as good as ever: nothing is renamed, no loop is lost.
+
+use crate::hook::support::{Bench, HOOK};
+use std::fs;
+use std::path::PathBuf;
+
+/// The names of all files of the project but locks, which may come and go.
+fn names(bench: &Bench) -> Vec<PathBuf> {
+    let files = bench.everything().into_iter().map(|(path, _)| path);
+    files.filter(|path| !path.to_string_lossy().ends_with("lock")).collect()
+}
+
+#[test]
+fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
+    for name in [
+        ".claude/ralph/s1/loop.json",
+        ".claude/ralph/claims/001-login.json",
+        ".claude/ralph/s1/open-tasks.json",
+    ] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        bench.stop("s1").run().reason();
+        // The list has changed, so that every file is looked at.
+        bench.tick("T002");
+        let before = names(&bench);
+        let path = bench.path(name);
+        let stop = bench.stop("s1").start_without_rights(&[&path]).finish();
+        let told = stop.told();
+        assert!(
+            told.starts_with("Ralph-speckit allows the stop: its notes cannot be read"),
+            "{told}"
+        );
+        assert!(told.contains(name) && told.contains("Permission denied"), "{told}");
+        assert_eq!(names(&bench), before, "`{name}`");
+        let stop = bench.stop("s1").start_without_rights(&[]).finish();
+        assert!(stop.reason().contains("T003"), "`{name}`: {stop}");
+        assert_eq!(bench.verdicts("s1"), ["continue", "continue"], "`{name}`");
+    }
+}
+
+#[test]
+fn l4_a_claim_that_cannot_be_opened_gives_the_feature_to_no_other_session() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let before = names(&bench);
+    let claim = bench.path(".claude/ralph/claims/001-login.json");
+    let stop = bench.stop("s2").start_without_rights(&[&claim]).finish();
+    assert!(stop.told().contains("cannot be read"), "{stop}");
+    assert_eq!(names(&bench), before);
+    bench.stop("s2").start_without_rights(&[]).finish().silent();
+    bench.stop("s1").start_without_rights(&[]).finish().reason();
+}
+
+#[test]
+fn l4_a_state_file_that_cannot_be_opened_refuses_arming_and_is_not_put_aside() {
+    let bench = Bench::in_execution();
+    let before = names(&bench);
+    let state = bench.state_path();
+    let arming = bench.command("s1", "speckit:implement", "");
+    let answer = arming.start_without_rights(&[&state]).finish();
+    assert!(
+        answer.reason().contains(".speckit-state.json` cannot be read: Permission"),
+        "{answer}"
+    );
+    let mut after = names(&bench);
+    after.retain(|path| !path.starts_with(bench.path(".claude")));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn l4_a_hook_with_few_files_to_open_renames_nothing_and_ends_no_loop() {
+    assert!(fs::metadata(HOOK).is_ok());
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.stop("s1").run().reason();
+    let before = names(&bench);
+    for most in 3..12 {
+        let stop = bench.stop("s1").start_with_few_files(most).finish();
+        assert!(
+            stop.is_block() || stop.answer.is_none() || stop.told().contains("notes"),
+            "{stop}"
+        );
+        assert_eq!(names(&bench), before, "{most} files: {stop}");
+        assert!(bench.record("s1").ledger.is_live(), "{most} files: {stop}");
+        bench.transcript("s1").tool("Edit");
+    }
+    assert!(bench.stop("s1").run().is_block());
+}
+
+#[test]
+fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_checks() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - test -e src/built\n---\n");
+    bench.implement("s1", "").context();
+    for id in ["T002", "T003"] {
+        bench.tick(id);
+    }
+    let pin = bench.pin_path("feature-001-login").unwrap();
+    let aside = pin.with_extension("aside");
+    fs::rename(&pin, &aside).unwrap();
+    fs::create_dir(&pin).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().contains("cannot be read or written"), "{stop}");
+    assert_eq!(bench.record("s1").ledger.ended, None, "complete without its check");
+    fs::remove_dir(&pin).unwrap();
+    fs::rename(&aside, &pin).unwrap();
+    let stop = bench.stop("s1").run();
+    assert!(stop.reason().contains("Check failed: `test -e src/built`"), "{stop}");
+}
+
+#[test]
+fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_corrupt_and_counts_nothing() {
+    for name in [".speckit-state.json", "tasks.md"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        let before = names(&bench);
+        let path = bench.feature_path(name);
+        for _ in 0..3 {
+            let stop = bench.stop("s1").start_without_rights(&[&path]).finish();
+            let told = stop.told();
+            assert!(told.contains(&format!("{name}` cannot be read: Permission denied")), "{told}");
+            assert!(!told.contains("orrupt"), "{told}");
+        }
+        assert_eq!(names(&bench), before, "`{name}`");
+        assert_eq!(bench.record("s1").ledger.iterations, 0, "`{name}`");
+        let stop = bench.stop("s1").start_without_rights(&[]).finish();
+        assert!(stop.reason().starts_with("Continue feature"), "{stop}");
+    }
+}
+
+#[test]
+fn l4_a_state_file_that_cannot_be_opened_is_no_matter_of_a_session_without_a_loop() {
+    let bench = Bench::in_execution();
+    let path = bench.state_path();
+    bench.stop("s1").start_without_rights(&[&path]).finish().silent().logged("cannot be read");
+}

@@ -1,0 +1,269 @@
+//! `spool doctor`: what it finds in the way of a loop, with a scripted `claude`.
+
+use crate::support::limited::Limited;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use crate::plugin::scratch::{HOOK, SPOOL, Scratch, checkout};
+
+/// A user with the plugin built, a `claude` that lists it, and a project.
+struct Patient {
+    scratch: Scratch,
+    version: &'static str,
+    plugins: Vec<Value>,
+}
+
+impl Patient {
+    fn healthy() -> Self {
+        let mut scratch = Scratch::new();
+        let bin = scratch.root().join("plugin/bin");
+        fs::create_dir_all(&bin).unwrap();
+        symlink(SPOOL, bin.join("spool")).unwrap();
+        symlink(HOOK, bin.join("ralph-hook")).unwrap();
+        scratch.search_first(&scratch.root().join("client"));
+        scratch.write("project/.specify/feature.json", "{}");
+        let folder = scratch.root().join("plugin");
+        let ours = serde_json::json!({
+            "id": "speckit@ralph-speckit", "version": "1.0.0", "enabled": true, "installPath": folder,
+        });
+        Self { scratch, version: "2.1.330", plugins: vec![ours] }
+    }
+
+    /// The status of each check by its name, and the exit code.
+    fn examine(&self) -> (Option<i32>, Value) {
+        self.scratch.write("client/plugins.json", &Value::from(self.plugins.clone()).to_string());
+        let folder = self.scratch.root().join("client");
+        self.scratch.script(
+            "client/claude",
+            &format!(
+                "case \"$*\" in --version) echo '{} (Claude Code)' ;; 'plugin list --json') cat '{}/plugins.json' ;; *) exit 1 ;; esac",
+                self.version,
+                folder.display()
+            ),
+        );
+        let output = self
+            .scratch
+            .command(SPOOL, &["doctor", "--json"])
+            .current_dir(self.scratch.root().join("project"))
+            .finish();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let fails =
+            report["checks"].as_array().unwrap().iter().any(|check| check["status"] == "fail");
+        assert_eq!(report["ok"], !fails);
+        assert_eq!(output.status.code(), Some(i32::from(fails)));
+        (output.status.code(), report)
+    }
+
+    /// Asserts the status of one check, and that what was found and what to do next hold these words.
+    fn expect(&self, name: &str, status: &str, words: &[&str]) {
+        let (_, report) = self.examine();
+        let check = report["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|check| check["name"] == name)
+            .unwrap_or_else(|| panic!("no check `{name}` in {report:#}"));
+        assert_eq!(check["status"], status, "{report:#}");
+        for word in words {
+            assert!(check.to_string().contains(word), "{word}: {check:#}");
+        }
+        if status != "ok" {
+            assert!(check["next"].is_string(), "{check:#}");
+        }
+    }
+}
+
+#[test]
+fn a_healthy_installation_is_in_order() {
+    let patient = Patient::healthy();
+    let (code, report) = patient.examine();
+    let statuses: Vec<_> =
+        report["checks"].as_array().unwrap().iter().map(|check| &check["status"]).collect();
+    assert!(statuses.iter().all(|status| *status == "ok"), "{report:#}");
+    assert_eq!(code, Some(0));
+
+    let told = patient.scratch.run(SPOOL, &["doctor"]);
+    assert_eq!(told.code, Some(0), "{told}");
+    assert!(told.out.ends_with("\neverything is in order\n"), "{told}");
+    assert!(!told.out.contains('\u{1b}'), "colour without a terminal: {told}");
+}
+
+#[test]
+fn without_claude_the_first_check_fails() {
+    let scratch = Scratch::new();
+    let outcome = scratch.run(SPOOL, &["doctor"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.out.starts_with("fail  no `claude` was found on PATH\n"), "{outcome}");
+    assert!(outcome.out.contains("one thing must be put right"), "{outcome}");
+}
+
+#[test]
+fn an_old_client_fails() {
+    let mut patient = Patient::healthy();
+    patient.version = "2.1.142";
+    patient.expect("client", "fail", &["2.1.142", "2.1.143", "claude update"]);
+    patient.version = "2.1.143";
+    patient.expect("client", "ok", &["2.1.143"]);
+    patient.version = "nonsense";
+    patient.expect("client", "fail", &["nonsense"]);
+}
+
+#[test]
+fn a_plugin_that_is_missing_off_broken_or_of_another_version_fails() {
+    let mut patient = Patient::healthy();
+    patient.plugins[0]["enabled"] = false.into();
+    patient.expect("plugin", "fail", &["claude plugin enable speckit@ralph-speckit"]);
+    patient.plugins[0]["enabled"] = true.into();
+    patient.plugins[0]["version"] = "0.9.0".into();
+    patient.expect("plugin", "fail", &["0.9.0", "spool setup"]);
+    patient.plugins[0]["version"] = "1.0.0".into();
+    patient.plugins[0]["errors"] = vec!["hooks\u{1b}[31m did not load"].into();
+    patient.expect("plugin", "fail", &["[31m did not load"]);
+    patient.plugins.clear();
+    patient.expect("plugin", "fail", &["not installed", "spool setup"]);
+}
+
+#[test]
+fn programs_that_are_missing_or_not_ours_fail() {
+    let patient = Patient::healthy();
+    let bin = patient.scratch.root().join("plugin/bin");
+    fs::rename(bin.join("ralph-hook"), bin.join("aside")).unwrap();
+    patient.expect("programs", "fail", &["ralph-hook", "spool setup"]);
+    for other in ["/bin/cat", "/bin/pwd"] {
+        symlink(other, bin.join("ralph-hook")).unwrap();
+        patient.expect("programs", "fail", &["does not answer as it should", "spool setup"]);
+        fs::remove_file(bin.join("ralph-hook")).unwrap();
+    }
+    patient.scratch.copy(checkout().join("bin/ralph-hook"), "plugin/bin/ralph-hook");
+    patient.expect("programs", "fail", &["cargo install --path ."]);
+    assert!(!patient.scratch.data().exists(), "asking left a note behind");
+    fs::rename(bin.join("aside"), bin.join("ralph-hook")).unwrap();
+    patient.scratch.script("plugin/bin/spool", "echo spool 0.9.0");
+    patient.expect("programs", "fail", &["0.9.0", "version 1.0.0"]);
+}
+
+#[test]
+fn settings_that_switch_hooks_off_fail_and_the_file_is_named() {
+    for path in [
+        "home/.claude/settings.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+    ] {
+        let patient = Patient::healthy();
+        patient.scratch.write(path, r#"{"disableAllHooks":true}"#);
+        let name = path.rsplit('/').next().unwrap();
+        patient.expect("hooks", "fail", &["disableAllHooks", name]);
+    }
+}
+
+#[test]
+fn the_nearest_setting_wins() {
+    let patient = Patient::healthy();
+    patient.scratch.write("home/.claude/settings.json", r#"{"disableAllHooks":true}"#);
+    patient.scratch.write("project/.claude/settings.local.json", r#"{"disableAllHooks":false}"#);
+    patient.expect("hooks", "ok", &[]);
+}
+
+#[test]
+fn a_variable_that_switches_hooks_off_fails() {
+    let mut patient = Patient::healthy();
+    patient.scratch.set("CLAUDE_CODE_SIMPLE", "0");
+    patient.expect("hooks", "ok", &[]);
+    patient.scratch.set("CLAUDE_CODE_SIMPLE", "1");
+    patient.expect("hooks", "fail", &["CLAUDE_CODE_SIMPLE", "the environment"]);
+}
+
+#[test]
+fn a_broken_settings_file_is_a_warning() {
+    let patient = Patient::healthy();
+    patient.scratch.write("project/.claude/settings.json", "{half");
+    patient.expect("settings", "warn", &["settings.json"]);
+}
+
+#[test]
+fn ac_3_1_a_project_that_is_switched_off_is_a_warning() {
+    let patient = Patient::healthy();
+    let path = "project/.claude/ralph-speckit.local.md";
+    patient.scratch.write(path, "---\nenabled: false\n---\n");
+    patient.expect("project", "warn", &["ralph-speckit.local.md", "enabled: true"]);
+    patient.scratch.write(path, "---\nenabled: true\n---\nNot enabled: false\n");
+    patient.expect("project", "ok", &[]);
+}
+
+#[test]
+fn s3_a_file_that_was_meant_as_the_settings_is_a_failure() {
+    let patient = Patient::healthy();
+    patient.scratch.write("project/.claude/ralph-speckit.md", "---\nchecks: [npm test]\n---\n");
+    patient.expect("project", "fail", &[".claude/ralph-speckit.md` is not the settings file"]);
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
+    let patient = Patient::healthy();
+    let path = "project/.claude/ralph-speckit.local.md";
+    patient.scratch.write(path, "---\nenabled: true\ncheck:\n  - cargo test\n---\n");
+    patient.expect(
+        "project",
+        "fail",
+        &["ralph-speckit.local.md", "line 3: `check` is no key", "did you mean `checks`?"],
+    );
+    patient.scratch.write(path, "-\0-\0-\0");
+    patient.expect("project", "fail", &["UTF-16", "save it as UTF-8 text"]);
+}
+
+#[test]
+fn another_loop_plugin_is_a_warning_with_the_command_that_switches_it_off() {
+    for id in [
+        "ralph-loop@claude-plugins-official",
+        "ralph-wiggum@x",
+        "ralph-speckit@smart-ralph",
+        "oh-my-claudecode@omc",
+        "speckit@other",
+    ] {
+        let mut patient = Patient::healthy();
+        patient.plugins.push(serde_json::json!({"id": id, "enabled": true}));
+        patient.expect("other-loops", "warn", &[&format!("claude plugin disable {id}")]);
+        patient.plugins[1]["enabled"] = false.into();
+        patient.expect("other-loops", "ok", &[]);
+    }
+}
+
+#[test]
+fn other_stop_hooks_are_tolerated_and_named() {
+    let mut patient = Patient::healthy();
+    patient.scratch.write(
+        "project/.claude/settings.json",
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":".specify/on-stop.sh\u001b[2J"}]}]}}"#,
+    );
+    patient.scratch.write(
+        "beside/hooks/hooks.json",
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"done?"}]}]}}"#,
+    );
+    patient.scratch.write("quiet/hooks/hooks.json", r#"{"hooks":{"PreToolUse":[]}}"#);
+    for name in ["beside", "quiet"] {
+        let folder = patient.scratch.root().join(name);
+        let id = format!("{name}@market");
+        patient.plugins.push(serde_json::json!({"id": id, "enabled": true, "installPath": folder}));
+    }
+    patient.expect("stop-hooks", "ok", &[".specify/on-stop.sh�[2J", "`beside@market`"]);
+    let (_, report) = patient.examine();
+    assert!(!report.to_string().contains("quiet@market"), "{report:#}");
+}
+
+#[test]
+fn a_block_cap_below_ours_is_a_warning() {
+    for (cap, status) in
+        [("2", "warn"), ("3", "warn"), ("4", "ok"), ("0", "ok"), ("-1", "ok"), ("many", "warn")]
+    {
+        let mut patient = Patient::healthy();
+        patient.scratch.set("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", cap);
+        patient.expect("block-cap", status, &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", cap]);
+    }
+    let patient = Patient::healthy();
+    patient
+        .scratch
+        .write("home/.claude/settings.json", r#"{"env":{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"1"}}"#);
+    patient.expect("block-cap", "warn", &["settings.json"]);
+}

@@ -1,0 +1,379 @@
+//! `spool setup`: what it does for a user, with a scripted `claude` in the place of the real one.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::plugin::scratch::{Outcome, SPOOL, Scratch, files, tree};
+
+/// A `claude` that keeps its registry in two files and writes down what it was asked.
+const CLAUDE: &str = r#"
+registry=$CLAUDE_CONFIG_DIR
+mkdir -p "$registry"
+echo "$*" >>"$registry/asked"
+case "$*" in
+  --version) echo "${FAKE_VERSION:-2.1.330} (Claude Code)" ;;
+  "plugin list --json") if [ -e "$registry/plugin" ]; then cat "$registry/plugin"; else echo "[]"; fi ;;
+  "plugin marketplace list --json")
+    if [ -e "$registry/market" ]; then cat "$registry/market"; else echo "[]"; fi ;;
+  "plugin marketplace add --scope user "*)
+    printf '[{"name":"ralph-speckit","source":"directory","path":"%s"}]\n' "${6}" >"$registry/market" ;;
+  "plugin marketplace remove ralph-speckit") rm "$registry/market" ;;
+  "plugin install --scope user speckit@ralph-speckit")
+    if [ -n "$FAKE_FAULT" ]; then echo "$FAKE_FAULT" >&2; exit 1; fi
+    copy=$registry/plugins/cache/ralph-speckit/speckit/1.0.0
+    mkdir -p "$copy" && cp -R "$HOME/.local/share/ralph-speckit/plugin/." "$copy"
+    printf '[{"id":"speckit@ralph-speckit","version":"1.0.0","scope":"user","enabled":true,"installPath":"%s"}]\n' \
+      "$copy" >"$registry/plugin" ;;
+  "plugin enable --scope user speckit@ralph-speckit")
+    sed 's/:false/:true/' "$registry/plugin" >"$registry/new" && mv "$registry/new" "$registry/plugin" ;;
+  "plugin uninstall --scope user --keep-data speckit@ralph-speckit") rm "$registry/plugin" ;;
+  "plugin uninstall --scope user speckit@ralph-speckit") rm "$registry/plugin" ;;
+  *) echo "unexpected: $*" >&2; exit 1 ;;
+esac
+"#;
+
+fn with_claude() -> Scratch {
+    let mut scratch = Scratch::new();
+    scratch.script("client/claude", CLAUDE);
+    scratch.search_first(&scratch.root().join("client"));
+    scratch.set("CLAUDE_CONFIG_DIR", scratch.home().join(".claude"));
+    scratch
+}
+
+fn setup(scratch: &Scratch, arguments: &[&str]) -> Outcome {
+    scratch.run(SPOOL, &[&["setup"], arguments].concat())
+}
+
+/// What `claude` was asked that changes something, since the last time it was looked at.
+fn changes_asked(scratch: &Scratch) -> Vec<String> {
+    let path = scratch.home().join(".claude/asked");
+    let asked = fs::read_to_string(&path).unwrap_or_default();
+    let _forgotten = fs::remove_file(path);
+    asked
+        .lines()
+        .filter(|line| !line.contains("list") && *line != "--version")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn setup_installs_and_remove_leaves_nothing() {
+    let scratch = with_claude();
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    for said in ["wrote the plugin 1.0.0", "copied `spool` and", "added the mark", "installed the"]
+    {
+        assert!(outcome.out.contains(said), "{said}: {outcome}");
+    }
+    assert!(scratch.data().join("plugin/bin/ralph-hook").is_file());
+    assert!(scratch.data().join("bin/spool").is_file());
+    let plugin = scratch.data().join("plugin").display().to_string();
+    assert_eq!(
+        changes_asked(&scratch),
+        [
+            format!("plugin marketplace add --scope user {plugin}"),
+            "plugin install --scope user speckit@ralph-speckit".to_owned(),
+        ]
+    );
+
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(
+        changes_asked(&scratch),
+        [
+            "plugin uninstall --scope user speckit@ralph-speckit",
+            "plugin marketplace remove ralph-speckit",
+        ]
+    );
+    let left: Vec<_> = tree(&scratch.home()).into_keys().collect();
+    let theirs = [".claude", ".claude/plugins", ".claude/plugins/cache"];
+    assert_eq!(left, theirs.map(std::path::PathBuf::from), "only folders of Claude Code's own");
+}
+
+#[test]
+fn setup_twice_changes_nothing_in_the_client() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    changes_asked(&scratch);
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(changes_asked(&scratch), Vec::<String>::new());
+    assert_eq!(setup(&scratch, &["--remove"]).code, Some(0));
+    assert!(!scratch.home().join(".local").exists());
+}
+
+#[test]
+fn setup_renews_a_copy_of_another_build() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    changes_asked(&scratch);
+    let copy = scratch.home().join(".claude/plugins/cache/ralph-speckit/speckit/1.0.0");
+    fs::write(copy.join("bin/ralph-hook"), "of another build").unwrap();
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.out.contains("renewed the plugin"), "{outcome}");
+    assert_eq!(
+        changes_asked(&scratch),
+        [
+            "plugin uninstall --scope user --keep-data speckit@ralph-speckit",
+            "plugin install --scope user speckit@ralph-speckit",
+        ]
+    );
+}
+
+#[test]
+fn setup_switches_the_plugin_on_again() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let registry = scratch.home().join(".claude/plugin");
+    let off =
+        fs::read_to_string(&registry).unwrap().replace("\"enabled\":true", "\"enabled\":false");
+    fs::write(&registry, off).unwrap();
+    changes_asked(&scratch);
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(changes_asked(&scratch), ["plugin enable --scope user speckit@ralph-speckit"]);
+}
+
+#[test]
+fn a_dry_run_says_all_and_does_nothing() {
+    let scratch = with_claude();
+    let outcome = setup(&scratch, &["--dry-run"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(
+        outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
+        4,
+        "{outcome}"
+    );
+    assert_eq!(changes_asked(&scratch), Vec::<String>::new());
+    assert!(!scratch.home().join(".local").exists());
+
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    changes_asked(&scratch);
+    let before = tree(&scratch.data());
+    let outcome = setup(&scratch, &["--remove", "--dry-run"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(
+        outcome.out.lines().filter(|line| line.starts_with("would ")).count(),
+        6,
+        "{outcome}"
+    );
+    assert_eq!(changes_asked(&scratch), Vec::<String>::new());
+    assert_eq!(tree(&scratch.data()), before);
+}
+
+#[test]
+fn without_claude_the_plugin_is_ready_and_the_next_step_is_said() {
+    let scratch = Scratch::new();
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let plugin = scratch.data().join("plugin");
+    assert!(plugin.join("bin/ralph-hook").is_file());
+    assert!(outcome.err.contains("no `claude` was found"), "{outcome}");
+    assert!(
+        outcome.err.contains(&format!("claude --plugin-dir '{}'", plugin.display())),
+        "{outcome}"
+    );
+
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(tree(&scratch.home()).is_empty());
+}
+
+#[test]
+fn a_claude_that_refuses_is_quoted() {
+    let mut scratch = with_claude();
+    scratch.set("FAKE_FAULT", "the moon is in the wrong house");
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("the moon is in the wrong house"), "{outcome}");
+    assert!(outcome.err.contains("run `spool setup` again"), "{outcome}");
+
+    // What was done until then can be taken away.
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!scratch.home().join(".local").exists());
+    assert!(!scratch.home().join(".claude/market").exists());
+}
+
+#[test]
+fn a_claude_that_is_too_old_is_refused_before_anything_is_written() {
+    let mut scratch = with_claude();
+    scratch.set("FAKE_VERSION", "2.1.142");
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("2.1.142 is too old"), "{outcome}");
+    assert!(!scratch.home().join(".local").exists());
+}
+
+#[test]
+fn a_marketplace_of_that_name_from_elsewhere_is_left_alone() {
+    let scratch = with_claude();
+    let theirs = r#"[{"name":"ralph-speckit","source":"github","repo":"somebody/ralph-speckit"}]"#;
+    let registry = scratch.write("home/.claude/market", theirs);
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("claude plugin marketplace remove ralph-speckit"), "{outcome}");
+    assert!(!scratch.home().join(".local").exists());
+    assert_eq!(fs::read_to_string(registry).unwrap(), theirs);
+}
+
+#[test]
+fn a_program_that_setup_did_not_put_there_is_not_overwritten() {
+    let scratch = with_claude();
+    scratch.write("home/.local/share/ralph-speckit/bin/spool", "mine");
+    let before = tree(&scratch.data());
+    let outcome = setup(&scratch, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("move it away"), "{outcome}");
+    assert_eq!(tree(&scratch.data()), before);
+}
+
+#[test]
+fn an_unreadable_receipt_is_not_overwritten() {
+    let scratch = with_claude();
+    scratch.write("home/.local/share/ralph-speckit/setup.json", "{half");
+    for arguments in [&[] as &[&str], &["--remove"]] {
+        let outcome = setup(&scratch, arguments);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.err.contains("could not understand"), "{outcome}");
+    }
+    assert_eq!(fs::read_to_string(scratch.data().join("setup.json")).unwrap(), "{half");
+}
+
+#[test]
+fn the_receipt_keeps_what_a_later_version_noted() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let path = scratch.data().join("setup.json");
+    let mut receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    receipt["later"] = "kept".into();
+    receipt["registrations"][0]["later"] = "kept".into();
+    fs::write(&path, receipt.to_string()).unwrap();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(receipt["later"], "kept");
+    assert_eq!(receipt["registrations"][0]["later"], "kept");
+}
+
+#[test]
+fn a_receipt_cannot_make_remove_delete_other_folders() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let theirs = scratch.write("precious/notes.txt", "mine");
+    fs::create_dir(scratch.root().join("precious empty")).unwrap();
+    let path = scratch.data().join("setup.json");
+    let mut receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let folder = theirs.parent().unwrap().to_str().unwrap();
+    receipt["registrations"][0]["copies"].as_array_mut().unwrap().push(folder.into());
+    receipt["programs"].as_array_mut().unwrap().push("../../../../../precious/notes.txt".into());
+    let empty = scratch.root().join("precious empty");
+    receipt["made_folders"] = serde_json::json!([empty]);
+    fs::write(&path, receipt.to_string()).unwrap();
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(fs::read_to_string(theirs).unwrap(), "mine");
+    assert!(empty.is_dir());
+}
+
+#[test]
+fn a_file_in_the_plugin_folder_stops_the_removal_before_it_begins() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    scratch.write("home/.local/share/ralph-speckit/plugin/notes.txt", "mine");
+    changes_asked(&scratch);
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("`notes.txt`"), "{outcome}");
+    assert_eq!(changes_asked(&scratch), Vec::<String>::new());
+}
+
+#[test]
+fn remove_without_claude_removes_the_files_and_remembers_the_rest() {
+    let mut scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    scratch.set("PATH", "/usr/bin:/bin");
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(outcome.err.contains("spool setup --remove --claude PATH"), "{outcome}");
+    assert!(!scratch.data().join("plugin").exists());
+    assert!(!scratch.data().join("bin").exists());
+
+    let claude = scratch.root().join("client/claude");
+    let outcome = setup(&scratch, &["--remove", "--claude", claude.to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!scratch.home().join(".local").exists());
+    assert!(!scratch.home().join(".claude/plugin").exists());
+    assert!(!scratch.home().join(".claude/market").exists());
+}
+
+#[test]
+fn remove_without_setup_has_nothing_to_do() {
+    let scratch = with_claude();
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.out.starts_with("nothing to remove"), "{outcome}");
+}
+
+#[test]
+fn user_commands_come_when_asked_for_are_renewed_and_go_with_the_rest() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let folder = scratch.home().join(".claude/commands");
+    assert!(!folder.exists(), "nobody asked for them");
+
+    let outcome = setup(&scratch, &["--user-commands", "--dry-run"]);
+    assert!(outcome.out.contains("would write the commands /ralph-loop"), "{outcome}");
+    assert!(!folder.exists());
+    let outcome = setup(&scratch, &["--user-commands"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let names = ["cancel-ralph.md", "ralph-loop.md", "ulw-loop.md"];
+    assert_eq!(files(&folder), names.map(std::path::PathBuf::from));
+    let text = fs::read_to_string(folder.join("ralph-loop.md")).unwrap();
+    assert!(text.starts_with("---\ndescription: Keep this session at one task"), "{text}");
+
+    // An update renews them without being asked again.
+    fs::write(folder.join("ralph-loop.md"), text.replace("Keep this", "Hold this")).unwrap();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    assert_eq!(fs::read_to_string(folder.join("ralph-loop.md")).unwrap(), text);
+
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!folder.exists());
+    assert!(!scratch.home().join(".local").exists());
+}
+
+#[test]
+fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
+    for theirs in ["commands/ralph-loop.md", "skills/ulw-loop/SKILL.md"] {
+        let scratch = with_claude();
+        let path = scratch.write(&format!("home/.claude/{theirs}"), "mine");
+        let outcome = setup(&scratch, &["--user-commands"]);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.err.contains("leave --user-commands out"), "{outcome}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+        assert!(!scratch.home().join(".local").exists(), "nothing was done");
+        assert!(!scratch.home().join(".claude/commands/cancel-ralph.md").exists());
+    }
+    let scratch = with_claude();
+    scratch.write("home/.claude/commands/other.md", "mine");
+    assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
+    let path = scratch.write("home/.claude/commands/ralph-loop.md", "mine by now");
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.err.contains("left alone: "), "{outcome}");
+    assert_eq!(fs::read_to_string(path).unwrap(), "mine by now");
+    let left = files(&scratch.home().join(".claude/commands"));
+    assert_eq!(left, ["other.md", "ralph-loop.md"].map(std::path::PathBuf::from));
+}
+
+#[test]
+fn user_commands_go_also_where_no_claude_is_found() {
+    let mut scratch = with_claude();
+    assert_eq!(setup(&scratch, &["--user-commands"]).code, Some(0));
+    scratch.set("PATH", "/usr/bin:/bin");
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    assert!(!scratch.home().join(".claude/commands").exists());
+}

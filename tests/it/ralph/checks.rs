@@ -1,0 +1,215 @@
+//! Checks that a person asked for: when they run, what they say, and that they end.
+
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::ralph::cli::{printed, spool};
+use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use crate::support::limited::{Limited, until};
+use serde_json::Value;
+use std::fs;
+
+/// How often the counting check has run.
+fn runs(bench: &crate::hook::support::Bench) -> usize {
+    std::fs::read_to_string(bench.path("../runs")).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn they_run_only_when_the_agent_claims_to_be_done() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs'");
+    works_and_says(&bench, "no").reason();
+    assert_eq!(runs(&bench), 0);
+    works_and_says(&bench, PROMISE).told();
+    assert_eq!(runs(&bench), 1);
+}
+
+#[test]
+fn s3_the_checks_of_the_settings_hold_in_a_ralph_loop_before_those_that_were_typed() {
+    let settings = "---\nchecks: [echo settings >> ../runs, {run: 'true', limit: 9}]\n---\n";
+    for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
+        let bench = Bench::folder().settings(settings);
+        let arguments = "\"Make it\" --completion-promise DONE --check 'true' --check 'echo typed >> ../runs; exit 1'";
+        let armed = bench.command("s1", command, arguments).run();
+        let (first, second) = ("`echo settings >> ../runs`", "`echo typed >> ../runs; exit 1`");
+        let contract = armed.context();
+        let log = printed(&spool(&bench, None, &["log"]));
+        assert!(log.contains("; 3 checks (`echo settings >> ../runs`, `true`"), "{log}");
+        assert!(contract.find(first).unwrap() < contract.find(second).unwrap(), "{contract}");
+        assert_eq!(contract.matches("This check has to pass").count(), 3, "{contract}");
+        assert!(contract.contains("within 9 s: `true`"), "{contract}");
+        let stop = works_and_says(&bench, PROMISE);
+        assert!(stop.reason().contains(second) && !stop.reason().contains(first), "{stop}");
+        assert_eq!(fs::read_to_string(bench.path("../runs")).unwrap(), "settings\ntyped\n");
+    }
+}
+
+#[test]
+fn s3_a_promise_is_not_enough_where_the_settings_have_a_check() {
+    let bench = Bench::folder().settings("---\nchecks:\n  - test -f ../made\n---\n");
+    ralph(&bench, "s1", "\"Make it\"").context();
+    assert!(works_and_says(&bench, PROMISE).reason().contains("`test -f ../made` (exit code 1)"));
+    fs::write(bench.path("../made"), "").unwrap();
+    works_and_says(&bench, PROMISE).told();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}
+
+#[test]
+fn nothing_changed_is_no_reason_to_run_them_again() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
+    works_and_says(&bench, PROMISE).reason();
+    bench.transcript("s1").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().reason();
+    assert_eq!(runs(&bench), 1, "no tool call and no change since");
+    bench.write("src/main.rs", "fn main() {}");
+    bench.transcript("s1").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().reason();
+    assert_eq!(runs(&bench), 2, "a file changed");
+    works_and_says(&bench, PROMISE).reason();
+    assert_eq!(runs(&bench), 3, "a tool call may have changed what no file shows");
+}
+
+#[test]
+fn s1_a_pass_that_the_agent_could_have_written_is_run_again() {
+    for forged in ["passed", "nothing"] {
+        let bench =
+            armed("\"Make it\" --completion-promise DONE --check 'echo x >> ../runs; exit 1'");
+        works_and_says(&bench, PROMISE).reason();
+        let path = bench.path(".claude/ralph/s1/loop.json");
+        let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let results = &mut record["assignment"]["checked"]["results"];
+        assert_eq!(results[0]["passed"], false, "{results}");
+        match forged {
+            "passed" => results[0]["passed"] = true.into(),
+            _ => *results = Value::Array(Vec::new()),
+        }
+        fs::write(&path, record.to_string()).unwrap();
+        bench.transcript("s1").assistant(PROMISE);
+        let stop = bench.stop("s1").saying(PROMISE).run();
+        assert!(stop.reason().contains("exit code 1"), "{forged}: {stop}");
+        assert_eq!(runs(&bench), 2, "{forged}");
+    }
+}
+
+#[test]
+fn the_same_failure_three_times_asks_for_another_way() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'date +%N; exit 1'");
+    for _ in 0..2 {
+        let stop = works_and_says(&bench, PROMISE);
+        assert!(!stop.reason().contains("change the approach"), "{stop}");
+    }
+    let stop = works_and_says(&bench, PROMISE);
+    let words = "failed in the same way 3 times in a row: change the approach.";
+    assert!(stop.reason().contains(words), "{stop}");
+}
+
+#[test]
+fn a_check_over_its_limit_has_failed() {
+    let bench = armed("\"Make it\" --check 'echo begun; sleep 60' --check-timeout 1");
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").saying("done").start().with_checks().finish();
+    assert!(
+        stop.reason().contains("(over its limit of 1 s, ended)\nThe end of its output:\n| begun"),
+        "{stop}"
+    );
+}
+
+#[test]
+fn a_missing_program_is_a_failed_check() {
+    let bench = armed("\"Make it\" --check no-such-program-here");
+    let stop = works_and_says(&bench, "done");
+    assert!(stop.reason().contains("(exit code 127: no such program)"), "{stop}");
+}
+
+#[test]
+fn what_a_check_writes_is_no_progress() {
+    let bench = armed("\"Make it\" --no-progress 3 --check 'date +%N >> log; exit 1'");
+    let stops = (1..30).find(|_| !works_and_says(&bench, "no").is_block());
+    assert_eq!(stops, Some(3));
+}
+
+#[test]
+fn they_run_in_the_folder_of_the_session() {
+    let bench = armed("\"Make it\" --check 'test -d src'");
+    bench.transcript("s1").tool("Bash");
+    bench.stop("s1").standing_in(&bench.path("src")).run().told();
+}
+
+#[test]
+fn the_journal_says_which_are_running() {
+    let bench = armed("\"Make it\" --check true --check 'test -d src'");
+    works_and_says(&bench, "done").told();
+    let entries: Vec<_> =
+        bench.journal("s1").into_iter().filter(|it| it["event"] == "checks").collect();
+    let words: Vec<_> = entries.iter().map(|entry| entry["words"].as_str().unwrap()).collect();
+    assert_eq!(words, ["running `true` (1 of 2)", "running `test -d src` (2 of 2)"]);
+}
+
+#[test]
+fn status_names_the_check_that_runs_and_none_when_the_hook_is_gone() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+    let bench = armed(&format!("\"Make it\" --check true --check '{check}' --check false"));
+    let checking = |bench: &Bench| {
+        let status = printed(&spool(bench, None, &["status"]));
+        status.lines().find(|line| line.contains("Checking")).map(|line| line.trim().to_owned())
+    };
+    assert_eq!(checking(&bench), None);
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start().with_checks();
+    await_file(&bench.path("../begun"));
+    let line = "Checking: `echo > ../begun; until test -f ../go; do sleep 0.02; done` (2 of 3)";
+    assert_eq!(checking(&bench).as_deref(), Some(line));
+    bench.write("../go", "");
+    running.finish().reason();
+    assert_eq!(checking(&bench), None);
+
+    // A client that ends the hook leaves no word that a check still runs.
+    fs::remove_file(bench.path("../go")).unwrap();
+    fs::remove_file(bench.path("../begun")).unwrap();
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start();
+    await_file(&bench.path("../begun"));
+    assert_eq!(checking(&bench).as_deref(), Some(line));
+    running.kill();
+    assert_eq!(checking(&bench), None);
+}
+
+#[test]
+fn the_checks_of_a_feature_are_named_while_they_run() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+    let settings = format!("---\nchecks:\n  - \"{check}\"\n---\n");
+    let bench = Bench::ready().settings(&settings);
+    bench.implement("s1", "").context();
+    bench.write_tasks(ALL_DONE);
+    let running = bench.stop("s1").start().with_checks();
+    await_file(&bench.path("../begun"));
+    let status = printed(&spool(&bench, None, &["status", "--json"]));
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["features"][0]["checking"], format!("`{check}` (1 of 1)"));
+    bench.write("../go", "");
+    running.finish().silent();
+    assert_eq!(bench.verdicts("s1"), ["end completed"]);
+}
+
+#[test]
+fn a_hook_that_is_killed_leaves_nothing_of_its_check_behind() {
+    let check =
+        "sh -c 'echo $$ > ../grandchild; while :; do sleep 1; done' & echo $$ > ../child; wait";
+    let bench = armed(&format!("\"Make it\" --check \"{check}\""));
+    bench.transcript("s1").tool("Edit");
+    let running = bench.stop("s1").start();
+    let [child, grandchild] = ["../child", "../grandchild"].map(|name| {
+        until("the check begins", || {
+            let text = std::fs::read_to_string(bench.path(name)).unwrap_or_default();
+            text.ends_with('\n').then(|| text.trim().to_owned())
+        })
+    });
+    running.kill();
+    for pid in [child, grandchild] {
+        until("the end of the check", || (!is_there(&pid)).then_some(()));
+    }
+}
+
+/// One that nobody has reaped yet is gone.
+fn is_there(pid: &str) -> bool {
+    let listing = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).finish();
+    let state = String::from_utf8_lossy(&listing.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}

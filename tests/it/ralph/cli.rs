@@ -1,0 +1,128 @@
+//! `spool` beside a ralph loop: what it shows, and how a person or the agent ends the loop with it.
+
+use crate::hook::support::Bench;
+use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use crate::support::limited::Limited;
+use serde_json::Value;
+use std::process::{Command, Output};
+
+/// Runs `spool` in the project, inside of a session or from a terminal.
+pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
+    command.args(arguments).env_clear().current_dir(bench.path("src")).env("HOME", bench.home());
+    command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
+    command.finish()
+}
+
+/// What it printed; the test fails when it failed.
+pub fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Why it refused; the test fails when it did not.
+pub fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn status_and_log_need_no_spec_kit_project() {
+    let bench = armed("\"Make it\" --max-iterations 5");
+    works_and_says(&bench, "no").reason();
+    let status = printed(&spool(&bench, None, &["status"]));
+    for words in
+        ["Task: Make it", "Loop: live", "Iterations: 1 of 5", "Session: s1", "tool calls seen: 1"]
+    {
+        assert!(status.contains(words), "{words}\n{status}");
+    }
+    let report: Value =
+        serde_json::from_str(&printed(&spool(&bench, None, &["status", "--json"]))).unwrap();
+    assert_eq!(report["tasks"][0]["loop_status"], "live");
+    assert_eq!(report["tasks"][0]["record"]["assignment"]["task"], "Make it");
+    works_and_says(&bench, PROMISE).told();
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.contains("Loop: ended (completed)"), "{status}");
+    let log = printed(&spool(&bench, None, &["log"]));
+    for words in ["armed", "Limit: 5 iterations", "go on", "no promise", "end: completed"] {
+        assert!(log.contains(words), "{words}\n{log}");
+    }
+}
+
+#[test]
+fn the_agent_says_that_only_a_person_can_go_on() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let said = printed(&spool(&bench, Some("s1"), &["block", "Give me\na password"]));
+    assert!(said.contains("the loop is over (blocked). End your turn now"), "{said}");
+    let stop = bench.stop("s1").saying("I need a password").run();
+    assert!(
+        stop.told()
+            .contains("(blocked) after 1 iteration: the agent needs a person: Give me a password"),
+        "{stop}"
+    );
+    bench.stop("s1").run().silent();
+    assert!(
+        refused(&spool(&bench, Some("s1"), &["block", "again"])).contains("no ralph loop is live")
+    );
+}
+
+#[test]
+fn block_ends_a_features_loop_too() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    printed(&spool(&bench, Some("s1"), &["block", "Give me a password"]));
+    assert!(bench.stop("s1").run().told().contains("(blocked)"));
+}
+
+#[test]
+fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.stop("s2").run().silent().logged("driven by session s1; this one is let go");
+    let status = printed(&spool(&bench, None, &["status"]));
+    let words = "session s2 stopped 0 s ago and was not held: the loop is session s1's; /speckit:implement takes it over";
+    assert!(status.contains(words), "{status}");
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_spool"));
+    doctor.arg("doctor").env_clear().env("HOME", bench.outside()).current_dir(bench.root());
+    let doctor = String::from_utf8(doctor.finish().stdout).unwrap();
+    let words = "session s2 stopped and was not held: feature 001-login is driven by session s1";
+    assert!(doctor.contains(words), "{doctor}");
+
+    // It is noted once; whoever takes the loop over is told of no longer.
+    let noted = std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap();
+    bench.stop("s2").run().silent();
+    assert_eq!(std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap(), noted);
+    bench.implement("s2", "").context();
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(!status.contains("was not held"), "{status}");
+}
+
+#[test]
+fn cancel_ends_the_sessions_own_loop_or_the_only_one() {
+    let bench = armed("\"Make it\"");
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.starts_with("Ralph loop cancelled after 0 iterations"), "{said}");
+    works_and_says(&bench, "no").silent();
+    ralph(&bench, "s1", "\"Make it\"").context();
+    ralph(&bench, "s2", "\"Make that\"").context();
+    let error = refused(&spool(&bench, None, &["cancel"]));
+    assert!(
+        error.contains("several ralph loops are live here") && error.contains("s2  Make that"),
+        "{error}"
+    );
+    printed(&spool(&bench, Some("s2"), &["cancel"]));
+    bench.stop("s2").run().silent();
+    printed(&spool(&bench, Some("s2"), &["cancel", "--session", "s1"]));
+    works_and_says(&bench, "no").silent();
+}
+
+#[test]
+fn a_cancelled_feature_and_a_ralph_loop_are_told_apart() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    ralph(&bench, "s2", "\"Make it\"").context();
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Feature: 001-login"), "{said}");
+    assert!(bench.stop("s2").run().is_block(), "the other loop lives");
+}

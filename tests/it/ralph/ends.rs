@@ -1,0 +1,281 @@
+//! Waiting, ending, cancelling, and one loop after the other in a session.
+
+use crate::hook::support::Bench;
+use crate::ralph::cli::{printed, spool};
+use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use ralph_speckit::store::loops::PATIENCE;
+use ralph_speckit::world;
+use serde_json::json;
+
+#[test]
+fn cancel_ends_at_once_and_no_late_stop_revives_it() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "one").reason();
+    let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
+    let words = "Ralph loop cancelled after 1 iteration (1 tool call seen). Task: Make it.";
+    assert!(cancelled.reason().starts_with(words), "{cancelled}");
+    works_and_says(&bench, "two").silent();
+    assert_eq!(bench.record("s1").ledger.iterations, 1);
+    let last = bench.journal("s1").pop().unwrap();
+    assert_eq!((&last["event"], &last["reason"]), (&json!("cancelled"), &json!("cancelled")));
+}
+
+#[test]
+fn a_cancel_while_a_stop_is_being_judged_holds() {
+    // Each round the cancel meets the stop in another moment of it.
+    for _ in 0..40 {
+        let bench = armed("\"Make it\"");
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").start();
+        let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
+        assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
+        stop.finish();
+        works_and_says(&bench, "again").silent();
+        works_and_says(&bench, PROMISE).silent();
+        assert_eq!(bench.verdicts("s1").last().unwrap(), "end cancelled");
+    }
+}
+
+#[test]
+fn a_cancel_while_its_checks_run_ends_the_loop_at_once() {
+    for cancelled_by_spool in [false, true] {
+        let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done";
+        let bench = armed(&format!("\"Make it\" --check '{check}'"));
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").start().with_checks();
+        await_file(&bench.path("../begun"));
+        if cancelled_by_spool {
+            printed(&spool(&bench, None, &["cancel"]));
+        } else {
+            bench.command("s1", "speckit:cancel-ralph", "").run().reason();
+        }
+        assert!(!bench.record("s1").ledger.is_live(), "it is over while the check still runs");
+        bench.write("../go", "");
+        // The checks pass, and that makes it neither completed nor live.
+        stop.finish().silent();
+        works_and_says(&bench, "again").silent();
+        assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
+    }
+}
+
+/// A person types this while the agent works: the client keeps it until the turn is over.
+fn types_ahead(bench: &Bench, line: &str) {
+    let line = json!({"type": "queue-operation", "operation": "enqueue",
+        "timestamp": "2026-11-22T03:51:25.829Z", "sessionId": "s1", "content": line});
+    bench.transcript("s1").raw(line.to_string());
+}
+
+#[test]
+fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
+    for typed in
+        ["/speckit:cancel-ralph", "/speckit:cancel", "/cancel-ralph", " /speckit:cancel-ralph s1\n"]
+    {
+        let bench = armed("\"Make it\"");
+        works_and_says(&bench, "no").reason();
+        types_ahead(&bench, "hello");
+        types_ahead(&bench, typed);
+        let stop = works_and_says(&bench, "no");
+        stop.silent().logged(&format!("Waiting: `{}`, which was typed", typed.trim()));
+        // Now the client runs it.
+        let name = typed.trim().trim_start_matches('/').split(' ').next().unwrap();
+        // Without the plugin's prefix it is ours where `spool setup` has put it.
+        let own = bench.outside().join(".claude/commands");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::claude::commands::MARK).unwrap();
+        let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
+        let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
+        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iteration"));
+        assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
+    }
+    for other in [
+        "/speckit:status",
+        "/speckit:cancel 001-login",
+        "/speckit:cancel-ralph s2",
+        "cancel-ralph",
+        "say /speckit:cancel-ralph",
+        "/speckit:cancel-ralphs",
+        "/compact",
+    ] {
+        let bench = armed("\"Make it\"");
+        types_ahead(&bench, other);
+        works_and_says(&bench, "no").reason();
+    }
+}
+
+#[test]
+fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
+    for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, typed);
+        bench.stop("s1").run().silent().logged("which was typed");
+        assert!(bench.cancel("s1", "").reason().starts_with("Loop cancelled."));
+        assert_eq!(bench.verdicts("s1"), ["wait", "end cancelled"]);
+    }
+    for other in ["/speckit:cancel 002-logout", "/speckit:cancel-ralph"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        types_ahead(&bench, other);
+        bench.stop("s1").run().reason();
+    }
+}
+
+#[test]
+fn nobody_who_typed_a_cancel_waits_for_checks_and_a_promise_without_them_counts() {
+    let bench = armed("\"Make it\" --completion-promise DONE --check 'touch ../checked'");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    works_and_says(&bench, PROMISE).silent();
+    assert!(!bench.path("../checked").exists());
+    let bench = armed("\"Make it\"");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
+}
+
+#[test]
+fn a_cancel_that_somebody_else_quotes_is_none() {
+    let typed = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"/speckit:cancel-ralph\"}";
+    let bench = armed("\"Make it\"");
+    bench.transcript("s1").tool_result(typed).user(typed).assistant(typed).tool("Edit");
+    bench.stop("s1").saying(typed).run().reason();
+}
+
+#[test]
+fn a_cancel_waits_for_whoever_has_the_session_locked() {
+    let bench = armed("\"Make it\"");
+    let held = bench.loops().session("s1").unwrap();
+    let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
+    // Longer than anybody else waits for this lock.
+    world::pause(PATIENCE * 2);
+    drop(held);
+    assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
+}
+
+#[test]
+fn the_cancel_of_a_feature_ends_the_ralph_loop_that_this_session_has() {
+    let bench = Bench::in_execution();
+    ralph(&bench, "s1", "\"Make it\"").context();
+    assert!(bench.cancel("s1", "").reason().starts_with("Ralph loop cancelled"));
+    assert!(bench.state_path().exists(), "the feature is left alone");
+}
+
+#[test]
+fn cancelling_nothing_says_so() {
+    let refusal = Bench::folder().command("s1", "speckit:cancel-ralph", "").run();
+    assert!(refusal.reason().contains("nothing to cancel"), "{refusal}");
+    let bench = armed("\"Make it\"");
+    let other = bench.command("s2", "speckit:cancel-ralph", "").run();
+    assert!(other.reason().contains("this session has no ralph loop"), "{other}");
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let refusal = ralph(&bench, "s1", "\"Make that\"");
+    let words = "this session has a ralph loop: Make it (iteration 1).\nEnd it first with /speckit:cancel-ralph, or start this one with --replace.";
+    assert!(refusal.reason().contains(words), "{refusal}");
+    assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
+    ralph(&bench, "s1", "\"Make that\" --replace").context();
+    assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make that"));
+    let ends: Vec<_> =
+        bench.journal("s1").into_iter().filter(|it| it["event"] == "ended").collect();
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0]["reason"], "stopped");
+}
+
+#[test]
+fn a_features_loop_and_a_ralph_loop_take_turns_in_a_session() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let refusal = ralph(&bench, "s1", "\"Make it\"");
+    assert!(refusal.reason().contains("has the loop of feature 001-login"), "{refusal}");
+    ralph(&bench, "s1", "\"Make it\" --replace").context();
+    assert_eq!(bench.loops().claim("001-login").unwrap().closed.as_deref(), Some("stopped"));
+    assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
+    let start = bench.implement("s1", "");
+    assert!(start.context().contains("The ralph loop in this session ends with this."), "{start}");
+    assert!(works_and_says(&bench, "no").reason().starts_with("Continue feature: 001-login"));
+}
+
+#[test]
+fn background_agents_are_waited_for_and_nothing_is_counted() {
+    let bench = armed("\"Make it\"");
+    let agent =
+        json!([{"id": "a1", "type": "subagent", "status": "running", "description": "build"}]);
+    bench.transcript("s1").tool("Task");
+    for _ in 0..5 {
+        let stop = bench.stop("s1").with("background_tasks", agent.clone()).run();
+        stop.silent().logged("Waiting: background subagent build");
+    }
+    assert_eq!(bench.record("s1").ledger.iterations, 0);
+    // What was called before the wait counts after it.
+    bench.stop("s1").saying(PROMISE).run().told();
+}
+
+#[test]
+fn a_shell_in_the_background_is_not_waited_for() {
+    let bench = armed("\"Make it\"");
+    let shell =
+        json!([{"id": "b1", "type": "shell", "status": "running", "command": "npm run dev"}]);
+    bench.stop("s1").with("background_tasks", shell).run().reason();
+}
+
+#[test]
+fn an_agent_that_only_talks_is_let_go_before_the_clients_cap() {
+    let bench = armed("\"Make it\"");
+    for _ in 0..2 {
+        bench.stop("s1").held().run().reason();
+    }
+    let stop = bench.stop("s1").held().run();
+    assert!(stop.told().contains("(no_progress)"), "{stop}");
+    assert!(stop.told().contains("Read its last answer"), "{stop}");
+}
+
+#[test]
+fn a_compaction_brings_the_task_back() {
+    let bench = armed("\"Make it\" --completion-promise READY");
+    for source in ["compact", "resume"] {
+        let start = bench.event("SessionStart", "s1").with("source", source).run();
+        let output = &start.answer.as_ref().unwrap()["hookSpecificOutput"];
+        let text = output["additionalContext"].as_str().unwrap();
+        assert!(text.contains("<promise>READY</promise>"), "{text}");
+        assert!(text.ends_with("Original task: Make it"), "{text}");
+    }
+    bench.event("SessionStart", "s2").with("source", "resume").run().silent();
+    bench.event("SessionStart", "s1").with("source", "startup").run().silent();
+}
+
+#[test]
+fn loops_run_side_by_side_one_a_session() {
+    let bench = armed("\"Make it\"");
+    ralph(&bench, "s2", "\"Make that\"").context();
+    for _ in 0..2 {
+        assert!(works_and_says(&bench, "no").reason().ends_with("Original task: Make it"));
+        bench.transcript("s2").tool("Edit");
+        assert!(bench.stop("s2").run().reason().ends_with("Original task: Make that"));
+    }
+    works_and_says(&bench, PROMISE).told();
+    bench.transcript("s2").tool("Edit");
+    bench.stop("s2").run().reason();
+}
+
+#[test]
+fn s3_settings_that_cannot_be_used_arm_nothing() {
+    let bench = Bench::folder().settings("---\nchecks:\n  - run: x\n    timeout: 5\n---\n");
+    for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
+        let answer = bench.command("s1", command, "\"Make it\"").run();
+        assert!(answer.reason().contains("line 4: `timeout` is no key"), "{answer}");
+        assert!(answer.reason().contains("Did you mean `limit`?"), "{answer}");
+        assert!(!bench.loops().knows("s1"));
+    }
+}
+
+#[test]
+fn a_switched_off_project_is_left_alone() {
+    let bench = Bench::folder().settings("---\nenabled: false\n---\n");
+    assert!(ralph(&bench, "s1", "\"Make it\"").reason().contains("switched off"));
+    let bench = armed("\"Make it\"").settings("---\nenabled: false\n---\n");
+    assert!(works_and_says(&bench, "no").told().contains("`enabled: false`"));
+    works_and_says(&bench, "no").silent();
+}

@@ -1,0 +1,334 @@
+//! Pauses: asked for, after a failed turn, and the turn that a person breaks off, which is none.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::ralph::cli::{printed, refused, spool};
+use crate::ralph::{PROMISE, armed, await_file, ralph, works_and_says};
+use serde_json::{Value, json};
+
+/// The events in the journal of session `s1`, with their words where they are no stop.
+fn story(bench: &Bench) -> Vec<String> {
+    let line = |entry: Value| {
+        let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+        match text("event").as_str() {
+            "stop" => text("verdict"),
+            event => format!("{event}: {}", text("words")),
+        }
+    };
+    bench.journal("s1").into_iter().skip(1).map(line).collect()
+}
+
+/// The line on the loop in `spool status`.
+fn loop_line(bench: &Bench) -> String {
+    let status = printed(&spool(bench, None, &["status"]));
+    let line = status.lines().find(|line| line.trim_start().starts_with("Loop: "));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+fn assert_paused(bench: &Bench, words: &str) {
+    let line = loop_line(bench);
+    assert!(line.starts_with("Loop: paused for ") && line.ends_with(words), "{line}");
+}
+
+fn failed_turn(bench: &Bench) -> Outcome {
+    bench.event("StopFailure", "s1").with("error", "rate_limit").run()
+}
+
+#[test]
+fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let before = bench.record("s1").ledger;
+    let said = printed(&spool(&bench, None, &["pause"]));
+    assert!(said.starts_with("Ralph loop paused at iteration 1."), "{said}");
+    assert!(said.contains("`spool resume` goes on"), "{said}");
+    assert_paused(&bench, "(asked for in a terminal); to go on: spool resume --session s1");
+
+    let stop = works_and_says(&bench, "I go on.");
+    let words = "Ralph loop paused (asked for in a terminal): the agent may stop, nothing is counted; `spool resume` in a terminal goes on, /speckit:cancel-ralph ends it.";
+    assert_eq!(stop.told(), words);
+    stop.logged("Waiting: the end of a pause (asked for in a terminal)");
+    for _ in 0..12 {
+        bench.stop("s1").held().run().silent().logged("Waiting: the end of a pause");
+    }
+    assert_eq!(bench.record("s1").ledger, before, "nothing is counted");
+
+    let said = printed(&spool(&bench, None, &["resume"]));
+    assert!(said.starts_with("Ralph loop goes on at iteration 1.\nNothing wakes"), "{said}");
+    assert_eq!(loop_line(&bench), "Loop: live");
+    let stop = works_and_says(&bench, "Now?");
+    assert!(stop.reason().contains("iteration 2 of 50"), "{stop}");
+    let mut expected = vec!["continue", "paused: asked for in a terminal"];
+    expected.extend(["wait"; 13]);
+    expected.extend(["resumed: asked for in a terminal", "continue"]);
+    assert_eq!(story(&bench), expected);
+}
+
+#[test]
+fn a_pause_does_not_hide_that_the_work_is_done() {
+    let bench = armed("\"Make it\"");
+    printed(&spool(&bench, None, &["pause"]));
+    works_and_says(&bench, "no").told();
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED"));
+    assert!(loop_line(&bench).starts_with("Loop: ended (completed)"), "{}", loop_line(&bench));
+    let error = refused(&spool(&bench, None, &["resume"]));
+    assert!(error.contains("no loop is paused here"), "{error}");
+}
+
+#[test]
+fn what_the_agent_did_in_a_pause_counts_after_it() {
+    let bench = armed("\"Make it\" --min-tool-calls 3");
+    printed(&spool(&bench, None, &["pause"]));
+    works_and_says(&bench, "one").told();
+    works_and_says(&bench, "two").silent();
+    printed(&spool(&bench, None, &["resume"]));
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 1 iteration"));
+}
+
+#[test]
+fn checks_do_not_run_in_a_pause_unless_the_agent_says_that_it_is_done() {
+    let runs = |bench: &Bench| {
+        std::fs::read_to_string(bench.path("../runs")).unwrap_or_default().lines().count()
+    };
+    let bench = armed("\"Make it\" --check 'echo x >> ../runs'");
+    printed(&spool(&bench, None, &["pause"]));
+    works_and_says(&bench, "It is made.").told();
+    assert_eq!(runs(&bench), 0, "checks alone decide, and nobody claims anything");
+    let feature = || {
+        let check = "---\nchecks:\n  - echo x >> ../runs; exit 1\n---\n";
+        let bench = Bench::ready().settings(check);
+        bench.implement("s1", "").context();
+        bench.write_tasks(ALL_DONE);
+        printed(&spool(&bench, None, &["pause"]));
+        bench
+    };
+    let bench = feature();
+    for _ in 0..3 {
+        bench.stop("s1").saying("What do you think?").run();
+    }
+    assert_eq!(runs(&bench), 0, "each answer to a person is a stop");
+    bench.stop("s1").saying("ALL_TASKS_COMPLETE").run().silent();
+    assert_eq!(runs(&bench), 1, "the claim is looked at");
+    assert_eq!(bench.verdicts("s1"), ["wait"; 4]);
+}
+
+#[test]
+fn a_pause_that_comes_while_the_checks_run_counts() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done; exit 1";
+    let bench = armed(&format!("\"Make it\" --check '{check}'"));
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").start().with_checks();
+    await_file(&bench.path("../begun"));
+    printed(&spool(&bench, None, &["pause"]));
+    bench.write("../go", "");
+    assert!(stop.finish().told().starts_with("Ralph loop paused"));
+    assert_eq!(bench.record("s1").ledger.iterations, 0);
+}
+
+#[test]
+fn a_features_loop_pauses_too() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    let said = printed(&spool(&bench, None, &["pause"]));
+    let words = "Ralph-speckit: the loop of feature 001-login paused";
+    assert!(said.starts_with(&format!("{words} at iteration 0.")), "{said}");
+    assert_paused(&bench, "(asked for in a terminal); to go on: spool resume --session s1");
+    let stop = bench.stop("s1").run();
+    assert!(stop.told().starts_with(words) && stop.told().ends_with("/speckit:cancel ends it."));
+    bench.stop("s1").run().silent();
+    printed(&spool(&bench, None, &["resume"]));
+    assert!(bench.stop("s1").run().reason().starts_with("Continue feature: 001-login"));
+    assert_eq!(bench.verdicts("s1"), ["wait", "wait", "continue"]);
+    // All is done: a pause is no obstacle.
+    printed(&spool(&bench, None, &["pause"]));
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").run().silent();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}
+
+#[test]
+fn arming_and_cancelling_end_a_pause() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    printed(&spool(&bench, None, &["pause"]));
+    bench.implement("s1", "").context();
+    bench.stop("s1").run().reason();
+    printed(&spool(&bench, None, &["pause"]));
+    bench.cancel("s1", "").reason();
+    bench.stop("s1").run().silent();
+    let error = refused(&spool(&bench, None, &["resume"]));
+    assert!(error.contains("no loop is paused here"), "{error}");
+
+    let bench = armed("\"Make it\"");
+    printed(&spool(&bench, None, &["pause"]));
+    assert!(
+        ralph(&bench, "s1", "\"Make that\"").reason().contains("this session has a ralph loop")
+    );
+    ralph(&bench, "s1", "\"Make that\" --replace").context();
+    works_and_says(&bench, "no").reason();
+    printed(&spool(&bench, None, &["pause"]));
+    bench.command("s1", "speckit:cancel-ralph", "").run().reason();
+    assert_eq!(loop_line(&bench), "Loop: ended (cancelled): it was cancelled");
+}
+
+#[test]
+fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
+    let bench = Bench::ready();
+    let error = refused(&spool(&bench, None, &["pause"]));
+    assert!(error.contains("no loop is live here; one that is only armed begins when"), "{error}");
+    bench.implement("s1", "").context();
+    ralph(&bench, "s2", "\"Make it\"").context();
+    let error = refused(&spool(&bench, None, &["pause"]));
+    assert!(error.contains("several loops are live here; name one with --session:"), "{error}");
+    assert!(error.contains("s1  001-login\ns2  Make it"), "{error}");
+    let error = refused(&spool(&bench, None, &["pause", "--session", "s3"]));
+    assert!(error.contains("session `s3` has no loop here that is live"), "{error}");
+
+    let said = printed(&spool(&bench, Some("s2"), &["pause"]));
+    assert!(said.starts_with("Ralph loop paused"), "{said}");
+    let stop = bench.stop("s2").run();
+    assert!(stop.told().contains("(asked for inside of its session)"), "{stop}");
+    bench.stop("s1").run().reason();
+    // Only one of the two is paused.
+    assert!(printed(&spool(&bench, None, &["resume"])).starts_with("Ralph loop goes on"));
+    printed(&spool(&bench, None, &["pause", "--session", "s1"]));
+    printed(&spool(&bench, None, &["pause", "--session", "s2"]));
+    let error = refused(&spool(&bench, None, &["resume"]));
+    assert!(error.contains("several loops are paused here"), "{error}");
+    let error = refused(&spool(&bench, None, &["resume", "--session", "s3"]));
+    assert!(error.contains("session `s3` has no loop here that is paused"), "{error}");
+    printed(&spool(&bench, None, &["resume", "--session", "s1"]));
+    bench.stop("s1").run().reason();
+    bench.stop("s2").run().told();
+    // A claim that another session has taken over is that session's alone.
+    bench.implement("s4", "").context();
+    let error = refused(&spool(&bench, None, &["pause", "--session", "s1"]));
+    assert!(error.contains("no loop here that is live"), "{error}");
+}
+
+#[test]
+fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let failure = failed_turn(&bench);
+    let words = "Ralph loop paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel-ralph ends it.";
+    assert_eq!(failure.told(), words);
+    assert_paused(
+        &bench,
+        "(the turn broke off: rate_limit); the next prompt in its session goes on",
+    );
+    // Whatever wants to stop now belongs to a turn that came after the failure.
+    let stop = works_and_says(&bench, "no");
+    assert!(stop.reason().contains("iteration 2 of 50"), "{stop}");
+    assert_eq!(loop_line(&bench), "Loop: live");
+    failed_turn(&bench).told();
+    failed_turn(&bench).told();
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 3"));
+    let paused = "paused: the turn broke off: rate_limit; the next prompt in this session goes on";
+    let resumed = "resumed: a new turn has come to its end";
+    let expected = ["continue", paused, resumed, "continue", paused, paused, resumed, "end"];
+    assert_eq!(story(&bench), expected);
+}
+
+#[test]
+fn a_failed_turn_does_not_end_a_pause_that_somebody_asked_for() {
+    let bench = armed("\"Make it\"");
+    printed(&spool(&bench, None, &["pause"]));
+    failed_turn(&bench).silent();
+    works_and_says(&bench, "no").told();
+    let last = bench.journal("s1");
+    assert_eq!(last[2]["event"], "failure");
+    assert_eq!(last[2]["words"], "the turn broke off: rate_limit; the loop is paused anyway");
+    printed(&spool(&bench, None, &["resume"]));
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn a_pause_asked_for_after_a_failure_stays() {
+    let bench = armed("\"Make it\"");
+    failed_turn(&bench).told();
+    printed(&spool(&bench, None, &["pause"]));
+    works_and_says(&bench, "no").told();
+    works_and_says(&bench, "no").silent();
+    failed_turn(&bench).silent();
+    printed(&spool(&bench, None, &["resume"]));
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn a_failed_turn_pauses_only_what_lives_and_is_switched_on() {
+    let bench = Bench::folder();
+    failed_turn(&bench).silent();
+    assert!(!bench.path(".claude").exists());
+    let bench = armed("\"Make it\"");
+    bench.event("StopFailure", "s2").with("error", "rate_limit").run().silent();
+    works_and_says(&bench, PROMISE).told();
+    failed_turn(&bench).silent();
+    let bench = armed("\"Make it\"").settings("---\nenabled: false\n---\n");
+    failed_turn(&bench).silent();
+    assert_eq!(story(&bench), [""; 0]);
+}
+
+#[test]
+fn a_session_that_comes_back_is_not_set_going_in_a_pause() {
+    let bench = armed("\"Make it\"");
+    let resumes = |bench: &Bench| bench.event("SessionStart", "s1").with("source", "resume").run();
+    failed_turn(&bench).told();
+    assert!(resumes(&bench).answer.is_some(), "the next prompt goes on, and the agent knows of it");
+    printed(&spool(&bench, None, &["pause"]));
+    resumes(&bench).silent();
+    printed(&spool(&bench, None, &["resume"]));
+    assert!(resumes(&bench).answer.is_some());
+}
+
+#[test]
+fn a_turn_that_a_person_breaks_off_spends_no_iteration() {
+    let bench = armed("\"Make it\" --max-iterations 3 --min-tool-calls 4");
+    works_and_says(&bench, "one").reason();
+    for _ in 0..5 {
+        // Esc: the client tells no hook, and the transcript has the half turn.
+        bench.transcript("s1").tool("Edit").user("[Request interrupted by user]");
+    }
+    bench.transcript("s1").user("Go on.");
+    let stop = works_and_says(&bench, "two");
+    assert!(stop.reason().contains("iteration 2 of 3"), "{stop}");
+    let ledger = bench.record("s1").ledger;
+    assert_eq!((ledger.iterations, ledger.tool_calls), (2, 7), "each call counts once");
+    bench.stop("s1").saying(PROMISE).run().told();
+    assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end completed"]);
+}
+
+#[test]
+fn a_stop_that_a_person_breaks_off_while_its_checks_run_spends_no_iteration() {
+    let check = "echo > ../begun; until test -f ../go; do sleep 0.02; done; exit 1";
+    let bench = armed(&format!("\"Make it\" --check '{check}'"));
+    bench.transcript("s1").tool("Edit");
+    for _ in 0..2 {
+        let stop = bench.stop("s1").start();
+        await_file(&bench.path("../begun"));
+        stop.kill();
+        std::fs::remove_file(bench.path("../begun")).unwrap();
+    }
+    bench.write("../go", "");
+    let stop = works_and_says(&bench, "Now?");
+    assert!(stop.reason().contains("iteration 1 of 50"), "{stop}");
+    let ledger = bench.record("s1").ledger;
+    assert_eq!((ledger.iterations, ledger.tool_calls, ledger.same_failure), (1, 2, 1));
+}
+
+#[test]
+fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebody_says_so() {
+    let bench = armed("\"Make it\"");
+    let path = bench.path(".claude/ralph/s1/loop.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    record.as_object_mut().unwrap().remove("paused");
+    bench.write(".claude/ralph/s1/loop.json", record.to_string());
+    works_and_says(&bench, "no").reason();
+    record["paused"] = json!({"by": "the moon", "phase": "full"});
+    bench.write(".claude/ralph/s1/loop.json", record.to_string());
+    assert!(works_and_says(&bench, "no").told().starts_with("Ralph loop paused"));
+    let kept = serde_json::to_value(bench.record("s1")).unwrap();
+    assert_eq!(kept["paused"]["phase"], "full");
+    printed(&spool(&bench, None, &["resume"]));
+    works_and_says(&bench, "no").reason();
+}

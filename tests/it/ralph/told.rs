@@ -1,0 +1,116 @@
+//! What a person reads of a loop: the right words, in the right number, and never a program's own.
+
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::ralph::cli::{printed, spool};
+use crate::ralph::{armed, works_and_says};
+
+const CHECKS: &str = "---\nchecks:\n  - test -e src/built\n---\n";
+
+/// A feature's loop with every box ticked and a check that fails.
+fn failing(arguments: &str) -> Bench {
+    let bench = Bench::ready().settings(CHECKS);
+    bench.implement("s1", arguments).context();
+    bench.write_tasks(ALL_DONE);
+    bench
+}
+
+#[test]
+fn d10_in_a_features_loop_the_person_reads_which_check_failed() {
+    let bench = failing("");
+    let stop = works_and_says(&bench, "All is done.");
+    assert_eq!(
+        stop.message(),
+        "Ralph-speckit iteration 1 | Task 3/3 | check failed: `test -e src/built` (exit code 1)"
+    );
+}
+
+#[test]
+fn d10_the_end_of_a_features_loop_says_which_check_failed() {
+    let bench = failing("--max-iterations 2");
+    works_and_says(&bench, "All is done.").reason();
+    let stop = works_and_says(&bench, "All is done.");
+    let words = "the limit of 2 iterations was reached; check failed: `test -e src/built` (exit code 1). 3 of 3 tasks done";
+    assert!(stop.told().contains(words), "{stop}");
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.contains("check failed: `test -e src/built` (exit code 1)"), "{status}");
+}
+
+#[test]
+fn d10_no_word_of_the_program_reaches_a_person() {
+    let bench = failing("");
+    for _ in 0..4 {
+        let stop = works_and_says(&bench, "All is done.");
+        assert!(!stop.message().contains(['{', '[']), "{stop}");
+    }
+    bench.write_tasks("- [x] T001 Create it\n- [ ] T004 Another\n");
+    works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE").reason();
+    let log = printed(&spool(&bench, None, &["log"]));
+    assert!(log.contains("the same failure 3 times in a row"), "{log}");
+    assert!(!log.contains(['{', '[', '"']), "{log}");
+    let bench = armed("\"Make it\" --completion-promise DONE --min-tool-calls 9");
+    works_and_says(&bench, "no").reason();
+    let log = printed(&spool(&bench, None, &["log"]));
+    assert!(!log.contains(['{', '[', '"']), "{log}");
+}
+
+#[test]
+fn d10_numbers_and_their_words_agree() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.tick("T002");
+    let stop = works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE");
+    assert!(stop.message().ends_with("| completion claimed, but 1 task is open"), "{stop}");
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.contains("Sent back: 1 time; tool calls seen: 1;"), "{status}");
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    let said = bench.command("s1", "speckit:cancel-ralph", "").run();
+    assert!(
+        said.reason().starts_with("Ralph loop cancelled after 1 iteration (1 tool call seen)."),
+        "{said}"
+    );
+}
+
+#[test]
+fn d11_cancel_and_status_find_what_is_there_outside_of_spec_kit() {
+    let bench = armed("\"Make it\"");
+    let status = bench.command("s2", "speckit:status", "").run();
+    assert!(status.reason().contains("Task: Make it") && status.reason().contains("Loop: live"));
+    let said = bench.command("s2", "speckit:cancel-ralph", "s9").run();
+    assert!(said.reason().contains("no ralph loop of a session `s9` is live here"), "{said}");
+    let said = bench.command("s2", "speckit:cancel-ralph", "s1").run();
+    assert!(said.reason().starts_with("Ralph loop cancelled after 0 iterations"), "{said}");
+    works_and_says(&bench, "no").silent();
+}
+
+#[test]
+fn d11_the_name_of_the_current_feature_is_found_whatever_the_editor_put_round_it() {
+    for text in
+        ["\u{feff}001-login", "  001-login \r\n", "\u{feff} 001-login\r\n\r\n", "\t001-login"]
+    {
+        let bench = Bench::ready();
+        bench.write(".specify/.current-feature", text);
+        let context = bench.implement("s1", "");
+        assert!(context.context().contains("001-login"), "{text:?}: {context}");
+    }
+    let bench = Bench::ready();
+    let pointer = "\u{feff}{\"feature_directory\": \".specify/specs/001-login\"}\r\n";
+    bench.write(".specify/feature.json", pointer);
+    bench.implement("s1", "").context();
+}
+
+#[test]
+fn d10_a_loop_that_was_completed_is_not_called_cancelled() {
+    let words = "The loop had ended before (completed); there was nothing to cancel.";
+    let completed = || {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        bench.write_tasks(ALL_DONE);
+        works_and_says(&bench, "ALL_TASKS_COMPLETE").silent();
+        bench
+    };
+    let said = completed().cancel("s1", "");
+    assert!(said.reason().starts_with(words), "{said}");
+    let said = printed(&spool(&completed(), None, &["cancel"]));
+    assert!(said.contains(words) && !said.contains("Loop cancelled"), "{said}");
+}

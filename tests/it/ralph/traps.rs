@@ -1,0 +1,283 @@
+//! Where other loops break: each trap has a test that fails on the naive behaviour.
+
+use crate::hook::support::Bench;
+use crate::ralph::{PROMISE, armed, ralph, works_and_says};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+
+// Completion read from the wrong place.
+
+#[test]
+fn the_transcript_misses_the_last_message() {
+    let bench = armed("\"Make it\"");
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").saying(PROMISE).run().told();
+}
+
+#[test]
+fn a_transcript_that_shows_up_late_is_waited_for() {
+    let bench = armed("\"Make it\"");
+    let running = bench.stop("s1").saying(PROMISE).start();
+    bench.transcript("s1").tool("Edit");
+    assert!(running.finish().told().contains("PROMISE_ACCEPTED after 1 iteration"));
+}
+
+#[test]
+fn a_missing_transcript_is_no_obstacle_where_files_changed() {
+    let bench = armed("\"Make it\"");
+    bench.write("src/main.rs", "fn main() {}");
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    let words = "PROMISE_ACCEPTED after 1 iteration (tool calls could not be counted; files or commits changed)";
+    assert_eq!(stop.told(), format!("Ralph loop: {words}"));
+}
+
+#[test]
+fn a_missing_transcript_and_no_change_is_asked_about_once() {
+    let bench = armed("\"Make it\"");
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    assert!(stop.reason().contains("no tool calls/work can be seen"), "{stop}");
+    let stop = bench.stop("s1").saying(PROMISE).run();
+    assert!(stop.told().contains("(no work could be seen; the promise was repeated)"), "{stop}");
+    let words: Vec<_> = bench.journal("s1").into_iter().map(|it| it["words"].clone()).collect();
+    assert_eq!(words[1], "promise refused once: no work can be seen");
+    assert!(words[2].as_str().unwrap().contains("the promise was repeated"), "{words:?}");
+}
+
+#[test]
+fn a_broken_line_neither_hides_the_promise_nor_ends_the_loop() {
+    for broken in [
+        &b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"te"[..],
+        b"{\"type\":\"assistant\",\"message\":{\"content\":\"\x01\x02\x1b[2J\"}}",
+        b"\xff\xfe\xfd",
+        b"\0\0\0\0",
+        b"[[[[[[",
+        b"<promise>DONE</promise>",
+    ] {
+        let bench = armed("\"Make it\"");
+        bench.transcript("s1").raw(broken).tool("Edit").raw(broken);
+        bench.stop("s1").run().reason();
+        assert_eq!(bench.record("s1").ledger.tool_calls, 1, "{broken:?}");
+        bench.transcript("s1").raw(broken).assistant(PROMISE).raw(broken);
+        bench.stop("s1").without("last_assistant_message").run().told();
+    }
+}
+
+#[test]
+fn five_gigabytes_of_transcript_do_not_hide_the_promise() {
+    let bench = armed("\"Make it\"");
+    let transcript = bench.transcript("s1").tool("Edit");
+    let mut file = File::options().write(true).open(&transcript.path).unwrap();
+    file.seek(SeekFrom::Start(5 << 30)).unwrap();
+    file.write_all(b"\n").unwrap();
+    let transcript = transcript.tool("Bash").assistant("almost");
+    bench.stop("s1").saying("almost").run().reason();
+    transcript.assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().told();
+}
+
+#[test]
+fn a_promise_of_an_earlier_loop_does_not_end_the_new_one() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, PROMISE).told();
+    // The client writes the last message after the hook has run.
+    bench.transcript("s1").assistant(PROMISE);
+    ralph(&bench, "s1", "\"Make that\"").context();
+    bench.stop("s1").run().reason();
+    bench.stop("s1").without("last_assistant_message").run().reason();
+    let ledger = bench.record("s1").ledger;
+    assert_eq!((ledger.tool_calls, ledger.iterations), (0, 2), "nothing is taken over");
+}
+
+#[test]
+fn the_hooks_own_words_are_not_the_agents() {
+    let bench = armed("\"Make it\"");
+    let stop = works_and_says(&bench, "no");
+    let reason = stop.reason().to_owned();
+    bench
+        .transcript("s1")
+        .user(&format!("Stop hook feedback:\n{reason}"))
+        .user(PROMISE)
+        .tool_result(PROMISE)
+        .sidechain(PROMISE)
+        .meta(PROMISE)
+        .tool("Edit");
+    bench.stop("s1").saying("I go on").run().reason();
+    bench.stop("s1").without("last_assistant_message").run().reason();
+}
+
+#[test]
+fn none_of_our_texts_keeps_a_promise_on_its_own_line() {
+    let bench = Bench::folder();
+    let start = ralph(
+        &bench,
+        "s1",
+        "\"Make it\" --promise-match own-line --check false --completion-promise DONE",
+    );
+    let mut texts = vec![start.context().to_owned(), start.message().to_owned()];
+    for words in ["no", PROMISE] {
+        bench.transcript("s1").assistant("x");
+        let stop = bench.stop("s1").saying(words).run();
+        texts.extend([stop.reason().to_owned(), stop.message().to_owned()]);
+    }
+    for text in texts {
+        assert!(text.lines().all(|line| line.trim() != PROMISE), "{text}");
+    }
+}
+
+#[test]
+fn a_bare_word_or_another_case_is_no_promise() {
+    for words in [
+        "DONE",
+        "<promise>done</promise>",
+        "<promise> DONE </promise>",
+        "<promise>DONE</promise",
+        "promise DONE",
+        "<promise></promise>",
+    ] {
+        let bench = armed("\"Make it\"");
+        works_and_says(&bench, words).reason();
+    }
+}
+
+#[test]
+fn the_users_prompt_is_not_the_agents_answer() {
+    let bench = armed("\"Say <promise>DONE</promise> when it is made\"");
+    bench.transcript("s1").user(PROMISE).tool("Read");
+    bench.stop("s1").without("last_assistant_message").run().reason();
+}
+
+// Done without work.
+
+#[test]
+fn tools_of_an_earlier_loop_are_not_work_in_this_one() {
+    let bench = Bench::folder();
+    bench.transcript("s1").tool("Edit").tool("Edit").assistant("before");
+    ralph(&bench, "s1", "\"Make it\"").context();
+    bench.transcript("s1").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().reason();
+}
+
+#[test]
+fn what_an_agent_of_the_agent_does_is_not_counted_twice() {
+    let bench = armed("\"Make it\" --min-tool-calls 2");
+    bench.transcript("s1").tool("Task").sidechain("I edit").assistant(PROMISE);
+    bench.stop("s1").saying(PROMISE).run().reason();
+    assert_eq!(bench.record("s1").ledger.tool_calls, 1);
+}
+
+// Cannot be stopped, or stops too early.
+
+#[test]
+fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
+    let bench = armed("\"Make it\" --max-iterations 2");
+    works_and_says(&bench, "no").reason();
+    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 2 iterations"));
+}
+
+#[test]
+fn stop_hook_active_is_not_an_exit() {
+    let bench = armed("\"Make it\"");
+    for iteration in 1..=12 {
+        bench.write("src/main.rs", "x".repeat(iteration));
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").held().run();
+        assert!(stop.reason().contains(&format!("iteration {iteration} of 50")), "{stop}");
+    }
+}
+
+#[test]
+fn the_agent_may_stand_anywhere() {
+    let bench = armed("\"Make it\"");
+    let deep = bench.path("src/a/b");
+    fs::create_dir_all(&deep).unwrap();
+    fs::create_dir_all(bench.path("vendor/.specify")).unwrap();
+    let root = bench.root().to_str().unwrap();
+    for folder in [deep, bench.path("vendor"), bench.path("src/gone"), bench.outside()] {
+        bench.transcript("s1").tool("Bash");
+        let stop = bench.stop("s1").standing_in(&folder);
+        stop.variable("CLAUDE_PROJECT_DIR", root).run().reason();
+    }
+    // Another project, outside: the session's loop is where the session was started.
+    fs::create_dir_all(bench.outside().join(".specify")).unwrap();
+    bench.transcript("s1").tool("Bash");
+    let stop = bench.stop("s1").standing_in(&bench.outside());
+    stop.variable("CLAUDE_PROJECT_DIR", root).run().reason();
+}
+
+#[test]
+fn the_loop_is_armed_where_the_session_was_started() {
+    let bench = Bench::folder();
+    let root = bench.root().to_str().unwrap();
+    let start = bench.command("s1", "speckit:ralph-loop", "\"Make it\"");
+    let start = start.standing_in(&bench.path("src")).variable("CLAUDE_PROJECT_DIR", root).run();
+    start.context();
+    assert!(bench.loops().knows("s1"));
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_kept_and_the_loop_holds_by_what_was_armed() {
+    let bench = armed("\"Make it\"");
+    bench.write(".claude/ralph/s1/loop.json", "{ broken");
+    let stop = works_and_says(&bench, "no");
+    assert!(stop.reason().contains("Make it"), "{stop}");
+    assert!(stop.message().contains("`.claude/ralph/s1/loop.json` is missing or"), "{stop}");
+    let stop = works_and_says(&bench, "no");
+    assert!(stop.is_block() && !stop.message().contains("loop.json"), "{stop}");
+    let names: Vec<String> = fs::read_dir(bench.path(".claude/ralph/s1"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert!(names.iter().any(|name| name.starts_with("loop.json.corrupt-")), "{names:?}");
+    ralph(&bench, "s1", "\"Make it\" --replace").context();
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn the_loops_own_files_are_no_progress() {
+    let bench = armed("\"Make it\" --no-progress 5");
+    let stops = (1..30).find(|_| !works_and_says(&bench, "no").is_block());
+    assert_eq!(stops, Some(5));
+}
+
+#[test]
+fn a_healthy_run_is_not_stale() {
+    let bench = armed("\"Make it\"");
+    for line in 0..25 {
+        bench.write("src/main.rs", "x\n".repeat(line));
+        works_and_says(&bench, "no").reason();
+    }
+}
+
+// Wrong session.
+
+#[test]
+fn another_session_is_not_caught() {
+    let bench = armed("\"Make it\"");
+    bench.transcript("s2").tool("Edit");
+    bench.stop("s2").run().silent();
+    bench.stop("s2").saying(PROMISE).run().silent();
+    works_and_says(&bench, "no").reason();
+}
+
+#[test]
+fn an_empty_session_id_holds_nobody() {
+    let bench = armed("\"Make it\"");
+    for id in [Value::Null, "".into(), "../s1".into()] {
+        let call = bench.stop("x").with("session_id", id.clone()).without("transcript_path");
+        call.run().silent();
+        let start = bench.command("x", "speckit:ralph-loop", "\"Make it\"").with("session_id", id);
+        assert!(start.without("transcript_path").run().reason().contains("no usable id"));
+    }
+}
+
+#[test]
+fn a_crashed_loop_does_not_trap_later_sessions() {
+    let bench = Bench::folder();
+    ralph(&bench, "crashed", "\"Make it\"").context();
+    bench.stop("later").run().silent();
+    ralph(&bench, "later", "\"Make that\"").context();
+    assert!(bench.stop("later").run().reason().ends_with("Original task: Make that"));
+}

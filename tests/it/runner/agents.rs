@@ -1,0 +1,169 @@
+//! What an agent program tells of itself besides its words: errors, denials, sessions, tokens.
+
+use crate::runner::support::{Bench, PROMISE};
+
+/// The last lines of a failed run of Claude Code, with the status of the service's answer.
+fn failed(status: &str, words: &str) -> String {
+    format!(
+        "printf '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":{status},\"result\":\"%s\",\"session_id\":\"%s\"}}\\n' '{words}' \"$session\"\nexit 1"
+    )
+}
+
+/// A tool call that comes to this.
+fn call(words: &str) -> String {
+    format!(
+        "block '{{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{{\"command\":\"rm x\"}}}}'\n\
+         printf '{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"t1\",\"type\":\"tool_result\",\"content\":\"%s\",\"is_error\":true}}]}}}}\\n' '{words}'"
+    )
+}
+
+/// A result with the denial of that call.
+fn denied(words: &str) -> String {
+    format!(
+        "printf '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"session_id\":\"%s\",\"usage\":{{\"input_tokens\":1,\"output_tokens\":1}},\"permission_denials\":[{{\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"rm x\"}}}}],\"result\":\"%s\"}}\\n' \"$session\" '{words}'"
+    )
+}
+
+#[test]
+fn d4_a_session_that_is_gone_is_followed_by_a_fresh_one() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "case \"$*\" in *--resume*)\n\
+         printf '{{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"errors\":[\"No conversation found with session ID: x\"]}}\\n'\n\
+         exit 1 ;; esac\n\
+         calls Bash\necho $n > made.txt\nif [ $n = 1 ]; then says more; result more; else says end; result '{PROMISE}'; fi"
+    ));
+    let ran = bench.ralph("--continue-session").run().with_code(0);
+    assert_eq!(ran.errors.matches("the session to continue is gone").count(), 1, "{ran}");
+    // The second iteration was begun twice, and the agent got the whole prompt then.
+    assert_eq!((bench.iterations().len(), bench.runs()), (2, 3), "{ran}");
+    assert!(bench.arguments(2).contains(&"--resume".to_owned()), "{ran}");
+    let fresh = bench.arguments(3).join("\n");
+    assert!(!fresh.contains("--resume") && fresh.contains("WHAT THE PROPOSAL WANTS"), "{fresh}");
+}
+
+#[test]
+fn d5_what_no_retry_fixes_ends_the_loop_at_once_with_the_services_words() {
+    for (status, words) in [
+        ("402", "payment required"),
+        ("400", "Credit balance is too low"),
+        ("429", "Your prepayment credits are depleted."),
+    ] {
+        let bench = Bench::new();
+        bench.claude(&failed(status, words));
+        let ran = bench.ralph("").run().with_code(9);
+        ran.says(words);
+        assert_eq!(bench.runs(), 1, "{ran}");
+    }
+}
+
+#[test]
+fn d5_the_first_three_runs_without_one_answer_end_the_loop() {
+    let bench = Bench::new();
+    bench.claude("echo 'cannot resolve the service' >&2\nexit 1");
+    let ran = bench.ralph("").run().with_code(9);
+    let ran =
+        ran.says("the first 3 runs failed without one answer").says("cannot resolve the service");
+    assert_eq!(bench.runs(), 3, "{ran}");
+    // Whoever names a number means it.
+    let bench = Bench::new();
+    bench.claude("exit 1");
+    bench.ralph("--max-failures 5").run().with_code(9);
+    assert_eq!(bench.runs(), 5);
+}
+
+#[test]
+fn d5_a_service_that_is_busy_or_has_answered_once_is_tried_again() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n -lt 6 ]; then\n{}\nfi\ncalls Bash\nresult '{PROMISE}'",
+        failed("529", "Overloaded")
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 6);
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then calls Bash; echo 1 > made.txt; result more; exit; fi\n\
+         if [ $n -lt 6 ]; then exit 1; fi\ncalls Bash\nresult '{PROMISE}'"
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 6);
+}
+
+#[test]
+fn d5_an_agent_that_quotes_such_words_is_not_ended() {
+    let words = "Incorrect API key provided: the service said Credit balance is too low, insufficient_quota";
+    let bench = Bench::new();
+    bench.claude(&format!("calls Bash '{words}'\nsays '{words}'\nresult '{words}\\n{PROMISE}'"));
+    bench.ralph("").run().with_code(0);
+}
+
+#[test]
+fn d6_denied_tools_are_named_everywhere() {
+    let bench = Bench::new();
+    bench.claude(&format!("{}\necho $n > made.txt\nsays no\n{}", call("denied"), denied("no")));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    ran.says("tools were denied in 2 iterations: Bash: rm x")
+        .says("1 tool call (1 failed or denied)");
+    let entry = &bench.iterations()[0];
+    assert_eq!((&entry["denied"][0], &entry["failed_calls"]), (&"Bash: rm x".into(), &1.into()));
+    assert_eq!(bench.state()["denied"][0], "Bash: rm x");
+    let status = bench.spool("ralph --status").run().with_code(0);
+    status.says("Denied: in 2 iterations: Bash: rm x");
+    bench.spool("log").run().with_code(0).says("denied: Bash: rm x");
+    assert_eq!(bench.state_lines("history.jsonl")[1]["denied"][0], "Bash: rm x");
+}
+
+#[test]
+fn d7_a_cut_iteration_counts_what_its_own_session_file_says() {
+    let bench = Bench::new();
+    let line = |id: &str, output: u64| {
+        format!(
+            "{{\"type\":\"assistant\",\"timestamp\":\"'$(date -u +%Y-%m-%dT%H:%M:%S.999Z)'\",\"message\":{{\"id\":\"{id}\",\"usage\":{{\"input_tokens\":700,\"output_tokens\":{output},\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":0}}}}}}"
+        )
+    };
+    bench.claude(&format!(
+        "mkdir -p \"$HOME/.claude/projects/x\" \"$HOME/.claude/projects/y\"\n\
+         printf '%s\\n' '{}' '{}' '{}' > \"$HOME/.claude/projects/x/$session.jsonl\"\n\
+         head -c 8000000 /dev/zero > \"$HOME/.claude/projects/y/another.jsonl\"\n\
+         printf '%s\\n' '{}' >> \"$HOME/.claude/projects/y/another.jsonl\"\n\
+         calls Bash\nexec sleep 60",
+        line("m1", 1),
+        line("m1", 27),
+        line("m2", 27),
+        line("m3", 9_000),
+    ));
+    let ran = bench.ralph("--max-iterations 1 --iteration-timeout 2s").run().with_code(3);
+    let entry = &bench.iterations()[0];
+    assert_eq!(
+        (&entry["tokens_used"], &entry["timed_out"]),
+        (&1_494.into(), &true.into()),
+        "{ran}"
+    );
+    assert!(entry["tokens_estimated"].is_null(), "{ran}");
+}
+
+#[test]
+fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
+    let bench = Bench::new();
+    bench.claude(&format!("{}\nsays '{PROMISE}'\n{}", call("denied"), denied(PROMISE)));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    ran.says("the promise came with 0 of 1 tool call");
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "{}\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'",
+        call("exit code 1")
+    ));
+    bench.ralph("--max-iterations 2").run().with_code(0);
+}
+
+#[test]
+fn d9_tokens_that_nobody_can_count_are_unknown_and_not_0() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    assert!(ran.output.contains("tokens unknown") && !ran.output.contains("0 tokens"), "{ran}");
+    assert_eq!(bench.iterations()[0]["tokens_unknown"], true);
+    let status = bench.spool("ralph --status").run().with_code(0);
+    status.says("Tokens: unknown");
+}

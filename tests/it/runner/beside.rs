@@ -1,0 +1,97 @@
+//! What a person does beside a loop: short names, status, words to add, the lines of an iteration.
+
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+
+/// A loop that stands at a gate in its first iteration.
+fn at_the_gate(bench: &Bench) -> (crate::runner::support::Gate, crate::runner::ran::Running) {
+    let gate = bench.gate();
+    bench.agent(&format!("read -r _ < \"$DESK/gate\"\necho 1 > made.txt\n{}", says(PROMISE)));
+    let mut running = bench.ralph("").start();
+    running.wait_for("-- iteration 1");
+    (gate, running)
+}
+
+#[test]
+fn d11_short_forms_of_a_change_are_meant_by_every_command_beside_a_loop() {
+    let bench = Bench::new();
+    let (_gate, running) = at_the_gate(&bench);
+    for (command, words) in [
+        ("pause --change 2-1", format!("The loop of `{CHANGE}` pauses")),
+        ("resume --change add-ralph", format!("The loop of `{CHANGE}` goes on")),
+        ("log --change 002-01", String::new()),
+        ("stop --change 2-1", format!("The loop of `{CHANGE}` has ended")),
+    ] {
+        bench.spool(command).run().with_code(0).says(&words);
+    }
+    running.finish().with_code(130);
+    bench.spool("log --change 2-1").run().with_code(0).says(CHANGE);
+    bench.spool("stop --change 2-1").run().with_code(1).warns(&format!("`{CHANGE}`"));
+    bench.spool("log --change 9-9").run().with_code(1).warns("has not run on `9-9`");
+}
+
+#[test]
+fn d11_status_tells_of_the_runner_that_works_on_a_feature() {
+    let bench = Bench::new();
+    bench.write("specs/001-login/spec.md", "# Login\n");
+    bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
+    bench.write(".specify/.current-feature", "001-login\n");
+    let gate = bench.gate();
+    bench.agent("read -r _ < \"$DESK/gate\"\nsed -i 's/\\[ \\]/[x]/' specs/001-login/tasks.md");
+    let call = bench.spool("ralph Build --change 001-login --harness-command agent");
+    let mut running = call.start();
+    running.wait_for("-- iteration 1");
+    let status = bench.spool("status").run().with_code(0);
+    status.says("Loop: none in a session").says("Runner: 001-login: running, iteration 1 of 50");
+    gate.open();
+    running.finish().with_code(0);
+    let status = bench.spool("status").run().with_code(0);
+    assert!(
+        status.output.contains("Loop: none\n") && !status.output.contains("Runner:"),
+        "{status}"
+    );
+}
+
+#[test]
+fn d16_words_are_added_to_the_only_loop_that_runs_without_its_name() {
+    let bench = Bench::new();
+    bench.write(".spool/changes/003-01_other/proposal.md", "# Another\n");
+    bench.spool("ralph --add-context").arg("Mind the gap").run().with_code(2);
+    let (gate, running) = at_the_gate(&bench);
+    let ran = bench.spool("ralph --add-context").arg("Mind the gap").run().with_code(0);
+    ran.says(&format!("Every iteration of `{CHANGE}` gets these words"));
+    bench.spool("ralph --clear-context").run().with_code(0).says(CHANGE);
+    gate.open();
+    running.finish().with_code(0);
+}
+
+#[test]
+fn d16_a_runner_that_is_already_at_work_has_an_exit_code_of_its_own() {
+    let bench = Bench::new();
+    let (gate, running) = at_the_gate(&bench);
+    bench.ralph("").run().with_code(12).warns("error: ");
+    gate.open();
+    running.finish().with_code(0);
+}
+
+#[test]
+fn d16_an_iteration_says_how_many_tasks_are_open() {
+    let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
+    bench.agent(&format!("sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}", in_change("tasks.md")));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("done: 1.1; 2 tasks are open").says("done: 1.2; 1 task is open");
+    let journal = bench.state_lines("journal.jsonl");
+    assert!(journal.iter().any(|it| it["words"] == "2 tasks are open"), "{journal:#?}");
+}
+
+#[test]
+fn d16_a_usage_limit_is_shown_once() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    assert_eq!(ran.output.matches("You have hit your 5-hour limit").count(), 1, "{ran}");
+    ran.says("; usage limit\n").says("waiting for the usage limit, ");
+    let history = bench.state_lines("history.jsonl");
+    assert_eq!(history[0]["words"], "usage limit: You have hit your 5-hour limit");
+}

@@ -1,0 +1,242 @@
+//! What a loop must not be taken in by, and what it must not hang on: the finds of its first attacker.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+
+/// Two open tasks.
+const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
+/// Ticks the first open box.
+const TICK: &str = "list=.spool/changes/*/tasks.md\nawk '!d && sub(/\\[ \\]/, \"[x]\") { d = 1 } 1' $list > new && cat new > $(echo $list) && rm new\n";
+
+fn hook(bench: &Bench, script: &str) {
+    let path = bench.root.join(".git/hooks/pre-commit");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn commits_of_the_loops_own_notes_are_no_progress() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent("git add -A && git commit --quiet --message wip\necho nothing to do");
+    let ran = bench.ralph("--no-progress 2 --max-iterations 9").run().with_code(5);
+    // They are told all the same.
+    ran.says("2 commits, 0 files");
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn commits_of_the_loops_own_notes_do_not_keep_a_stall_away() {
+    let bench = Bench::new();
+    bench.agent("git add -A && git commit --quiet --message wip\necho $n > made.txt");
+    // The first commit holds the proposal's folder at most, the later ones the file that was made before.
+    bench.ralph("--stall-threshold 2 --max-iterations 4").run().with_code(3);
+    let bench = Bench::new();
+    bench.write(".gitignore", "made.txt\n");
+    bench.commit("nothing that is made counts");
+    bench.agent("git add -A && git commit --quiet --message wip\necho $n > made.txt");
+    bench.ralph("--stall-threshold 2 --no-progress 0 --max-iterations 9").run().with_code(4);
+}
+
+#[test]
+fn a_commit_hook_that_hangs_is_ended_with_the_loop() {
+    let bench = Bench::with_tasks(TASKS);
+    let gate = bench.gate();
+    hook(
+        &bench,
+        &format!("read -r _ < '{}'\nexec tail -f /dev/null", bench.beside("desk/gate").display()),
+    );
+    bench.agent(&format!("{TICK}echo 1 > made.txt"));
+    let running = bench.ralph("--commit").start();
+    gate.open();
+    bench.spool("stop").run().with_code(0);
+    let ran = running.finish().with_code(130);
+    ran.warns("could not commit this iteration").says("could not be committed");
+    assert_eq!(bench.git(&["log", "--oneline"]).lines().count(), 2);
+}
+
+#[test]
+fn what_could_not_be_committed_goes_into_the_next_commit() {
+    let bench = Bench::with_tasks(TASKS);
+    hook(
+        &bench,
+        &format!("[ -e '{0}' ] || {{ : > '{0}'; exit 1; }}", bench.beside("desk/once").display()),
+    );
+    bench.agent(&format!("{TICK}echo $n > made-$n.txt"));
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.warns("`git commit` ended with code 1 and without a word");
+    assert!(!ran.output.contains("could not be committed"), "{ran:?}");
+    let names = bench.git(&["show", "--name-only", "--format=", "HEAD"]);
+    assert!(names.contains("made-1.txt") && names.contains("made-2.txt"), "{names}");
+}
+
+#[test]
+fn nothing_is_committed_where_there_is_no_repository_and_that_is_said_at_once() {
+    let bench = Bench::folder();
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
+    bench.ralph("--commit").run().with_code(0).warns("nothing will be committed");
+}
+
+#[test]
+fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("{TICK}{TICK}"));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("2 boxes were ticked, and no other file was changed");
+    let honest = Bench::with_tasks(TASKS);
+    honest.agent(&format!("{TICK}{TICK}echo 1 > made.txt"));
+    let ran = honest.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("no other file"), "{ran:?}");
+}
+
+#[test]
+fn a_promise_with_nothing_behind_it_is_called_the_agents_word() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let words = "the agent's word is all there is: no file was changed";
+    bench.ralph("").run().with_code(0).says(words);
+    let ran = bench.ralph("--check true").run().with_code(0);
+    assert!(!ran.output.contains(words), "{ran:?}");
+}
+
+#[test]
+fn tasks_that_vanished_from_the_list_are_named_at_the_end() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!(
+        "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
+        in_change("tasks.md")
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("1 task was open at the start, and not in the list any more: T002");
+}
+
+#[test]
+fn l6_with_strict_a_list_that_was_cut_down_is_an_exit_code_of_its_own() {
+    let bench = Bench::with_tasks(TASKS);
+    let cut = format!(
+        "printf -- '- [x] T001 Begin it\\n' > {}\necho 1 > made.txt",
+        in_change("tasks.md")
+    );
+    bench.agent(&cut);
+    let words = "1 task was open at the start, and not in the list any more: T002";
+    bench.ralph("--strict").run().with_code(11).says(words);
+    let state = bench.state();
+    assert_eq!((&state["status"], &state["exit_code"]), (&"done".into(), &11.into()));
+    let journal = bench.read(&in_state("journal.jsonl"));
+    assert!(journal.lines().last().unwrap().contains(words), "{journal}");
+}
+
+#[test]
+fn l6_with_strict_a_loop_that_nothing_speaks_against_is_done() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("sed -i 's/\\[ \\]/[x]/' {}\necho 1 > made.txt", in_change("tasks.md")));
+    bench.ralph("--strict").run().with_code(0);
+}
+
+#[test]
+fn a_list_without_an_open_task_is_named_before_an_agent_is_started() {
+    let bench = Bench::with_tasks("- [ ] CHK001 is a checklist's\n");
+    bench.agent("true");
+    bench.ralph("--max-iterations 1").run().with_code(3).warns("has no open task");
+}
+
+#[test]
+fn an_agent_is_told_which_runner_drives_it() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo \"$RALPH_RUNNER\" > made.txt\n{}", says(PROMISE)));
+    let running = bench.ralph("").env("RALPH_RUNNER", "1").start();
+    let id = running.id().to_string();
+    running.finish().with_code(0);
+    assert_eq!(bench.read("made.txt").trim(), id);
+}
+
+#[test]
+fn what_programs_read_has_no_colours_in_it() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
+    let ran = bench.ralph("--json").env("CLICOLOR_FORCE", "1").run().with_code(0);
+    for event in ran.events() {
+        assert!(!event.to_string().contains("\\u001b"), "{event}");
+    }
+}
+
+#[test]
+fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
+    bench.agent(&format!("read -r _ < \"$DESK/gate\"\necho 1 > made.txt\n{}", says(PROMISE)));
+    let mut running = bench.ralph("").start();
+    running.wait_for("-- iteration 1");
+    let other = bench.spool("ralph --change 003-01_other --harness-command agent x");
+    other.run().with_code(12).warns("a runner works in this work tree already");
+    let ran = bench.spool("status").run().with_code(0);
+    ran.says(CHANGE);
+    assert!(!ran.output.contains("003-01_other"), "{ran:?}");
+    gate.open();
+    running.finish().with_code(0);
+    let ran = bench.spool("pause").run().with_code(1);
+    ran.warns("no runner is at work");
+    assert!(fs::exists(bench.root.join(in_state("state.json"))).unwrap());
+}
+
+#[test]
+fn an_agent_that_cleans_the_work_tree_does_not_end_the_loop() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("git clean -fdxq\n{TICK}echo $n > made-$n.txt"));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+    let state = bench.state();
+    assert_eq!((&state["status"], bench.iterations().len()), (&"done".into(), 2), "{state}");
+    bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0).says("done");
+}
+
+#[test]
+fn a_repository_that_is_gone_is_told_where_commits_were_wanted() {
+    let bench = Bench::with_tasks(TASKS);
+    bench.agent(&format!("rm -rf .git\n{TICK}echo $n > made.txt"));
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.warns("could not commit this iteration").says("could not be committed");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_utf_8_is_a_path() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
+    let odd = bench.beside("home").join(OsStr::from_bytes(b"odd\xff"));
+    fs::rename(&bench.root, &odd).unwrap();
+    bench.ralph("").within(&odd).run().with_code(0);
+    assert!(odd.join("made.txt").exists());
+}
+
+#[test]
+fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
+    let bench = Bench::new();
+    bench.write(".specify/.current-feature", "001-login\n");
+    bench.write(".specify/specs/001-login/tasks.md", "- [x] T001 Create it\n- [ ] T002 Fill it\n");
+    let state = r#"{"phase": "execution", "taskIndex": 1, "totalTasks": 2, "globalIteration": 1}"#;
+    bench.write(".specify/specs/001-login/.speckit-state.json", state);
+    let event = serde_json::json!({
+        "hook_event_name": "Stop", "session_id": "s1", "cwd": bench.root, "stop_hook_active": false,
+        "last_assistant_message": "Done.", "background_tasks": [], "session_crons": [],
+    });
+    bench.write("event.json", &event.to_string());
+    let hook = env!("CARGO_BIN_EXE_ralph-hook");
+    bench.agent(&format!(
+        "'{hook}' <event.json >answer 2>said\nRALPH_RUNNER=1 '{hook}' <event.json >other\n{}",
+        says(PROMISE)
+    ));
+    // The driver's own id would be as good as any to somebody who does not ask who started whom.
+    let running = bench.ralph("").start();
+    let id = running.id();
+    running.finish().with_code(0);
+    assert_eq!(bench.read("answer"), "");
+    let said = bench.read("said");
+    assert!(said.contains(&format!("belongs to `spool ralph` (process {id})")), "{said}");
+    assert!(bench.read("other").contains("\"decision\":\"block\""), "{}", bench.read("other"));
+}

@@ -1,0 +1,318 @@
+//! Each end: its status in the state file, its line on the screen, its exit code.
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runner::ran::Ran;
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::support::witness::PATIENCE;
+
+/// Checks all that an end leaves behind; `words` stand on the screen behind the status.
+#[track_caller]
+fn ended(bench: &Bench, ran: Ran, status: &str, reason: &str, code: i32, words: &str) -> Ran {
+    let ran = ran.with_code(code);
+    ran.says(&format!("\nralph: {status}: {words}"));
+    let state = bench.state();
+    assert_eq!(state["status"], status, "{ran}");
+    assert_eq!(state["reason"], reason, "{ran}");
+    assert_eq!(state["exit_code"], code, "{ran}");
+    assert!(state["words"].as_str().unwrap().starts_with(words), "{state:#}");
+    assert!(state["ended_at"].as_str().unwrap().contains('T'), "{state:#}");
+    assert_eq!(state["doing"], "");
+    let last = bench.state_lines("journal.jsonl").pop().unwrap();
+    assert_eq!((&last["event"], &last["reason"]), (&json!("ended"), &json!(reason)));
+    for entry in bench.iterations() {
+        assert!(entry["ended"].is_string(), "no iteration stays open: {entry:#}");
+    }
+    ran
+}
+
+#[test]
+fn done() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    ended(&bench, bench.ralph("").run(), "done", "completed", 0, "all the work is done");
+}
+
+#[test]
+fn a_promise_on_the_last_allowed_iteration_is_done() {
+    let bench = Bench::new();
+    bench.agent(&format!("if [ $n = 2 ]; then {}; fi", says(PROMISE)));
+    let ran = bench.ralph("--max-iterations 2").run();
+    ended(&bench, ran, "done", "completed", 0, "all the work is done");
+}
+
+#[test]
+fn the_last_task_on_the_last_allowed_iteration_is_done() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
+    let ran = bench.ralph("--max-iterations 1").run();
+    ended(&bench, ran, "done", "completed", 0, "all the work is done").says("1/1 tasks");
+}
+
+#[test]
+fn iterations_used_up() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let ran = bench.ralph("--max-iterations 2").run();
+    let ran = ended(&bench, ran, "stuck", "max_iters", 3, "");
+    ran.says("--max-iterations N sets another limit");
+}
+
+#[test]
+fn stalled_without_commits() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt\nif [ $n = 2 ]; then git commit -q --allow-empty -m made; fi");
+    let ran = bench.ralph("--stall-threshold 2").run();
+    ended(&bench, ran, "stalled", "no_progress", 4, "");
+    assert_eq!(bench.runs(), 4, "a commit begins the count anew");
+}
+
+#[test]
+fn no_progress() {
+    let bench = Bench::new();
+    bench.agent("echo 'I am on it.'");
+    let ran = bench.ralph("--no-progress 2").run();
+    ended(&bench, ran, "stalled", "no_progress", 5, "");
+}
+
+#[test]
+fn no_progress_where_no_tool_is_called() {
+    let bench = Bench::new();
+    bench.claude("says 'I am on it.'\nresult 'I am on it.'");
+    let ran = bench.ralph("--no-progress 2").run();
+    ended(&bench, ran, "stalled", "no_progress", 5, "");
+}
+
+#[test]
+fn blocked_by_what_only_a_person_can_do() {
+    let bench = Bench::new();
+    bench.agent("echo 'I cannot go on.'; echo '<blocked>set API_KEY in .env</blocked>'");
+    let ran = ended(&bench, bench.ralph("").run(), "stuck", "blocked", 6, "");
+    ran.says("set API_KEY in .env").says("Do that, then run the same command again.");
+    assert!(bench.state()["words"].as_str().unwrap().contains("set API_KEY in .env"));
+}
+
+#[test]
+fn time_is_up() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&format!("{}echo 1 > made.txt\nwhile :; do sleep 1; done", witness.held()));
+    let ran = bench.ralph("--max-runtime 1s --grace 200ms").run();
+    ended(&bench, ran, "stuck", "timed_out", 7, "");
+    witness.wait_for_the_end(PATIENCE);
+    assert_eq!(bench.iterations()[0]["timed_out"], true);
+}
+
+#[test]
+fn when_time_is_up_in_a_pause_no_further_agent_is_started() {
+    let bench = Bench::new();
+    bench.agent("exit 1");
+    let ran = bench.ralph("--max-runtime 1s --retry-pause 15m").run();
+    ended(&bench, ran, "stuck", "timed_out", 7, "");
+    assert_eq!(bench.iterations().len(), 1);
+}
+
+#[test]
+fn tokens_used_up() {
+    let bench = Bench::new();
+    bench.claude("calls Bash\necho $n > made.txt\nresult 'On it.'");
+    let ran = bench.ralph("--token-budget 500").run();
+    ended(&bench, ran, "stuck", "budget", 8, "").says("840 tokens");
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn the_agent_program_is_not_there() {
+    let bench = Bench::new();
+    let ran = bench.ralph("--harness opencode").run().with_code(9);
+    ran.warns("`opencode` is not on the PATH").warns("install it with");
+    assert_eq!(ran.errors.matches("error").count(), 1, "{ran}");
+    assert!(!bench.root.join(".claude").exists(), "nothing has begun");
+}
+
+#[test]
+fn the_agent_program_is_too_old() {
+    let bench = Bench::new();
+    bench.recorded("claude", "2.1.142 (Claude Code)");
+    bench.ralph("").run().with_code(9).warns("2.1.142 is too old: 2.1.143 or later is needed");
+}
+
+#[test]
+fn the_agent_program_is_not_logged_in() {
+    let bench = Bench::new();
+    let answers = "--version) echo 2.1.330; exit ;;\nauth) echo '{\"loggedIn\": false}'; exit 1 ;;";
+    bench.named_agent("claude", answers, "");
+    bench.ralph("").run().with_code(9).warns("Claude Code is not logged in");
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn the_agent_program_goes_away() {
+    let bench = Bench::new();
+    bench.agent("echo 1 > made.txt\nrm \"$0\"");
+    let ran = ended(&bench, bench.ralph("").run(), "stuck", "harness_failed", 9, "");
+    ran.says("there is no such program");
+    assert_eq!(bench.iterations().len(), 2);
+}
+
+#[test]
+fn a_login_that_is_refused_ends_the_loop_at_once() {
+    let bench = Bench::new();
+    bench.claude(
+        r#"printf '{"type":"assistant","message":{"id":"x","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"Invalid API key"}]},"parent_tool_use_id":null,"error":"authentication_failed","is_api_error_message":true}\n'
+printf '{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"Invalid API key","permission_denials":[]}\n'
+exit 1"#,
+    );
+    let ran = ended(&bench, bench.ralph("").run(), "stuck", "harness_failed", 9, "");
+    ran.says("Invalid API key");
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn failures_without_end() {
+    let bench = Bench::new();
+    bench.agent("echo \"broken\" >&2; exit 3");
+    let ran = bench.ralph("--max-failures 3 --no-progress 2").run();
+    ended(&bench, ran, "stuck", "harness_failed", 9, "").says("3 runs in a row failed");
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn failures_do_not_add_up_over_runs_that_went_well() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "echo $n > made.txt\nif [ $n = 6 ]; then {}; exit; fi\nexit $((n % 2))",
+        says(PROMISE)
+    ));
+    bench.ralph("--max-failures 2").run().with_code(0);
+}
+
+/// An agent at work until it is ended.
+fn at_work(bench: &Bench) -> crate::support::witness::Witness {
+    let witness = Bench::witness();
+    bench.agent(&format!("{}echo ready >&9\nwhile :; do sleep 1; done", witness.held()));
+    witness
+}
+
+#[test]
+fn signals() {
+    let all = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)];
+    for (signal, code) in all {
+        let bench = Bench::new();
+        let witness = at_work(&bench);
+        let running = bench.ralph("").start();
+        witness.wait_for("ready");
+        running.signal(signal);
+        let ran = ended(&bench, running.finish(), "stopped", "stopped", code, "");
+        ran.says("(interrupted)").says("Run the same command again to go on.");
+        witness.wait_for_the_end(PATIENCE);
+    }
+}
+
+#[test]
+fn a_closing_terminal_ends_nothing_where_hangups_are_ignored() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then read -r _ < \"$DESK/gate\"; exit; fi\n{}",
+        says(PROMISE)
+    ));
+    let mut running = bench.ralph("").under_nohup().start();
+    running.wait_for("-- iteration 1");
+    running.signal(Signal::HUP);
+    gate.open();
+    running.finish().with_code(0);
+}
+
+#[test]
+fn spool_stop() {
+    let bench = Bench::new();
+    let witness = at_work(&bench);
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    let stop = bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
+    stop.says(&format!("The loop of `{CHANGE}` has ended after 1 iteration"));
+    ended(&bench, running.finish(), "stopped", "stopped", 130, "");
+    witness.wait_for_the_end(PATIENCE);
+    bench.spool("stop").run().with_code(1).warns("no runner is at work");
+    // It was for that runner alone.
+    bench.agent(&says(PROMISE));
+    bench.ralph("").run().with_code(0);
+}
+
+#[test]
+fn spool_stop_wakes_a_runner_that_was_suspended() {
+    let bench = Bench::new();
+    let witness = at_work(&bench);
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    running.signal(Signal::STOP);
+    bench.spool("stop --wait 30").run().with_code(0).says("has ended");
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
+}
+
+#[test]
+fn spool_stop_without_a_name_finds_the_only_runner() {
+    let bench = Bench::new();
+    let witness = at_work(&bench);
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    bench.spool("stop --wait 0").run().with_code(0).says(&format!("process {}", running.id()));
+    running.finish().with_code(130);
+}
+
+#[test]
+fn a_signal_while_a_check_runs() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&says(PROMISE));
+    let check = format!("{}echo checking >&9; while :; do sleep 1; done", witness.held());
+    let running = bench.ralph("").arg("--check").arg(&check).start();
+    witness.wait_for("checking");
+    running.signal(Signal::INT);
+    ended(&bench, running.finish(), "stopped", "stopped", 130, "");
+    witness.wait_for_the_end(PATIENCE);
+    assert_eq!(bench.iterations()[0]["done_check"], false);
+}
+
+#[test]
+fn a_signal_in_the_pause_after_a_failure() {
+    let bench = Bench::new();
+    bench.agent("exit 1");
+    let mut running = bench.ralph("--retry-pause 15m").start();
+    running.wait_for("waiting for a pause after a failed run");
+    running.signal(Signal::TERM);
+    ended(&bench, running.finish(), "stopped", "stopped", 143, "");
+    let list = bench.iterations();
+    assert_eq!(list.len(), 1, "{list:#?}");
+    assert_eq!(list[0]["failure"], "`agent` left with exit code 1");
+}
+
+#[test]
+fn a_check_that_never_ends_has_failed_at_its_limit() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&says(PROMISE));
+    let check = format!("{}while :; do sleep 1; done", witness.held());
+    let call = bench.ralph("--max-iterations 1 --check-timeout 1").arg("--check").arg(&check);
+    ended(&bench, call.run(), "stuck", "max_iters", 3, "").says("over its limit of 1 s");
+    witness.wait_for_the_end(PATIENCE);
+}
+
+#[test]
+fn a_proposal_that_is_gone_ends_the_loop_with_the_reason_in_its_files() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo 1 > made.txt\nrm {}", in_change("proposal.md")));
+    let ran = bench.ralph("").run().with_code(1);
+    ran.warns("proposal.md");
+    let state = bench.state();
+    assert_eq!(
+        (&state["status"], &state["exit_code"]),
+        (&json!("stopped"), &json!(1)),
+        "{state:#}"
+    );
+    assert!(state["words"].as_str().unwrap().contains("proposal.md"), "{state:#}");
+    assert_eq!(bench.iterations().len(), 1);
+}

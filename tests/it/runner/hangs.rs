@@ -1,0 +1,140 @@
+//! What would keep a runner waiting for ever, or make it grow without end: files that are none.
+
+use crate::support::limited::Limited;
+use rustix::process::Signal;
+
+use crate::runner::support::{Bench, CHANGE, in_change};
+
+const TASKS: &str = "- [ ] T001 Begin it\n- [ ] T002 End it\n";
+
+/// Ways to put something else in the place of a task list, and what is said of it.
+const IN_ITS_PLACE: [(&str, &str); 4] = [
+    ("mkfifo \"$list\"", "a pipe"),
+    ("ln -s /dev/zero \"$list\"", "a symbolic link leads out of the project"),
+    ("truncate -s 5G \"$list\"", "at most 4194304 are read"),
+    ("mkdir \"$list\"", "a folder"),
+];
+
+fn agent_that_runs(bench: &Bench, command: &str) {
+    let list = in_change("tasks.md");
+    bench.agent(&format!("list={list}\nrm -rf \"$list\"\n{command}\necho $n > made-$n.txt"));
+}
+
+#[test]
+fn h1_whatever_stands_in_the_place_of_the_list_is_named_and_keeps_nobody_waiting() {
+    for (command, what) in IN_ITS_PLACE {
+        let bench = Bench::with_tasks(TASKS);
+        agent_that_runs(&bench, command);
+        let ran = bench.ralph("").run().with_code(10);
+        ran.says("the task list stayed unreadable").warns(what);
+    }
+}
+
+#[test]
+fn h1_a_list_that_is_a_pipe_makes_nobody_deaf() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let bench = Bench::with_tasks(TASKS);
+        agent_that_runs(&bench, "mkfifo \"$list\"\necho there\nexec sleep 3600");
+        let mut running = bench.ralph("--grace 1s").start();
+        running.wait_for("there");
+        running.signal(signal);
+        running.finish().with_code(128 + signal.as_raw());
+    }
+    let bench = Bench::with_tasks(TASKS);
+    agent_that_runs(&bench, "mkfifo \"$list\"\necho there\nexec sleep 3600");
+    let mut running = bench.ralph("--grace 1s").start();
+    running.wait_for("there");
+    bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
+    let ran = running.finish();
+    assert!(ran.code.is_some_and(|code| code != 0), "{ran}");
+    assert_eq!(bench.state()["reason"], "stopped", "{ran}");
+}
+
+/// Where git waits for ever, and what an agent does to bring that about.
+const GIT_WAITS: [(&str, &str); 3] = [
+    // `git check-ignore` opens it.
+    ("rm -f .gitignore; mkfifo .gitignore", ""),
+    // `git status` and `git add` start it.
+    (
+        "git config filter.slow.clean 'cat >/dev/null; sleep 3600'\n\
+         git config filter.slow.required true\n\
+         echo '*.txt filter=slow' >.gitattributes",
+        "--commit",
+    ),
+    (
+        "git config core.fsmonitor 'sleep 3600'; printf '#!/bin/sh\nsleep 3600\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
+        "--commit",
+    ),
+];
+
+/// An agent that works, makes git wait, and says so.
+fn agent_that_makes_git_wait(bench: &Bench, how: &str) {
+    bench.agent(&format!("{how}\necho $n >made-$n.txt\necho there"));
+}
+
+#[test]
+fn h2_a_git_that_waits_for_ever_hears_a_signal_and_a_stop() {
+    for (how, flags) in GIT_WAITS {
+        for ending in ["TERM", "stop"] {
+            let bench = Bench::new();
+            agent_that_makes_git_wait(&bench, how);
+            let mut running = bench.ralph(flags).start();
+            running.wait_for("there");
+            if ending == "TERM" {
+                running.signal(Signal::TERM);
+            } else {
+                bench.spool(&format!("stop --change {CHANGE}")).run().with_code(0);
+            }
+            let ran = running.finish();
+            assert_eq!(bench.state()["reason"], "stopped", "{how}: {ran}");
+            assert_ne!(ran.code, Some(0), "{how}: {ran}");
+        }
+    }
+}
+
+#[test]
+fn h2_a_git_that_waits_for_ever_does_not_outlast_the_time_of_the_loop() {
+    for (how, flags) in GIT_WAITS {
+        let bench = Bench::new();
+        agent_that_makes_git_wait(&bench, how);
+        let ran = bench.ralph(&format!("{flags} --max-runtime 1s")).run();
+        assert_eq!(bench.state()["reason"], "timed_out", "{how}: {ran}");
+        // The work was seen by other evidence, and the person reads what is missing.
+        assert_ne!(bench.iterations()[0]["files_changed"], 0, "{how}: {ran}");
+        let told = ["did not answer within 5 s and was ended", "took too long, and was ended"];
+        assert!(told.iter().any(|words| ran.errors.contains(words)), "{how}: {ran}");
+    }
+}
+
+/// Only for somebody who has no other process a limit of processes can be set to the point.
+#[cfg(target_os = "linux")]
+#[test]
+fn h2_a_runner_that_may_start_no_thread_goes_on() {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    use crate::runner::ran::Running;
+    use crate::runner::support::{PROMISE, says};
+
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root || Command::new("prlimit").arg("--version").output().is_err() {
+        println!("left out: it needs root and `prlimit`");
+        return;
+    }
+    let bench = Bench::new();
+    // The runner and one more process; a thread beside git would be a third.
+    bench.agent(&format!(
+        "prlimit --nproc=2:2 --pid \"$RALPH_RUNNER\" || exit 9\necho 1 >made.txt\n{}",
+        says(PROMISE)
+    ));
+    let nobody = 2_000_000_000 + std::process::id();
+    let whose = format!("{nobody}:{nobody}");
+    let place = bench.beside("");
+    assert!(Command::new("chown").args(["-R", &whose]).arg(&place).finish().status.success());
+    let call = bench.ralph("");
+    let mut command = call.command();
+    command.uid(nobody).gid(nobody);
+    let ran = Running::start(&mut command).finish();
+    assert_eq!((ran.code, bench.runs()), (Some(0), 1), "{ran}");
+    assert_eq!(bench.iterations()[0]["files_changed"], 1, "{ran}");
+}

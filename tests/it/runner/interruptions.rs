@@ -1,0 +1,209 @@
+//! What breaks into an iteration: a person, a limit of time in a pause, an error of the agent program.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use ralph_speckit::world;
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+
+const FIVE: &str = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n- [ ] 1.4 d\n- [ ] 1.5 e\n";
+
+#[test]
+fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
+    let bench = Bench::with_tasks(FIVE);
+    bench.agent(&format!(
+        "sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}\necho 'too many turns' >&2\nexit 53",
+        in_change("tasks.md")
+    ));
+    let ran = bench.ralph("--max-failures 3 --retry-pause 20ms").run().with_code(0);
+    ran.says("ralph: done: all the work is done");
+    assert_eq!(bench.runs(), 5);
+    let waits = ran.output.matches("waiting for a pause after a failed run, 0.0s").count();
+    assert_eq!(waits, 4, "the pause does not grow: {ran}");
+}
+
+#[test]
+fn d15_failed_runs_that_did_nothing_still_end_the_loop_after_one_that_did() {
+    let bench = Bench::with_tasks(FIVE);
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}; fi\nexit 1",
+        in_change("tasks.md")
+    ));
+    let ran = bench.ralph("--max-failures 3").run().with_code(9);
+    ran.says("3 runs in a row failed");
+    assert_eq!(bench.runs(), 5);
+}
+
+#[test]
+fn h3_a_limit_of_time_ends_a_paused_loop() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent("read -r _ < \"$DESK/gate\"\necho $n > made.txt");
+    let mut running = bench.ralph("--max-runtime 3s").start();
+    running.wait_for("-- iteration 1");
+    bench.spool(&format!("pause --change {CHANGE}")).run().with_code(0);
+    gate.open();
+    running.wait_for("ralph: paused");
+    running.finish().with_code(7).says("ralph: stuck: the time limit of 3.0s was reached");
+    assert_eq!(bench.runs(), 1);
+    assert_eq!(bench.state()["reason"], "timed_out");
+}
+
+/// An agent that makes two files and then works on until it is ended.
+fn busy(bench: &Bench) -> crate::support::witness::Witness {
+    let witness = Bench::witness();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then\n{}echo half > half.txt; echo old > old.txt; echo ready >&9; while :; do sleep 1; done; fi\n\
+         cat half.txt > whole.txt\n{}",
+        witness.held(),
+        says(PROMISE)
+    ));
+    witness
+}
+
+#[test]
+fn d8_work_of_an_iteration_that_a_person_stopped_is_named_and_committed_by_the_next_run() {
+    let bench = Bench::new();
+    let witness = busy(&bench);
+    let running = bench.ralph("--commit").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    ran.says("2 files of the interrupted iteration are not committed: half.txt, old.txt");
+    bench.write("mine.txt", "a person's own\n");
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.says("committed 2 files that the interrupted iteration 1 left");
+    let log = bench.git(&["log", "--format=%s", "--name-only"]);
+    let mine = log.lines().any(|line| line == "mine.txt");
+    assert!(!mine && log.contains("half.txt") && log.contains("whole.txt"), "{log}");
+    assert!(log.contains(&format!("ralph: {CHANGE} iteration 1 (interrupted)")), "{log}");
+    let prompt = bench.prompt(2);
+    assert!(prompt.contains("was interrupted") && prompt.contains("half.txt, old.txt"), "{prompt}");
+}
+
+#[test]
+fn d8_what_a_person_changed_after_the_interruption_is_left_to_the_person() {
+    let bench = Bench::new();
+    let witness = busy(&bench);
+    let running = bench.ralph("--commit").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    running.finish().with_code(130);
+    bench.write("old.txt", "a person's own\n");
+    let later = Duration::from_millis(world::now()) + Duration::from_mins(1);
+    let file = std::fs::File::options().write(true).open(bench.root.join("old.txt")).unwrap();
+    file.set_modified(UNIX_EPOCH + later).unwrap();
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.says("committed 1 file that the interrupted iteration 1 left");
+    ran.warns("changed since the interrupted iteration, and not committed: old.txt");
+    assert!(bench.git(&["status", "--porcelain"]).contains("?? old.txt"));
+}
+
+#[test]
+fn d8_work_that_a_killed_runner_left_is_committed_by_the_next_run_and_named() {
+    let bench = Bench::new();
+    let witness = busy(&bench);
+    bench.write("before.txt", "dirty before the loop began\n");
+    let running = bench.ralph("--commit").start();
+    witness.wait_for("ready");
+    running.signal(Signal::KILL);
+    running.finish();
+    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.says("committed 2 files that the interrupted iteration 1 left");
+    let log = bench.git(&["log", "--format=%s", "--name-only"]);
+    assert!(log.contains("half.txt") && !log.contains("before.txt"), "{log}");
+    let prompt = bench.prompt(2);
+    assert!(prompt.contains("was interrupted") && prompt.contains("half.txt, old.txt"), "{prompt}");
+}
+
+#[test]
+fn d8_without_commit_the_next_prompt_names_what_an_interruption_left() {
+    let bench = Bench::new();
+    let witness = busy(&bench);
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    assert!(!ran.output.contains("not committed"), "nobody asked for commits: {ran}");
+    bench.ralph("").run().with_code(0);
+    let prompt = bench.prompt(2);
+    assert!(prompt.contains("was interrupted") && prompt.contains("half.txt, old.txt"), "{prompt}");
+    assert!(bench.git(&["status", "--porcelain"]).contains("?? half.txt"));
+}
+
+/// An agent that takes its time to end.
+fn slow(bench: &Bench) -> crate::support::witness::Witness {
+    let witness = Bench::witness();
+    bench.agent(&format!(
+        "{}trap 'echo asked >&9' TERM\necho ready >&9\nwhile :; do sleep 1; done",
+        witness.held()
+    ));
+    witness
+}
+
+#[test]
+fn d14_ctrl_c_is_answered_at_once_with_what_a_second_one_does() {
+    let bench = Bench::new();
+    let witness = slow(&bench);
+    let mut running = bench.ralph("--grace 5m").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    // The agent does not end: what is read now was said before its end.
+    running.wait_for("ralph: ending the agent, it has 5m; Ctrl-C again kills it at once");
+    running.signal(Signal::INT);
+    running.finish().with_code(130);
+    witness.wait_for_the_end(crate::support::witness::PATIENCE);
+}
+
+#[test]
+fn d14_at_80_columns_the_live_line_says_how_long_the_iteration_has_been_running() {
+    let long = "Write the parser for the whole of the grammar, with all of its tests and examples";
+    let bench = Bench::with_tasks(&format!("- [ ] 1.1 {long}\n"));
+    let gate = bench.gate();
+    bench.claude(&format!(
+        "calls Bash; read -r _ < \"$DESK/gate\"\nsed -i 's/\\[ \\]/[x]/' {}\nresult done",
+        in_change("tasks.md")
+    ));
+    let call = bench.ralph("").with_columns(80);
+    let Some(mut running) = call.on_a_terminal() else { return };
+    running.wait_for("s · 1 tool call · 1.1 Write the parser");
+    gate.open();
+    let ran = running.finish().with_code(0);
+    let live = ran.output.split(['\r', '\n']).filter(|line| line.contains("tool call ·"));
+    for line in live {
+        assert!(line.contains("iteration 1/50 · "), "{line:?}");
+    }
+}
+
+#[test]
+fn d14_spool_stop_is_answered_on_the_screen_of_the_loop() {
+    let bench = Bench::new();
+    let witness = slow(&bench);
+    let mut running = bench.ralph("--grace 5m --json").start();
+    witness.wait_for("ready");
+    bench.spool(&format!("stop --wait 0 --change {CHANGE}")).run().with_code(0);
+    running.wait_for("\"event\":\"ending\"");
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    let told = ran.events().into_iter().filter(|it| it["event"] == json!("ending")).count();
+    assert_eq!(told, 1, "{ran}");
+}
+
+#[test]
+fn d14_ctrl_c_during_a_check_is_answered_too() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&says(PROMISE));
+    let check = format!(
+        "{}trap 'echo asked >&9' TERM\necho checking >&9; while :; do sleep 1; done",
+        witness.held()
+    );
+    let mut running = bench.ralph("--grace 5m").arg("--check").arg(&check).start();
+    witness.wait_for("checking");
+    running.signal(Signal::INT);
+    running.wait_for("ralph: ending");
+    running.finish().with_code(130);
+}

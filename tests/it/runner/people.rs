@@ -1,0 +1,407 @@
+//! What a person does beside a running loop, and what they see of it.
+
+use crate::support::limited::within;
+use rustix::process::Signal;
+use serde_json::json;
+use std::fs;
+use std::process::Stdio;
+
+use crate::runner::ran::end_of;
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+use crate::support::witness::PATIENCE;
+
+// Words that are added while it runs.
+
+#[test]
+fn words_that_are_added_while_it_runs_reach_the_next_iteration() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&format!(
+        "case $n in\n1) read -r _ < \"$DESK/gate\" ;;\n3) read -r _ < \"$DESK/gate\" ;;\n4) {} ;;\nesac\n\
+         echo $n > made.txt",
+        says(PROMISE)
+    ));
+    let mut running = bench.ralph("").start();
+    running.wait_for("-- iteration 1");
+    let add = bench.spool(&format!("ralph --change {CHANGE} --add-context"));
+    add.arg("Leave the $(database) alone").run().with_code(0);
+    gate.open();
+    running.wait_for("-- iteration 3");
+    bench.spool(&format!("ralph --change {CHANGE} --clear-context")).run().with_code(0);
+    gate.open();
+    running.finish().with_code(0);
+    let has = |run: u32| bench.prompt(run).contains("Leave the $(database) alone");
+    assert_eq!([has(1), has(2), has(3), has(4)], [false, true, true, false]);
+}
+
+#[test]
+fn a_pause_holds_the_loop_between_two_iterations() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then read -r _ < \"$DESK/gate\"; echo 1 > made.txt; exit; fi\n{}",
+        says(PROMISE)
+    ));
+    let mut running = bench.ralph("").start();
+    running.wait_for("-- iteration 1");
+    // A file by hand is meant for whoever runs.
+    bench.write(&in_state("pause"), "");
+    gate.open();
+    running.wait_for("ralph: paused");
+    assert_eq!(bench.runs(), 1);
+    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
+    status.says("Doing: paused");
+    fs::remove_file(bench.root.join(in_state("pause"))).unwrap();
+    running.finish().with_code(0).says("ralph: resumed");
+}
+
+// Two runners.
+
+#[test]
+fn a_second_runner_is_refused_and_told_of_the_first() {
+    let bench = Bench::new();
+    bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
+    let gate = bench.gate();
+    bench.agent(&format!("read -r _ < \"$DESK/gate\"\n{}", says(PROMISE)));
+    let mut running = bench.ralph("").start();
+    running.wait_for("-- iteration 1");
+    let before = bench.state();
+    let process = format!("process {}", running.id());
+    let second = bench.ralph("").run().with_code(12);
+    second.warns(&format!("a runner works on the change `{CHANGE}` already: {process}"));
+    second.warns(&format!("end it with `spool stop --change {CHANGE}`"));
+    // Another change in the same work tree would write the same file.
+    let call = bench.spool("ralph Other --change 003-01_other --harness-command agent");
+    let second = call.run().with_code(12);
+    second.warns(&format!(
+        "a runner works in this work tree already, on the change `{CHANGE}`: {process}"
+    ));
+    assert_eq!(bench.state(), before);
+    gate.open();
+    running.finish().with_code(0);
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn two_runners_go_side_by_side_in_two_work_trees() {
+    let bench = Bench::new();
+    bench.write(".spool/changes/003-01_other/proposal.md", "# Other\n");
+    bench.commit("another change");
+    let other = bench.beside("other");
+    bench.git(&["worktree", "add", "--quiet", other.to_str().unwrap()]);
+    let gate = bench.gate();
+    bench.program(
+        "agent",
+        "#!/bin/sh\nif [ -f ../desk/gate ]; then read -r _ < ../desk/gate; fi\necho '<promise>COMPLETE</promise>'\n",
+    );
+    bench
+        .program("waiting", &format!("#!/bin/sh\nread -r _ < \"$DESK/gate\"\n{}\n", says(PROMISE)));
+    let first = bench.spool(&format!("ralph Build --change {CHANGE} --harness-command waiting"));
+    let mut first = first.start();
+    first.wait_for("-- iteration 1");
+    let second = bench.spool("ralph Other --change 003-01_other --harness-command agent");
+    second.within(&other).run().with_code(0);
+    gate.open();
+    first.finish().with_code(0);
+}
+
+// Files that are broken.
+
+#[test]
+fn a_state_file_that_cannot_be_read_is_kept_aside() {
+    for broken in ["{\"status\": \"run", "", "\0\0\0", "[1, 2]", "null"] {
+        let bench = Bench::new();
+        bench.agent(&says(PROMISE));
+        bench.write(".claude/loop-state.json", broken);
+        bench.write(&in_state("state.json"), broken);
+        let ran = bench.ralph("").run().with_code(0);
+        ran.warns("a file of an earlier loop cannot be read and was kept as `");
+        assert_eq!(bench.state()["status"], "done");
+        for folder in [".claude".to_owned(), in_state("")] {
+            let names = fs::read_dir(bench.root.join(&folder)).unwrap().flatten();
+            let kept = names.map(|entry| entry.path()).find(|path| {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                name.contains("state.json") && !name.ends_with("state.json")
+            });
+            let kept = kept.unwrap_or_else(|| panic!("nothing is kept in {folder}: {ran}"));
+            assert_eq!(fs::read_to_string(kept).unwrap(), broken);
+        }
+    }
+}
+
+#[test]
+fn fields_that_another_tool_has_put_into_the_file_stay_there() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.write(
+        ".claude/loop-state.json",
+        "{\"status\": \"done\", \"label\": \"mine\", \"iterations\": []}",
+    );
+    let ran = bench.ralph("").run().with_code(0);
+    assert_eq!(bench.state()["label"], "mine", "{ran}");
+}
+
+// Sessions.
+
+#[test]
+fn continue_session_goes_on_with_the_session_of_the_last_iteration() {
+    let script = format!(
+        "calls Bash\nif [ $n = 2 ]; then says '{PROMISE}'; result '{PROMISE}'; else says more; result more; fi"
+    );
+    let bench = Bench::new();
+    bench.claude(&script);
+    bench.ralph("--continue-session").run().with_code(0);
+    let session = bench.state()["session_id"].as_str().unwrap().to_owned();
+    assert!(!bench.arguments(1).contains(&"--resume".to_owned()));
+    let second = bench.arguments(2);
+    let place = second.iter().position(|it| it == "--resume").expect("--resume");
+    assert_eq!(second[place + 1], session);
+    let bench = Bench::new();
+    bench.claude(&script);
+    bench.ralph("").run().with_code(0);
+    assert!(!bench.arguments(2).contains(&"--resume".to_owned()), "a fresh one is the rule");
+}
+
+#[test]
+fn continue_session_works_with_any_program_that_takes_an_id() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "echo \"$1\" > \"$DESK/session-$n\"\nif [ $n = 2 ]; then {}; fi",
+        says(PROMISE)
+    ));
+    let call =
+        bench.spool(&format!("ralph Build --change {CHANGE} --continue-session --harness-command"));
+    call.arg("agent {session}").run().with_code(0);
+    assert_eq!(bench.desk("session-1"), bench.desk("session-2"));
+    assert_eq!(bench.desk("session-1").trim().len(), 36);
+}
+
+// The screen.
+
+#[test]
+fn json_is_one_object_a_line() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make \"it\"\n- [ ] 1.2 Try it\n");
+    bench.agent(&format!(
+        "echo 'words with \"quotes\"'; printf 'bytes \\377\\n'; printf 'tab\\there\\033[31m\\n'\n\
+         if [ $n = 1 ]; then printf -- '- [x] 1.1 Make \"it\"\\n- [ ] 1.2 Try it\\n' > {path}; exit; fi\n\
+         if [ $n = 2 ]; then exit 1; fi\n\
+         printf -- '- [x] 1.1 Make \"it\"\\n- [x] 1.2 Try it\\n' > {path}",
+        path = in_change("tasks.md")
+    ));
+    let ran = bench.ralph("--json").arg("--check").arg("true").run().with_code(0);
+    let events = ran.events();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!((names[0], names[names.len() - 1]), ("start", "end"), "{names:?}");
+    for name in ["iteration", "said", "iteration_end", "waiting", "check", "checked"] {
+        assert!(names.contains(&name), "{name} is missing in {names:?}");
+    }
+    let end = &events[events.len() - 1];
+    assert_eq!(end["exit_code"], 0);
+    assert_eq!((&end["iterations"], &end["tasks"]), (&json!(3), &json!("2/2")));
+    assert_eq!(end["status"], "done");
+    let begun: Vec<_> = events.iter().filter(|event| event["event"] == "iteration").collect();
+    assert_eq!((&begun[0]["n"], &begun[0]["task"]), (&json!(1), &json!("1.1")));
+}
+
+#[test]
+fn json_of_the_demo_is_one_object_a_line_too() {
+    let bench = Bench::folder();
+    let temporary = bench.beside("home");
+    let call =
+        bench.spool("ralph --harness demo --json").env("TMPDIR", temporary.to_str().unwrap());
+    let ran = call.run().with_code(0);
+    assert_eq!(ran.events().last().unwrap()["status"], "done");
+}
+
+#[test]
+fn an_agent_is_heard_in_three_degrees() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "calls Bash\nsays 'I have made it.'\nresult 'I have made it.\\n{PROMISE}'"
+    ));
+    let [quiet, normal, all] =
+        ["--quiet", "", "-v"].map(|flag| bench.ralph(flag).run().with_code(0));
+    assert!(
+        !quiet.output.contains("I have made it") && quiet.output.contains("ralph: done"),
+        "{quiet}"
+    );
+    assert!(normal.output.contains("  I have made it.") && !normal.output.contains("tool_result"));
+    assert!(normal.output.contains("Bash: true"), "{normal}");
+    assert!(all.output.contains("tool_result"), "{all}");
+}
+
+#[test]
+fn nothing_that_is_printed_steers_the_terminal() {
+    let escape = "\u{1b}]2;owned\u{7}\u{1b}[2J";
+    let bench = Bench::with_tasks(&format!("- [ ] 1.1 Make {escape} it\n"));
+    bench.agent(
+        "printf 'said \\033]2;owned\\007\\033[2J\\n'\nif [ $n = 1 ]; then printf 'bad \\033]2;owned\\007\\n' >&2; exit 1; fi\n\
+         if [ $n = 2 ]; then printf '<blocked>do \\033]2;owned\\007 it</blocked>\\n'; fi",
+    );
+    let Some(running) = bench.ralph("-v --max-iterations 3").on_a_terminal() else { return };
+    let ran = running.finish().with_code(6);
+    assert!(
+        ran.output.contains("Make") && ran.output.contains("said") && ran.output.contains("do ")
+    );
+    assert!(!ran.output.contains("\u{1b}]2;owned") && !ran.output.contains("\u{1b}[2J"), "{ran}");
+}
+
+#[test]
+fn a_change_whose_name_would_steer_the_terminal_is_refused() {
+    let bench = Bench::new();
+    let name = "003-01_\u{1b}]2;owned\u{7}";
+    bench.write(&format!(".spool/changes/{name}/proposal.md"), "# Owned\n");
+    bench.agent(&says(PROMISE));
+    let ran =
+        bench.spool("ralph Build --harness-command agent --change").arg(name).run().with_code(2);
+    assert!(!ran.errors.contains('\u{1b}'), "{ran}");
+    let ran = bench.spool("ralph Build --harness-command agent").run().with_code(2);
+    assert!(!ran.errors.contains('\u{1b}') && ran.errors.contains(CHANGE), "{ran}");
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn a_terminal_gets_its_title_and_colours_and_a_pipe_gets_none() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let Some(running) = bench.ralph("").on_a_terminal() else { return };
+    let ran = running.finish().with_code(0);
+    ran.says("\u{1b}[22;2t").says("\u{1b}[23;2t");
+    // D12: the terminal forgets the title that it kept, and the last one stays.
+    let (last, back) = (ran.output.rfind("[done]"), ran.output.rfind("\u{1b}[23;2t"));
+    assert!(back.is_some() && back < last, "{ran}");
+    let ran = bench.ralph("").env("TERM", "xterm").run().with_code(0);
+    assert!(!ran.output.contains('\u{1b}') && !ran.errors.contains('\u{1b}'), "{ran}");
+    let running = bench.ralph("").env("NO_COLOR", "1").on_a_terminal().unwrap();
+    let ran = running.finish().with_code(0);
+    assert!(!ran.output.contains("\u{1b}[3") && !ran.output.contains("\u{1b}[1m"), "{ran}");
+}
+
+#[test]
+fn a_test_that_fails_leaves_no_runner_at_work() {
+    let bench = Bench::new();
+    bench.agent("tail -f /dev/null");
+    let mut id = 0;
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut running = bench.ralph("").start();
+        id = running.id();
+        running.wait_for("-- iteration 1");
+        panic!("as a test does that fails");
+    }));
+    assert!(failed.is_err() && !ralph_speckit::world::is_alive(id));
+}
+
+#[test]
+fn ctrl_c_on_a_terminal_reaches_the_runner_and_not_the_agent() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    // Ctrl-C on a terminal goes to all of the foreground; the agent must be ended by its runner.
+    bench.agent(&format!(
+        "{}trap 'echo interrupted >&9' INT\ntrap 'echo asked >&9; exit 1' TERM\necho ready >&9\nwhile :; do sleep 1; done",
+        witness.held()
+    ));
+    let Some(mut running) = bench.ralph("").on_a_terminal() else { return };
+    witness.wait_for("ready");
+    running.types("\u{3}");
+    running.finish().with_code(130);
+    assert_eq!(witness.all(), ["asked"]);
+    assert_eq!(bench.state()["status"], "stopped");
+}
+
+// A terminal that is gone.
+
+/// A pipe that nobody reads.
+fn deaf() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+#[test]
+fn a_loop_goes_on_when_nobody_reads_it() {
+    for arguments in ["", "-v", "--json", "--quiet"] {
+        let bench = Bench::new();
+        bench
+            .agent(&format!("echo on it\nif [ $n = 2 ]; then {}; exit; fi\nexit 1", says(PROMISE)));
+        let mut command = bench.ralph(arguments).command();
+        let status = end_of(&mut command.stdout(deaf()).stderr(deaf()).spawn().unwrap());
+        assert_eq!(status.code(), Some(0), "{arguments}: {:#}", bench.state());
+        assert_eq!(bench.runs(), 2, "{arguments}");
+    }
+}
+
+#[test]
+fn a_loop_goes_on_when_its_reader_leaves_in_the_middle() {
+    let bench = Bench::new();
+    let gate = bench.gate();
+    bench.agent(&format!(
+        "echo on it\nif [ $n = 1 ]; then read -r _ < \"$DESK/gate\"; fi\necho $n > made.txt\n\
+         if [ $n = 3 ]; then {}; fi",
+        says(PROMISE)
+    ));
+    let (mut command, (reader, writer)) = (bench.ralph("").command(), std::io::pipe().unwrap());
+    command.stdout(writer.try_clone().unwrap()).stderr(writer);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    // Its first line is there.
+    let read = within("its first line", move || std::io::Read::read_exact(&mut &reader, &mut [0]));
+    read.unwrap();
+    gate.open();
+    assert_eq!(end_of(&mut child).code(), Some(0));
+    assert_eq!(bench.iterations().len(), 3);
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_agent_and_is_written_down() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench
+        .agent(&format!("{}echo ready >&9\nwhile :; do echo on it; sleep 1; done", witness.held()));
+    let Some(running) = bench.ralph("").on_a_terminal() else { return };
+    witness.wait_for("ready");
+    // With its program gone, the terminal is closed, and the system sends SIGHUP.
+    running.signal(Signal::KILL);
+    witness.wait_for_the_end(PATIENCE);
+    bench.wait_until_nobody_runs();
+    let state = bench.state();
+    assert_eq!(
+        (&state["status"], &state["exit_code"]),
+        (&json!("stopped"), &json!(129)),
+        "{state:#}"
+    );
+    assert_eq!(bench.iterations()[0]["interrupted"], true);
+}
+
+#[test]
+fn status_and_help_survive_a_reader_that_leaves() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.ralph("").run().with_code(0);
+    for arguments in [
+        format!("ralph --status --change {CHANGE}"),
+        format!("ralph --status --json --change {CHANGE}"),
+        format!("ralph Build --harness-command agent --dry-run --change {CHANGE}"),
+        "ralph --help".to_owned(),
+        "ralph --change nothing".to_owned(),
+    ] {
+        let mut command = bench.spool(&arguments).command();
+        let status = end_of(&mut command.stdout(deaf()).stderr(deaf()).spawn().unwrap());
+        assert_ne!(status.code(), Some(101), "{arguments}: it panics");
+    }
+}
+
+// Settings of other people.
+
+#[test]
+fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() {
+    let bench = Bench::new();
+    bench.agent(&format!("env > \"$DESK/env\"\n{}", says(PROMISE)));
+    let call = bench.ralph("").env("CLAUDECODE", "1").env("CLAUDE_CODE_ENTRYPOINT", "cli");
+    let call = call.env("RALPH_RUNNER_KEEPER", "1").env("ANTHROPIC_API_KEY", "key");
+    call.run().with_code(0);
+    let environment = bench.desk("env");
+    assert!(environment.contains("ANTHROPIC_API_KEY=key"), "{environment}");
+    for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "RALPH_RUNNER_KEEPER"] {
+        assert!(!environment.contains(mark), "{mark}: {environment}");
+    }
+}

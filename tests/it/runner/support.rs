@@ -1,0 +1,339 @@
+//! A throw-away project with a change, an agent program that is a script, and `spool ralph` on it.
+
+use crate::support::limited::Limited;
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ralph_speckit::world::{Deadline, pause};
+use rustix::fs::OFlags;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::runner::ran::{Ran, Running};
+use crate::support::witness::{PATIENCE, Witness};
+
+/// The change that all loops here work on.
+pub const CHANGE: &str = "002-01_add-ralph-loop";
+/// The promise that nobody has asked to be another one.
+pub const PROMISE: &str = "<promise>COMPLETE</promise>";
+/// What a script of an agent begins with: it counts its runs in `$n`, and keeps notes on its `$DESK`.
+const BEGINNING: &str = r#"#!/bin/sh
+n=0
+if [ -f "$DESK/runs" ]; then read -r n < "$DESK/runs"; fi
+n=$((n + 1))
+echo "$n" > "$DESK/runs"
+"#;
+
+/// A project in a git repository, with a home and a search path of its own.
+pub struct Bench {
+    scratch: TempDir,
+    /// The project, which is the work tree.
+    pub root: PathBuf,
+}
+
+impl Bench {
+    /// A project without git: one change with a proposal and no task list.
+    pub fn folder() -> Self {
+        let scratch = TempDir::with_prefix("runner-").unwrap();
+        let root = scratch.path().canonicalize().unwrap().join("project");
+        for folder in ["home", "bin", "desk"] {
+            fs::create_dir_all(root.parent().unwrap().join(folder)).unwrap();
+        }
+        let bench = Self { scratch, root };
+        bench.write(&in_change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
+        bench
+    }
+
+    /// The same in a git repository with one commit.
+    pub fn new() -> Self {
+        let bench = Self::folder();
+        bench.git(&["init", "--quiet", "--initial-branch", "main"]);
+        bench.git(&["config", "user.name", "Somebody"]);
+        bench.git(&["config", "user.email", "somebody@example.com"]);
+        bench.commit("the beginning");
+        bench
+    }
+
+    /// The same with a task list in the change's folder.
+    pub fn with_tasks(list: &str) -> Self {
+        let bench = Self::new();
+        bench.tasks(list);
+        bench.commit("the tasks");
+        bench
+    }
+
+    pub fn tasks(&self, list: &str) {
+        self.write(&in_change("tasks.md"), list);
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        let path = self.root.join(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// A path beside the project: `home`, `bin`, `desk`.
+    pub fn beside(&self, path: &str) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap().join(path)
+    }
+
+    /// What an agent has left on its desk.
+    pub fn desk(&self, name: &str) -> String {
+        let path = self.beside("desk").join(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// How often the agent program was run.
+    pub fn runs(&self) -> u32 {
+        let runs = fs::read_to_string(self.beside("desk/runs"));
+        runs.map_or(0, |runs| runs.trim().parse().unwrap())
+    }
+
+    /// The prompt of a run, from 1.
+    pub fn prompt(&self, run: u32) -> String {
+        self.desk(&format!("prompt-{run}"))
+    }
+
+    /// Puts a program on the search path.
+    pub fn program(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.beside("bin").join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// The agent program of a loop: it keeps its prompt, then does what the script says.
+    pub fn agent(&self, script: &str) -> &Self {
+        self.program("agent", &format!("{BEGINNING}cat > \"$DESK/prompt-$n\"\n{script}\n"));
+        self
+    }
+
+    /// An agent program under its own name that prints a stream.
+    ///
+    /// `answers` is the part of a `case` over its first argument that answers what it is asked about
+    /// itself; its arguments are kept on the desk, one a line.
+    pub fn named_agent(&self, name: &str, answers: &str, script: &str) -> &Self {
+        let keep = "printf '%s\\n' \"$@\" > \"$DESK/arguments-$n\"";
+        let text = BEGINNING.replacen('\n', &format!("\ncase \"$1\" in\n{answers}\nesac\n"), 1);
+        self.program(name, &format!("{text}{keep}\n{script}\n"));
+        self
+    }
+
+    /// A named pipe on the desk at which an agent waits: `read -r _ < "$DESK/gate"`.
+    pub fn gate(&self) -> Gate {
+        let path = self.beside("desk").join("gate");
+        assert!(Command::new("mkfifo").arg(&path).finish().status.success());
+        Gate { path }
+    }
+
+    /// Starts to watch the tree of an agent whose script begins with [`Witness::held`].
+    pub fn witness() -> Witness {
+        Witness::new()
+    }
+
+    pub fn git(&self, arguments: &[&str]) -> String {
+        self.git_in(&self.root, arguments)
+    }
+
+    pub fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
+        let mut git = Command::new("git");
+        self.surround(git.current_dir(folder).args(arguments));
+        let output = git.finish();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Commits all that there is and returns the commit's name.
+    pub fn commit(&self, message: &str) -> String {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+        self.head()
+    }
+
+    pub fn head(&self) -> String {
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// `.claude/loop-state.json`.
+    pub fn state(&self) -> Value {
+        serde_json::from_str(&self.read(".claude/loop-state.json")).unwrap()
+    }
+
+    /// The iterations in it.
+    pub fn iterations(&self) -> Vec<Value> {
+        self.state()["iterations"].as_array().unwrap().clone()
+    }
+
+    /// A file of lines in the folder in which the loop keeps its state.
+    pub fn state_lines(&self, name: &str) -> Vec<Value> {
+        let text = self.read(&in_state(name));
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Waits until no runner holds the lock on the change.
+    pub fn wait_until_nobody_runs(&self) {
+        let lock = File::open(self.root.join(in_state("lock"))).unwrap();
+        lock.lock_shared().unwrap();
+    }
+
+    /// `spool ralph "Build it"` on the change with these further arguments, in the project.
+    ///
+    /// The agent program is [`Self::agent`]'s where there is one, and nothing is waited for long.
+    pub fn ralph(&self, arguments: &str) -> Call<'_> {
+        let mut call = self.spool(&format!("ralph --change {CHANGE} {arguments}"));
+        if !arguments.contains("--retry-pause") {
+            call = call.arg("--retry-pause=10ms");
+        }
+        if self.beside("bin/agent").exists() {
+            call = call.arg("--harness-command").arg("agent");
+        }
+        call.arg("Build it")
+    }
+
+    /// `spool` with these arguments, in the project.
+    pub fn spool(&self, arguments: &str) -> Call<'_> {
+        let arguments = arguments.split_whitespace().map(str::to_owned).collect();
+        let program = vec![env!("CARGO_BIN_EXE_spool").to_owned()];
+        Call { bench: self, program, arguments, folder: self.root.clone(), set: Vec::new() }
+    }
+
+    /// Gives a program nothing but this bench's own surroundings.
+    fn surround(&self, command: &mut Command) {
+        let git = std::env::split_paths(&ralph_speckit::world::raw_variable("PATH").unwrap())
+            .find(|folder| folder.join("git").is_file());
+        let folders = ["/usr/bin", "/bin"].map(PathBuf::from);
+        let folders = [self.beside("bin")].into_iter().chain(git).chain(folders);
+        command.env_clear().env("PATH", std::env::join_paths(folders).unwrap());
+        command.env("HOME", self.beside("home")).env("DESK", self.beside("desk"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("LANG", "C.UTF-8");
+        command.stdin(Stdio::null());
+    }
+}
+
+/// A call of `spool`.
+pub struct Call<'a> {
+    bench: &'a Bench,
+    program: Vec<String>,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    set: Vec<(String, String)>,
+}
+
+impl Call<'_> {
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    pub fn within(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.set.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts it so that it does not hear when its terminal is closed.
+    pub fn under_nohup(mut self) -> Self {
+        let shell = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"].map(str::to_owned);
+        self.program = shell.into_iter().chain(self.program).collect();
+        self
+    }
+
+    /// Gives its terminal this many columns.
+    pub fn with_columns(mut self, columns: u32) -> Self {
+        let set = format!("stty cols {columns} rows 24; exec \"$@\"");
+        let shell = ["sh".to_owned(), "-c".to_owned(), set, "sh".to_owned()];
+        self.program = shell.into_iter().chain(self.program).collect();
+        self
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program[0]);
+        command.args(&self.program[1..]).args(&self.arguments);
+        self.surround(&mut command);
+        command
+    }
+
+    fn surround(&self, command: &mut Command) {
+        self.bench.surround(command);
+        command.current_dir(&self.folder);
+        for (name, value) in &self.set {
+            command.env(name, value);
+        }
+    }
+
+    pub fn start(&self) -> Running {
+        Running::start(&mut self.command())
+    }
+
+    pub fn run(&self) -> Ran {
+        self.start().finish()
+    }
+
+    /// Starts it on a terminal of its own, `None` where the program `script` is not there.
+    pub fn on_a_terminal(&self) -> Option<Running> {
+        if !Path::new("/usr/bin/script").exists() {
+            println!("left out: a terminal is needed, and `script` is not installed");
+            return None;
+        }
+        let words = [self.program.clone(), self.arguments.clone()].concat();
+        let mut command = Command::new("/usr/bin/script");
+        if cfg!(target_os = "macos") {
+            command.args(["-q", "/dev/null"]).args(words);
+        } else {
+            command.args(["-qefc", &shell_words::join(words), "/dev/null"]);
+        }
+        self.surround(&mut command);
+        command.env("TERM", "xterm").stdin(Stdio::piped());
+        Some(Running::start(&mut command))
+    }
+}
+
+/// A named pipe at which an agent waits until it is let go on.
+pub struct Gate {
+    path: PathBuf,
+}
+
+impl Gate {
+    /// Waits until the agent stands there, then lets it go on.
+    pub fn open(&self) {
+        let deadline = Deadline::after(PATIENCE);
+        // Opened like this, it fails as long as nobody stands there; otherwise it would wait for ever.
+        let at_once = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+        loop {
+            match File::options().write(true).custom_flags(at_once).open(&self.path) {
+                Ok(mut gate) => return gate.write_all(b"go\n").unwrap(),
+                Err(error) if deadline.is_over() => panic!("nobody came to the gate: {error}"),
+                Err(_) => pause(Duration::from_millis(2)),
+            }
+        }
+    }
+}
+
+/// A path in the folder of the change, from the project.
+pub fn in_change(name: &str) -> String {
+    format!(".spool/changes/{CHANGE}/{name}")
+}
+
+/// A path in the folder in which the loop keeps its state, from the project.
+pub fn in_state(name: &str) -> String {
+    format!(".spool/.state/ralph/{CHANGE}/{name}")
+}
+
+/// The last line of a script: these words as all that the agent says.
+pub fn says(words: &str) -> String {
+    format!("echo '{words}'")
+}

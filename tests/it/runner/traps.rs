@@ -1,0 +1,637 @@
+//! Where other runners break: each trap has a test that fails on the naive behaviour.
+
+use rustix::process::Signal;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::runner::claude::TOKENS;
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+use crate::support::witness::{PATIENCE, has_setsid};
+
+/// The agent works in its first run and keeps the promise in its second.
+fn works_then_promises() -> String {
+    format!("if [ $n = 2 ]; then {}; exit; fi\necho 1 > made.txt", says(PROMISE))
+}
+
+// The agent program fails.
+
+#[test]
+fn an_agent_that_exits_1_is_recorded_and_the_loop_goes_on() {
+    let bench = Bench::new();
+    bench.agent(&format!("if [ $n = 1 ]; then echo 'it broke' >&2; exit 1; fi\n{}", says(PROMISE)));
+    bench.ralph("").run().with_code(0).says("failed: `agent` left with exit code 1: it broke");
+    let list = bench.iterations();
+    assert_eq!(list.len(), 2, "{list:#?}");
+    assert_eq!(list[0]["exit_code"], 1);
+    assert_eq!(list[0]["failure"], "`agent` left with exit code 1: it broke");
+    assert_eq!(bench.state()["status"], "done");
+}
+
+#[test]
+fn an_agent_that_was_killed_is_recorded_and_the_loop_goes_on() {
+    let bench = Bench::new();
+    bench.agent(&format!("if [ $n = 1 ]; then kill -KILL $$; fi\n{}", says(PROMISE)));
+    bench.ralph("").run().with_code(0);
+    let list = bench.iterations();
+    assert!(list[0]["failure"].as_str().unwrap().contains("signal 9"), "{list:#?}");
+    assert_eq!(list[0]["exit_code"], json!(null));
+}
+
+#[test]
+fn a_promise_from_an_agent_that_exits_1_is_not_believed() {
+    let bench = Bench::new();
+    bench.agent(&format!("{}\nif [ $n = 1 ]; then exit 1; fi", says(PROMISE)));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+    assert_eq!(bench.iterations()[0]["promise"], "missing");
+}
+
+#[test]
+fn an_agent_over_its_time_is_recorded_and_the_loop_goes_on() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then git commit -q --allow-empty -m made; while :; do sleep 1; done; fi\n{}",
+        says(PROMISE)
+    ));
+    let ran = bench.ralph("--iteration-timeout 1s --grace 1s").run().with_code(0);
+    ran.says("cut short by its time limit");
+    let list = bench.iterations();
+    assert_eq!(list.len(), 2, "{list:#?}");
+    assert_eq!(list[0]["timed_out"], true);
+    assert_eq!(list[0]["commits"], json!([bench.head()]));
+    assert!(list[0]["ended"].is_string());
+    assert!(bench.prompt(2).contains("was cut short after 1."), "{}", bench.prompt(2));
+    assert_eq!(bench.state()["status"], "done");
+}
+
+#[test]
+fn a_silent_agent_is_cut_short_and_one_that_talks_is_not() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then while :; do sleep 1; done; fi\n\
+         for i in 1 2 3 4 5; do sleep 0.4; echo on it; done\n{}",
+        says(PROMISE)
+    ));
+    bench.ralph("--idle-timeout 1500ms --grace 1s").run().with_code(0);
+    let list = bench.iterations();
+    assert_eq!((list.len(), &list[0]["timed_out"]), (2, &json!(true)), "{list:#?}");
+    assert!(bench.prompt(2).contains("nothing was heard of it"), "{}", bench.prompt(2));
+}
+
+// Processes that stay behind.
+
+#[test]
+fn grandchildren_that_hold_the_pipe_do_not_hold_up_the_loop() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    let own_session = if has_setsid() { "setsid" } else { "" };
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then {promise}; exit; fi\n\
+         {held}trap '' TERM INT HUP\n\
+         (while :; do sleep 1; done) &\n\
+         {own_session} sh -c 'echo there >&9; while :; do sleep 1; done' &\n\
+         while :; do sleep 1; done",
+        promise = says(PROMISE),
+        held = witness.held()
+    ));
+    // A naive runner waits until the last of them closes the pipe: for ever.
+    bench.ralph("--iteration-timeout 1s --grace 200ms").run().with_code(0);
+    witness.wait_for("there");
+    witness.wait_for_the_end(PATIENCE);
+    assert_eq!(bench.iterations()[0]["timed_out"], true);
+}
+
+#[test]
+fn what_an_agent_leaves_running_is_ended_with_it_and_its_answer_counts() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&format!(
+        "{}(trap '' TERM HUP; echo there >&9; while :; do sleep 1; done) &\nsleep 0.2\n{}",
+        witness.held(),
+        says(PROMISE)
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    witness.wait_for("there");
+    witness.wait_for_the_end(PATIENCE);
+    ran.says("that the agent had left running w");
+}
+
+#[test]
+fn ctrl_c_ends_the_agent_and_all_that_it_started() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&witness.stubborn());
+    let running = bench.ralph("--grace 200ms").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
+}
+
+#[test]
+fn a_second_ctrl_c_does_not_wait_for_the_grace() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.agent(&format!(
+        "{}trap 'echo asked >&9' TERM\necho ready >&9\nwhile :; do sleep 1; done",
+        witness.held()
+    ));
+    let running = bench.ralph("--grace 10m").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    witness.wait_for("asked");
+    running.signal(Signal::INT);
+    running.finish().with_code(130);
+    witness.wait_for_the_end(PATIENCE);
+    assert_eq!(bench.iterations()[0]["interrupted"], true);
+}
+
+#[test]
+fn an_agent_that_never_leaves_after_its_result_has_succeeded() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    bench.claude(&format!(
+        "{}calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'\nwhile :; do sleep 1; done",
+        witness.held()
+    ));
+    bench.ralph("--grace 200ms").run().with_code(0).says("ralph: done");
+    witness.wait_for_the_end(PATIENCE);
+    let entry = &bench.iterations()[0];
+    assert_eq!((&entry["failure"], &entry["tokens_used"]), (&json!(""), &json!(TOKENS)));
+    assert!(entry.get("timed_out").is_none(), "{entry:#}");
+}
+
+// What counts as made in this iteration.
+
+#[test]
+fn a_commit_before_the_loop_in_the_same_second_is_not_the_loops() {
+    let bench = Bench::new();
+    bench.agent(&works_then_promises());
+    bench.commit("a person's own, just now");
+    bench.ralph("").run().with_code(0);
+    for entry in bench.iterations() {
+        assert_eq!(entry["commits"], json!([]), "{entry:#}");
+    }
+}
+
+#[test]
+fn a_person_who_switches_branches_makes_no_commit() {
+    let bench = Bench::new();
+    bench.git(&["checkout", "--quiet", "-b", "other"]);
+    bench.write("other.txt", "1");
+    bench.commit("on another branch");
+    bench.git(&["checkout", "--quiet", "main"]);
+    bench.agent(&format!(
+        "case $n in\n1) git checkout -q other ;;\n2) git commit -q --allow-empty -m made ;;\n*) {} ;;\nesac",
+        says(PROMISE)
+    ));
+    bench.ralph("").run().with_code(0);
+    let list = bench.iterations();
+    assert_eq!(list[0]["commits"], json!([]));
+    assert_eq!(list[1]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn without_a_repository_there_are_no_commits_and_no_stall() {
+    let bench = Bench::folder();
+    bench.agent(&format!("echo $n > made.txt\nif [ $n = 3 ]; then {}; fi", says(PROMISE)));
+    bench.ralph("--stall-threshold 1").run().with_code(0);
+    assert_eq!(bench.runs(), 3);
+    assert_eq!(bench.iterations()[0]["files"], json!(["made.txt"]));
+}
+
+#[test]
+fn min_iterations_counts_this_run_and_not_all_that_ever_were() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.ralph("--min-iterations 2").run().with_code(0);
+    bench.ralph("--min-iterations 2").run().with_code(0);
+    assert_eq!(bench.runs(), 4);
+    let numbers: Vec<_> = bench.iterations().iter().map(|it| it["n"].clone()).collect();
+    assert_eq!(numbers, [1, 2]);
+}
+
+#[test]
+fn max_iterations_counts_this_run_too() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    bench.ralph("--max-iterations 2").run().with_code(3);
+    bench.ralph("--max-iterations 2").run().with_code(3);
+    assert_eq!(bench.runs(), 4);
+}
+
+#[test]
+fn the_maximum_reached_is_no_success() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let ran = bench.ralph("--max-iterations=1").run();
+    assert_eq!(ran.code, Some(3), "{ran}");
+    assert_eq!(bench.state()["status"], "stuck");
+}
+
+#[test]
+fn the_loops_own_files_are_no_progress() {
+    let bench = Bench::new();
+    // Its state changes with every iteration; an agent that touches its notes on the loop does no work.
+    bench.agent(&format!("echo on it\necho $n >> {}", in_state("logs/mine.log")));
+    bench.ralph("--no-progress 2").run().with_code(5);
+    assert_eq!(bench.runs(), 2);
+    assert_eq!(bench.iterations()[0]["files_changed"], 0);
+    assert_eq!(bench.git(&["status", "--porcelain"]), "?? .claude/", "{}", bench.git(&["status"]));
+}
+
+#[test]
+fn ignored_files_are_no_progress_either() {
+    let bench = Bench::new();
+    bench.write(".gitignore", "build/\n");
+    bench.commit("ignore");
+    bench.agent("mkdir -p build; date +%N > build/stamp-$n");
+    bench.ralph("--no-progress 2").run().with_code(5);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn d2_work_in_a_folder_of_any_name_is_progress_and_is_committed() {
+    let bench = Bench::new();
+    bench.agent("mkdir -p src/target node_modules/own\necho $n > src/target/a.txt\necho $n > node_modules/own/b.txt");
+    bench.ralph("--no-progress 2 --max-iterations 4 --commit").run().with_code(3);
+    assert_eq!(bench.runs(), 4);
+    assert_eq!(bench.iterations()[1]["files_changed"], 2);
+    let names = bench.git(&["show", "--name-only", "--format=", "HEAD"]);
+    assert_eq!(names, "node_modules/own/b.txt\nsrc/target/a.txt");
+    assert_eq!(bench.git(&["status", "--porcelain", "--", "src", "node_modules"]), "");
+}
+
+#[test]
+fn d2_the_mode_of_a_file_is_work_and_is_committed() {
+    let bench = Bench::new();
+    bench.write("run.sh", "true\n");
+    bench.commit("a script");
+    bench.agent("chmod $((n % 2 ? 755 : 644)) run.sh");
+    bench.ralph("--no-progress 2 --max-iterations 3 --commit").run().with_code(3);
+    assert_eq!(bench.git(&["ls-files", "--stage", "run.sh"]).split(' ').next(), Some("100755"));
+    assert_eq!(bench.git(&["status", "--porcelain", "--", "run.sh"]), "");
+}
+
+#[test]
+fn d2_a_tracked_file_is_work_though_its_folder_is_ignored() {
+    let bench = Bench::new();
+    bench.write(".gitignore", "out/\n");
+    bench.write("out/kept.txt", "0");
+    bench.git(&["add", "--force", "out/kept.txt"]);
+    bench.commit("kept");
+    bench.agent("echo $n > out/kept.txt; echo $n > out/other.txt");
+    bench.ralph("--no-progress 2 --max-iterations 3 --commit").run().with_code(3);
+    assert_eq!(bench.git(&["show", "--name-only", "--format=", "HEAD"]), "out/kept.txt");
+}
+
+// What the agent may do.
+
+#[test]
+fn allow_all_reaches_the_default_harness() {
+    let bench = Bench::new();
+    bench.claude(&format!("calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"));
+    bench.ralph("--allow-all").run().with_code(0);
+    assert_eq!(bench.state()["harness"], "claude");
+    let flag = "--dangerously-skip-permissions".to_owned();
+    assert!(bench.arguments(1).contains(&flag), "{:?}", bench.arguments(1));
+}
+
+#[test]
+fn commit_takes_what_the_agent_changed_and_nothing_else() {
+    let bench = Bench::new();
+    bench.write(".gitignore", ".env\n");
+    bench.commit("ignore");
+    // A person's own: ignored, not tracked, staged.
+    bench.write(".env", "PASSWORD=1\n");
+    bench.write("notes.txt", "mine\n");
+    bench.write("staged.txt", "mine\n");
+    bench.git(&["add", "staged.txt"]);
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then {}; exit; fi\n\
+         echo PASSWORD=2 > .env; mkdir -p src; echo 1 > src/made.txt; echo 2 > -odd; echo 3 > 'a b'",
+        says(PROMISE)
+    ));
+    bench.ralph("--commit").run().with_code(0);
+    let committed = bench.git(&["show", "--name-only", "--format=", "HEAD"]);
+    let committed: BTreeSet<&str> = committed.lines().collect();
+    assert_eq!(committed, BTreeSet::from(["-odd", "a b", "src/made.txt"]));
+    assert_eq!(
+        bench.git(&["rev-list", "--count", "HEAD"]),
+        "3",
+        "an idle iteration commits nothing"
+    );
+    assert_eq!(bench.git(&["diff", "--cached", "--name-only"]), "staged.txt", "it stays staged");
+    let all = bench.git(&["log", "--name-only", "--format="]);
+    for own in ["loop-state.json", ".spool/.state", ".env"] {
+        assert!(!all.contains(own), "{own} was committed:\n{all}");
+    }
+    assert_eq!(bench.iterations()[0]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn commit_takes_files_that_are_gone_or_moved() {
+    let bench = Bench::new();
+    for name in ["gone.txt", "moved.txt", "stays.txt"] {
+        bench.write(name, name);
+    }
+    bench.commit("three files");
+    bench.agent(&format!(
+        "if [ $n = 2 ]; then {}; exit; fi\nrm gone.txt; git mv moved.txt new.txt",
+        says(PROMISE)
+    ));
+    bench.ralph("--commit").run().with_code(0);
+    let files = bench.git(&[
+        "ls-tree",
+        "--name-only",
+        "HEAD",
+        "--",
+        "gone.txt",
+        "moved.txt",
+        "new.txt",
+        "stays.txt",
+    ]);
+    assert_eq!(files, "new.txt\nstays.txt");
+    assert_eq!(bench.iterations()[0]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn commit_makes_the_first_commit_of_a_repository_too() {
+    let bench = Bench::folder();
+    bench.git(&["init", "--quiet"]);
+    bench.git(&["config", "user.name", "Somebody"]);
+    bench.git(&["config", "user.email", "somebody@example.com"]);
+    bench.agent(&works_then_promises());
+    let ran = bench.ralph("--commit").run().with_code(0);
+    assert_eq!(bench.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "made.txt", "{ran}");
+    assert_eq!(bench.iterations()[0]["commits"], json!([bench.head()]));
+}
+
+#[test]
+fn a_commit_that_git_refuses_is_told_and_the_loop_goes_on() {
+    let bench = Bench::new();
+    let hook = bench.root.join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::rename(bench.program("hook", "#!/bin/sh\necho 'the linter says no' >&2\nexit 1\n"), hook)
+        .unwrap();
+    bench.agent(&works_then_promises());
+    let ran = bench.ralph("--commit").run().with_code(0);
+    ran.warns("the runner could not commit this iteration").warns("the linter says no");
+    assert!(bench.prompt(2).contains("the linter says no"), "{}", bench.prompt(2));
+}
+
+#[test]
+fn without_commit_the_runner_commits_nothing() {
+    let bench = Bench::new();
+    let before = bench.head();
+    bench.agent(&works_then_promises());
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.head(), before);
+}
+
+// What the agent's output means.
+
+#[test]
+fn an_agent_that_quotes_a_rate_limit_is_not_waited_for() {
+    let words = "Error 429: rate limit exceeded. You have hit your usage limit, resets 11pm. overloaded_error";
+    let bench = Bench::new();
+    bench.agent(&format!("echo '{words}'; echo '{words}' >&2\n{}", works_then_promises()));
+    let ran = bench.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("waiting"), "{ran}");
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "calls Bash '{words}'\nsays '{words} {PROMISE}'\nresult '{words}\\n{PROMISE}'"
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("waiting"), "{ran}");
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn tokens_are_counted_once_a_message_and_not_once_a_line() {
+    let bench = Bench::new();
+    // Three lines carry the figures of one message; the sum over lines would be more than twice the truth.
+    bench.claude(&format!(
+        "says 'On it.'\ncalls Bash\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.iterations()[0]["tokens_used"], TOKENS);
+    assert_eq!(bench.state()["total_tokens"], TOKENS);
+}
+
+#[test]
+fn a_promise_in_the_output_of_a_tool_is_not_the_agents() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "calls Bash 'cat notes: {PROMISE}'\n\
+         if [ $n = 2 ]; then says '{PROMISE}'; result '{PROMISE}'; else says 'I go on.'; result 'I go on.'; fi"
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn a_promise_before_the_last_tool_call_is_not_the_last_word() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "says 'I will say {PROMISE} when I am through.'\ncalls Bash\n\
+         if [ $n = 2 ]; then says '{PROMISE}'; result '{PROMISE}'; else says 'Half of it.'; result 'Half of it.'; fi"
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn a_prompt_that_is_echoed_is_not_an_answer() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "cat \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
+        says(PROMISE)
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_prompt_that_is_echoed_line_by_line_is_not_an_answer_either() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "sed 's/^/  /' \"$DESK/prompt-$n\"\nif [ $n = 3 ]; then {}; fi\necho 1 > made-$n",
+        says(PROMISE)
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_promise_that_the_person_shows_in_the_prompt_can_still_be_kept() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let call = bench.spool(&format!("ralph --change {CHANGE} --harness-command agent"));
+    call.arg(&format!("At the end, say\n{PROMISE}")).run().with_code(0);
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn a_promise_on_standard_error_is_not_an_answer() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo $n > made.txt\n{} >&2", says(PROMISE)));
+    bench.ralph("--max-iterations 2").run().with_code(3);
+}
+
+#[test]
+fn a_promise_counts_however_the_output_ends() {
+    for script in [
+        format!("printf '%s' '{PROMISE}'"),
+        format!("printf '%s\\r\\n' '{PROMISE}'"),
+        format!(
+            "head -c 300000 /dev/zero | tr '\\0' 'x'; printf '\\n\\377\\n%s\\n\\n' '{PROMISE}'"
+        ),
+    ] {
+        let bench = Bench::new();
+        bench.agent(&script);
+        bench.ralph("--quiet").run().with_code(0);
+        assert_eq!(bench.runs(), 1, "{script}");
+    }
+}
+
+#[test]
+fn a_promise_of_an_earlier_iteration_does_not_count_for_a_later_one() {
+    let bench = Bench::new();
+    bench.agent(&format!(
+        "echo $n > made.txt\nif [ $n = 1 ]; then {promise}; fi\n\
+         if [ $n -ge 3 ]; then touch good; fi\nif [ $n = 4 ]; then {promise}; fi",
+        promise = says(PROMISE)
+    ));
+    bench.ralph("").arg("--check").arg("test -f good").run().with_code(0);
+    assert_eq!(bench.runs(), 4, "the check alone, in iteration 3, is no promise");
+}
+
+#[test]
+fn a_promise_of_an_earlier_run_does_not_end_the_new_one() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    bench.ralph("").run().with_code(0);
+    fs::remove_file(bench.beside("desk/runs")).unwrap();
+    bench.agent("echo $n > made.txt");
+    bench.ralph("--max-iterations 2").run().with_code(3);
+}
+
+#[test]
+fn a_bare_complete_is_no_promise() {
+    for words in
+        ["COMPLETE", "promise COMPLETE", "<promise>complete</promise>", "<promise></promise>"]
+    {
+        let bench = Bench::new();
+        bench.agent(&format!("echo $n > made.txt; echo '{words}'"));
+        bench.ralph("--max-iterations 2").run().with_code(3);
+        assert_eq!(bench.iterations()[1]["promise"], "missing", "{words}");
+    }
+}
+
+#[test]
+fn a_promise_without_any_work_is_refused_where_work_can_be_seen() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 2 ]; then calls Bash; fi\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+    assert_eq!(bench.iterations()[0]["promise"], "refused");
+}
+
+// The task list.
+
+#[test]
+fn a_promise_with_tasks_open_is_refused() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.10 Make more\n");
+    bench.agent(&format!("echo $n > made.txt\n{}", says(PROMISE)));
+    let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+    ran.says("the promise came with tasks open");
+    let entry = &bench.iterations()[1];
+    assert_eq!((&entry["promise"], &entry["done_check"]), (&json!("refused"), &json!(false)));
+    assert!(bench.prompt(2).contains("1.2"), "{}", bench.prompt(2));
+}
+
+#[test]
+fn an_empty_list_is_not_a_finished_one() {
+    for list in ["", "# Tasks\n", "```\n- [x] 1.1 An example\n```\n"] {
+        let bench = Bench::with_tasks(list);
+        bench.agent(&format!("echo $n > made.txt\n{}", says(PROMISE)));
+        let ran = bench.ralph("--max-iterations 2").run().with_code(3);
+        ran.says("the task list holds no task");
+    }
+}
+
+#[test]
+fn a_list_that_is_taken_away_is_not_a_finished_one() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.agent(&format!("rm -f {}\necho $n > made.txt\n{}", in_change("tasks.md"), says(PROMISE)));
+    bench.ralph("--max-iterations 2").run().with_code(3);
+    assert_eq!(bench.iterations()[1]["promise"], "refused");
+}
+
+#[test]
+fn a_large_x_is_a_tick() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n");
+    bench.agent(&format!(
+        "printf -- '- [x] 1.1 Made\\n- [X] 1.2 Make it\\n' > {}",
+        in_change("tasks.md")
+    ));
+    bench.ralph("").run().with_code(0).says("2/2 tasks");
+    assert_eq!(bench.iterations()[0]["tasks_ticked"], json!(["1.2"]));
+}
+
+#[test]
+fn a_list_that_gets_shorter_instead_of_done_is_not_believed() {
+    let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.3 Try it\n");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then echo '- [x] 1.1 Made' > {path}; exit; fi\n\
+         printf -- '- [x] 1.1 Made\\n- [x] 1.2 Make it\\n- [x] 1.3 Try it\\n' > {path}",
+        path = in_change("tasks.md")
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("open tasks were taken out of the list: 1.2, 1.3");
+    assert_eq!(bench.runs(), 2);
+    let next = bench.prompt(2);
+    assert!(next.contains("1.2") && next.contains("1.3"), "what was taken out is named:\n{next}");
+}
+
+// Arguments.
+
+#[test]
+fn nothing_of_a_prompt_is_run_or_lost() {
+    let odd = "it's \"quoted\" $(touch run) `touch run` $HOME $& \\n * --max-iterations=3 -- end\n---\nsecond";
+    for (harness, place) in [("agent", "input"), ("agent {prompt}", "argument")] {
+        let bench = Bench::new();
+        bench.program(
+            "agent",
+            "#!/bin/sh\nif [ $# = 0 ]; then cat > \"$DESK/got\"; else printf '%s' \"$1\" > \"$DESK/got\"; fi\n\
+             echo '<promise>COMPLETE</promise>'\n",
+        );
+        let call = bench.spool(&format!("ralph --change {CHANGE}")).arg("--harness-command");
+        call.arg(harness).arg("--").arg(odd).run().with_code(0);
+        assert!(bench.desk("got").contains(odd), "{place}: {}", bench.desk("got"));
+        assert_eq!(bench.state()["task"], odd);
+        assert!(!bench.root.join("run").exists());
+    }
+}
+
+#[test]
+fn a_limit_in_any_form_is_a_limit() {
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    for (form, runs) in [("--max-iterations=3", 3), ("--max-iterations 08", 8)] {
+        let before = bench.runs();
+        bench.ralph(form).run().with_code(3);
+        assert_eq!(bench.runs() - before, runs, "{form}");
+    }
+    for form in
+        ["--max-iterations=-1", "--max-iterations=0x3", "--max-iterations=", "--max-iterations"]
+    {
+        let before = bench.runs();
+        bench.ralph(form).run().with_code(2);
+        assert_eq!(bench.runs(), before, "{form}");
+    }
+}

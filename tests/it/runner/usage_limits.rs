@@ -1,0 +1,88 @@
+//! Usage limits: waited for exactly, interruptible, and no iteration.
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::runner::claude::TOKENS;
+use crate::runner::support::{Bench, CHANGE, PROMISE};
+
+/// A `claude` that runs into its limit in its first run, and works in its second.
+fn limited(bench: &Bench, resets_at: &str) {
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then limit {resets_at}; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+}
+
+#[test]
+fn a_usage_limit_is_waited_for_and_is_no_iteration() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 2))");
+    let ran = bench.ralph("--max-iterations 1").run().with_code(0);
+    ran.says("  ! You have hit your 5-hour limit\n").says("waiting for the usage limit, ");
+    let state = bench.state();
+    assert_eq!((&state["status"], &state["current_iteration"]), (&json!("done"), &json!(1)));
+    let list = bench.iterations();
+    assert_eq!((list.len(), &list[0]["tokens_used"]), (1, &json!(TOKENS)), "{list:#?}");
+    // Its run is not lost, though.
+    let history = bench.state_lines("history.jsonl");
+    assert_eq!(history.len(), 2, "{history:#?}");
+    assert_eq!((&history[0]["verdict"], &history[0]["n"]), (&json!("wait"), &json!(1)));
+}
+
+#[test]
+fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 7200))");
+    let mut running = bench.ralph("").start();
+    running.wait_for("waiting for the usage limit, ");
+    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
+    status.says("Loop: running").says("waiting for the usage limit");
+    let state = bench.state();
+    assert!(state["waits_until"].as_u64().unwrap() > ralph_speckit::world::now() / 1000 + 7000);
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    ran.says("ralph: stopped").says("0 iterations");
+    let state = bench.state();
+    assert_eq!((&state["status"], &state["waits_until"]), (&json!("stopped"), &json!(0)));
+    assert_eq!((&state["current_iteration"], &state["iterations"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn spool_stop_ends_the_wait_for_a_usage_limit() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 7200))");
+    let mut running = bench.ralph("").start();
+    running.wait_for("waiting for the usage limit, ");
+    bench.spool("stop").run().with_code(0);
+    running.finish().with_code(130);
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
+fn a_usage_limit_is_not_waited_for_longer_than_the_loop_may_take() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 7200))");
+    bench.ralph("--max-runtime 1s").run().with_code(7);
+    assert_eq!(bench.state_lines("history.jsonl").len(), 1, "no agent is started for nothing");
+    assert_eq!(bench.state()["reason"], "timed_out");
+}
+
+#[test]
+fn a_usage_limit_is_no_failure_however_often_it_comes() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n -lt 3 ]; then limit 1000; fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    bench.ralph("--max-failures 1 --no-progress 1 --max-iterations 1").run().with_code(0);
+    assert_eq!(bench.runs(), 3);
+}
+
+#[test]
+fn a_warning_that_the_limit_is_near_stops_nothing() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "printf '{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"allowed_warning\",\"utilization\":0.95,\"resetsAt\":99999999999}}}}\\n'\n\
+         calls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    bench.ralph("").run().with_code(0).says("the usage limit is near: 95 % is used");
+}

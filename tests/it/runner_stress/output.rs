@@ -1,0 +1,87 @@
+//! Agents that print what no agent should: too much, one endless line, noise, or nothing any more.
+
+use crate::support::limited::Ended;
+use std::fs;
+use std::path::Path;
+
+use ralph_speckit::world::Deadline;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::{PATIENCE, Place, peak_memory, peak_of};
+
+/// The most memory that a runner or a keeper may take, in KiB.
+const MOST: u64 = 64 << 10;
+
+/// Plays an agent that prints this once and then waits, and returns the peak memory of the runner and of
+/// the keeper, in KiB.
+fn memory_with(flood: &str) -> (u64, u64) {
+    let place = Place::new(&format!(
+        "if [ -e \"$NOTES\" ]; then echo again >>\"$NOTES\"; exec sleep 3600; fi
+         {flood}
+         cat /proc/$PPID/status >\"$NOTES.part\"
+         mv \"$NOTES.part\" \"$NOTES\""
+    ));
+    let mut runner = place.start(&["--max-iterations", "0", "--grace", "300ms", "--quiet"]);
+    place.wait_for("again");
+    let peak = peak_memory(runner.id());
+    kill_process(Pid::from_child(&runner), Signal::TERM).unwrap();
+    assert_eq!(runner.ended().code(), Some(143));
+    let history = place.history();
+    assert_eq!(history[0]["exit_code"], 0, "{history:#?}");
+    let log = place.state_folder().join(history[0]["log"].as_str().unwrap());
+    let length = fs::metadata(log).unwrap().len();
+    assert!(length > 64 << 20 && length < 66 << 20, "the log has {length} bytes");
+    (peak, peak_of(&place.notes()))
+}
+
+fn is_flat((runner, keeper): (u64, u64)) {
+    assert!(runner < MOST && keeper < MOST, "runner {runner} KiB, keeper {keeper} KiB");
+}
+
+#[test]
+fn memory_stays_flat_under_200_mb_of_lines() {
+    is_flat(memory_with("yes 'a line of output that goes on and on' | head -c 200000000"));
+}
+
+#[test]
+fn memory_stays_flat_under_one_line_of_200_mb() {
+    is_flat(memory_with("head -c 200000000 /dev/zero | tr '\\0' a"));
+}
+
+#[test]
+fn a_promise_behind_a_line_of_20_mb_is_found() {
+    let place = Place::new(
+        "head -c 20000000 /dev/zero | tr '\\0' a; printf '\\n<promise>COMPLETE</promise>\\n'",
+    );
+    let output = place.run(&["--max-iterations", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn random_bytes_reach_the_log_as_they_are_and_the_screen_without_what_steers_it() {
+    let place = Place::new(
+        "head -c 3000000 /dev/urandom | tee \"$NOTES\"; printf '\\n<promise>COMPLETE</promise>\\n'",
+    );
+    let output = place.run(&["--max-iterations", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let screen = String::from_utf8(output.stdout).unwrap();
+    let steering: Vec<char> =
+        screen.chars().filter(|letter| letter.is_control() && *letter != '\n').collect();
+    assert_eq!(steering, [] as [char; 0]);
+    let name = place.history()[0]["log"].as_str().unwrap().to_owned();
+    let log = fs::read(place.state_folder().join(name)).unwrap();
+    let printed = fs::read(place.notes()).unwrap();
+    assert!(log.starts_with(&printed), "the log has other bytes than the agent printed");
+}
+
+#[test]
+fn an_agent_that_closes_its_output_and_goes_on_is_waited_for() {
+    let place = Place::new(
+        "echo '<promise>COMPLETE</promise>'; exec >&- 2>&-; sleep 1; echo late >late.txt",
+    );
+    let output = place.run(&["--max-iterations", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{output:#?}");
+    assert_eq!(place.history()[0]["files"], serde_json::json!(["late.txt"]));
+    assert!(place.root.join(Path::new("late.txt")).is_file());
+    place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));
+}

@@ -1,0 +1,7 @@
+//! What tests of several folders use.
+
+pub mod hearing;
+pub mod limited;
+#[cfg(target_os = "linux")]
+pub mod terminal;
+pub mod witness;

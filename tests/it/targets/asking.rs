@@ -1,0 +1,172 @@
+//! What is asked for: the prompt, what counts as done, and what stands beside a run.
+
+use crate::support::limited::Limited;
+use std::fs;
+
+use crate::targets::support::{Bench, CHANGE};
+
+#[test]
+fn alias_command_is_the_same_to_the_byte() {
+    let bench = Bench::with(&[CHANGE]);
+    let tries: [&[&str]; 5] = [
+        &["--help"],
+        &["-h"],
+        &["go", "--change", CHANGE, "--dry-run", "--max-iterations", "3"],
+        &["go", "--change", "nothing"],
+        &["go", "--no-such-flag"],
+    ];
+    for arguments in tries {
+        let run = |name: &str| {
+            let mut all = vec![name];
+            all.extend(arguments);
+            bench.command(&all).finish()
+        };
+        let (one, other) = (run("ralph"), run("loop"));
+        assert!(!one.stdout.is_empty() || !one.stderr.is_empty(), "{arguments:?}");
+        assert_eq!(one, other, "{arguments:?}");
+    }
+}
+
+#[test]
+fn default_done_criteria_with_tasks_md_present() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/changes/002-01_add-ralph-loop/tasks.md", "- [ ] T001 a\n");
+    let plan = bench.plan(&["--change", CHANGE]);
+    assert_eq!(plan.err, "");
+    let told = plan.told();
+    assert!(told.contains("/tasks.md is ticked") && told.contains("- [ ] T001 a"), "{told}");
+}
+
+#[test]
+fn default_done_criteria_with_tasks_md_in_the_work_tree() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write("tasks.md", "- [ ] T001 of the work tree\n");
+    let plan = bench.plan(&["--change", CHANGE]);
+    assert_eq!(plan.err, "");
+    assert!(plan.told().contains("- [ ] T001 of the work tree"));
+    // The change's own list comes first.
+    bench.write(".spool/changes/002-01_add-ralph-loop/tasks.md", "- [ ] T001 of the change\n");
+    let told = bench.plan(&["--change", CHANGE]).told();
+    assert!(told.contains("of the change") && !told.contains("of the work tree"), "{told}");
+}
+
+#[test]
+fn default_done_criteria_without_tasks_md() {
+    let plan = Bench::with(&[CHANGE]).plan(&["--change", CHANGE]);
+    assert_eq!(plan.err, "warning: No tasks.md found, using manual done criteria\n");
+    let told = plan.told();
+    assert!(told.contains("Done: when the agent writes <promise>COMPLETE</promise>"), "{told}");
+}
+
+#[test]
+fn explicit_manual_override() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/changes/002-01_add-ralph-loop/tasks.md", "- [ ] T001 a\n");
+    let plan = bench.plan(&["--change", CHANGE, "--done", "manual"]);
+    assert_eq!(plan.err, "");
+    assert!(plan.told().contains("Done: when the agent writes <promise>COMPLETE</promise>"));
+}
+
+#[test]
+fn done_by_tasks_without_a_list_is_refused() {
+    let bench = Bench::with(&[CHANGE]);
+    let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
+    assert!(said.contains("there is no tasks.md in"), "{said}");
+    fs::write(bench.outside("tasks.md"), "- [ ] T001 of somebody else\n").unwrap();
+    bench.link(&bench.outside("tasks.md"), ".spool/changes/002-01_add-ralph-loop/tasks.md");
+    let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
+    assert!(said.contains("there is no tasks.md in"), "{said}");
+}
+
+#[test]
+fn a_prompt_arrives_letter_for_letter_and_reaches_no_shell() {
+    let bench = Bench::with(&[CHANGE]);
+    let before = bench.listing();
+    let words =
+        "it's $(touch pwned) `touch pwned` \"$&\" * ~ ; touch pwned\n---\n --max-iterations=3 é";
+    let told = bench.spool(&["ralph", words, "--change", CHANGE, "--dry-run"]).told();
+    assert!(told.contains(&format!("# What is asked of you\n\n{words}\n")), "{told}");
+    assert!(told.contains("  iterations: 50\n"), "{told}");
+    assert_eq!(bench.listing(), before, "a plan writes nothing");
+}
+
+#[test]
+fn a_prompt_that_begins_with_a_dash_stands_behind_two() {
+    let bench = Bench::with(&[CHANGE]);
+    let told = bench.spool(&["ralph", "--change", CHANGE, "--dry-run", "--", "--fix it"]).told();
+    assert!(told.contains("# What is asked of you\n\n--fix it\n"), "{told}");
+    bench.spool(&["ralph", "--change", CHANGE, "--dry-run", "--fix it"]).refused();
+}
+
+#[test]
+fn a_prompt_is_required_also_for_a_plan() {
+    let bench = Bench::with(&[CHANGE]);
+    for arguments in
+        [&["ralph", "--change", CHANGE][..], &["ralph", "--change", CHANGE, "--dry-run"]]
+    {
+        let said = bench.spool(arguments).refused();
+        assert!(said.contains("there is no prompt") && said.contains("--prompt-file"), "{said}");
+    }
+    let said = bench.spool(&["ralph", " ", "--change", CHANGE]).refused();
+    assert!(said.contains("the prompt is empty"), "{said}");
+}
+
+#[test]
+fn a_prompt_file_is_meant_from_where_it_was_typed() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write("notes/ask.md", "Ask $(touch pwned)\n  as it is\n");
+    let mut command =
+        bench.command(&["ralph", "--prompt-file", "ask.md", "--change", CHANGE, "--dry-run"]);
+    let output = command.current_dir(bench.root().join("notes")).finish();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("Ask $(touch pwned)\n  as it is\n"), "{told}");
+    let said = bench.spool(&["ralph", "--prompt-file", "none.md", "--change", CHANGE]).refused();
+    assert!(said.contains("none.md`: it does not exist"), "{said}");
+    let both = ["ralph", "go", "--prompt-file", "notes/ask.md", "--change", CHANGE];
+    assert!(bench.spool(&both).refused().contains("cannot be used with"));
+}
+
+#[test]
+fn beside_a_run_no_prompt_is_taken_and_no_two_things_at_once() {
+    let bench = Bench::with(&[CHANGE]);
+    for wrong in [
+        &["go", "--status"][..],
+        &["go", "--add-context", "more"],
+        &["go", "--clear-context"],
+        &["--status", "--clear-context"],
+        &["--add-context", "more", "--dry-run"],
+        &["--add-context", " "],
+        &["--add-context"],
+    ] {
+        let mut all = vec!["ralph", "--change", CHANGE];
+        all.extend(wrong);
+        bench.spool(&all).refused();
+    }
+}
+
+#[test]
+fn beside_a_run_the_prompt_is_not_looked_for() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(".spool/ralph.toml", "prompt-file = \"none.md\"\ncheck = [\"touch pwned\"]\n");
+    let outcome = bench.spool(&["ralph", "--change", "2-1", "--clear-context"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.out.contains("002-01_add-ralph-loop"), "{outcome:?}");
+}
+
+#[test]
+fn a_proposal_that_is_missing_is_told_before_anything_starts() {
+    let bench = Bench::empty();
+    bench.write(".spool/changes/001-01_one/tasks.md", "- [ ] T001 a\n");
+    let plan = bench.plan(&["--change", "1-1"]);
+    assert_ne!(plan.code, Some(0), "{plan:?}");
+    assert!(plan.err.contains("proposal.md` cannot be read: it does not exist"), "{plan:?}");
+}
+
+#[test]
+fn the_demo_asks_for_no_prompt_no_change_and_no_project() {
+    let bench = Bench::empty();
+    let told = bench.spool(&["ralph", "--harness", "demo", "--dry-run"]).told();
+    assert!(told.contains("the demo's own, on a throw-away project"), "{told}");
+    let said = bench.spool(&["ralph", "--harness", "demo", "--change", "x"]).refused();
+    assert!(said.contains("`--change` means nothing to the demo"), "{said}");
+}

@@ -1,0 +1,63 @@
+//! A command of one's own: what it cannot do is refused by name.
+
+use crate::targets::support::{Bench, CHANGE};
+
+#[test]
+fn d12_what_a_command_cannot_do_is_refused_by_name() {
+    let bench = Bench::with(&[CHANGE]);
+    for (flag, command, words) in [
+        ("--allow-all", "true", "`--allow-all` does nothing for a command of your own"),
+        ("--yolo", "true", "`--allow-all` does nothing"),
+        ("--model=x", "true", "`--model` does nothing for this command: it has no {model}"),
+        ("--continue-session", "true", "it has no {session}"),
+        ("--token-budget=9", "true", "nothing tells how many tokens it uses"),
+    ] {
+        let refused =
+            bench.plan(&["--change", CHANGE, "--harness-command", command, flag]).refused();
+        assert!(refused.contains(words), "{flag}: {refused}");
+        let arguments = ["ralph", "go", "--change", CHANGE, "--harness-command", command, flag];
+        assert!(bench.spool(&arguments).refused().contains(words), "{flag}");
+    }
+    bench.user_file("token-budget = 5\n");
+    let refused = bench.plan(&["--change", CHANGE, "--harness-command", "true"]).refused();
+    assert!(refused.contains("`token-budget` in `") && refused.contains("line 1"), "{refused}");
+}
+
+#[test]
+fn d12_what_a_command_can_do_is_in_the_plan() {
+    let bench = Bench::with(&[CHANGE]);
+    let command = "true --model {model} --session {session}";
+    let flags =
+        ["--change", CHANGE, "--harness-command", command, "--model=x", "--continue-session"];
+    let told = bench.plan(&flags).told();
+    assert!(told.contains("--model x --session ") && told.contains("Model: x"), "{told}");
+}
+
+#[test]
+fn d12_the_places_in_a_command_are_in_the_help_and_in_the_document() {
+    let bench = Bench::with(&[CHANGE]);
+    let help = bench.spool(&["ralph", "--help"]).told();
+    let document = include_str!("../../../docs/agents.md");
+    for place in ["{prompt}", "{prompt_file}", "{model}", "{session}"] {
+        assert!(help.contains(place), "{place}: {help}");
+        assert!(document.contains(&format!("`{place}`")), "{place}");
+    }
+}
+
+#[test]
+fn d12_quiet_does_not_swallow_the_warning_about_the_missing_list() {
+    let bench = Bench::with(&[CHANGE]);
+    let plan = bench.plan(&["--change", CHANGE, "-q"]);
+    assert!(plan.err.contains("No tasks.md found, using manual done criteria"), "{plan:?}");
+}
+
+#[test]
+fn d12_no_typo_leads_to_a_flag_that_takes_consent_away() {
+    let bench = Bench::with(&[CHANGE]);
+    for typo in ["--yol", "--yollo", "--allow-al", "--dangerously-allow-al"] {
+        let refused = bench.plan(&["--change", CHANGE, typo]).refused();
+        assert!(!refused.contains("yolo'") && !refused.contains("allow-all'"), "{refused}");
+    }
+    let refused = bench.plan(&["--change", CHANGE, "--max-iteration=3"]).refused();
+    assert!(refused.contains("--max-iterations"), "{refused}");
+}

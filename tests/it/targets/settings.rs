@@ -1,0 +1,200 @@
+//! Flags, the files beside them, and a repository that one does not trust.
+
+use crate::support::limited::Limited;
+use crate::targets::support::{Bench, CHANGE};
+
+const PROJECT_FILE: &str = ".spool/ralph.toml";
+
+#[test]
+fn numbers_and_times_are_taken_with_a_blank_and_with_an_equals_sign() {
+    let bench = Bench::with(&[CHANGE]);
+    for arguments in [
+        ["--max-iterations=08", "--iteration-timeout=30"].as_slice(),
+        &["--max-iterations", "08", "--iteration-timeout", "30"],
+    ] {
+        let mut all = vec!["--change", CHANGE];
+        all.extend(arguments);
+        let told = bench.plan(&all).told();
+        assert!(
+            told.contains("  iterations: 8\n") && told.contains("  an iteration: 30m\n"),
+            "{told}"
+        );
+    }
+    for wrong in [
+        "--max-iterations=x",
+        "--max-iterations=-1",
+        "--iteration-timeout=soon",
+        "--max-iterations",
+        "--max-iteration=3",
+    ] {
+        bench.plan(&["--change", CHANGE, wrong]).refused();
+    }
+}
+
+#[test]
+fn the_defaults_in_the_help_are_those_that_hold() {
+    let bench = Bench::with(&[CHANGE]);
+    let told = bench.plan(&["--change", CHANGE]).told();
+    let help = bench.spool(&["ralph", "--help"]).told();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let table = [
+        (
+            "--max-iterations <N> End after this many iterations; 0 for no limit [default: 50]",
+            "iterations: 50",
+        ),
+        (
+            "in a row without a commit; 0 for never [default: 0]",
+            "iterations without a commit: none",
+        ),
+        (
+            "in a row that changed nothing; 0 for never [default: 10]",
+            "iterations that change nothing: 10",
+        ),
+        ("in a row [default: 12]", "failed runs in a row: 12"),
+        ("may take; 0 for no limit [default: 60 minutes]", "an iteration: 1h"),
+        ("may print nothing; 0 for no limit [default: 0]", "silence: none"),
+        ("the whole loop may take; 0 for no limit [default: 0]", "the whole loop: none"),
+        ("the loop may use; 0 for no limit [default: 0]", "tokens: none"),
+        ("a plain number is seconds [default: 10s]", "between asking and killing: 10s"),
+        ("is seconds [default: 5s]", "the pause after a failed run: 5s"),
+        ("when all is done [default: COMPLETE]", "<promise>COMPLETE</promise>"),
+        ("[default: claude]", "Agent: claude"),
+    ];
+    for (in_help, in_plan) in table {
+        assert!(help.contains(in_help), "{in_help}\n{help}");
+        assert!(told.contains(in_plan), "{in_plan}\n{told}");
+    }
+    let checked = bench.plan(&["--change", CHANGE, "--check", "true"]).told();
+    assert!(
+        help.contains("seconds [default: 300]") && checked.contains("(within 300 s)"),
+        "{checked}"
+    );
+}
+
+#[test]
+fn allow_all_aliases() {
+    let bench = Bench::with(&[CHANGE]);
+    let plan = |flag: &[&str]| {
+        let mut all = vec!["--change", CHANGE];
+        all.extend(flag);
+        bench.plan(&all).told()
+    };
+    assert!(plan(&[]).contains("Tools: what the agent program allows by itself"));
+    let whole = plan(&["--allow-all"]);
+    assert!(whole.contains("Tools: every tool runs without asking"), "{whole}");
+    assert_eq!(plan(&["--yolo"]), whole);
+    assert_eq!(plan(&["--dangerously-allow-all"]), whole);
+}
+
+#[test]
+fn the_command_line_beats_the_project_the_person_and_the_default() {
+    let bench = Bench::with(&[CHANGE]);
+    let iterations = |arguments: &[&str]| {
+        let mut all = vec!["--change", CHANGE];
+        all.extend(arguments);
+        let told = bench.plan(&all).told();
+        told.lines().find_map(|line| line.strip_prefix("  iterations: ")).unwrap().to_owned()
+    };
+    assert_eq!(iterations(&[]), "50");
+    bench.user_file("max_iterations = 30\n");
+    assert_eq!(iterations(&[]), "30");
+    bench.write(PROJECT_FILE, "max-iterations = 20\n");
+    assert_eq!(iterations(&[]), "20");
+    assert_eq!(iterations(&["--max-iterations", "10"]), "10");
+}
+
+#[test]
+fn the_persons_file_is_looked_for_where_the_environment_says() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.user_file("max-iterations = 30\n");
+    let config = bench.outside("config");
+    std::fs::create_dir_all(config.join("ralph-speckit")).unwrap();
+    std::fs::write(config.join("ralph-speckit/ralph.toml"), "max-iterations = 40\n").unwrap();
+    let mut command = bench.command(&["ralph", "go", "--change", CHANGE, "--dry-run"]);
+    let told = command.env("XDG_CONFIG_HOME", &config).finish().stdout;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("  iterations: 40\n"), "{told}");
+    assert!(
+        told.contains("  max-iterations = 40 (") && told.contains("ralph.toml, line 1)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_change_may_stand_in_the_projects_file() {
+    let bench = Bench::with(&[CHANGE, "002-02_other"]);
+    bench.write(PROJECT_FILE, "change = \"2-1\"\n");
+    assert_eq!(bench.plan(&[]).change(), CHANGE);
+}
+
+#[test]
+fn every_kind_of_project_has_its_file_in_the_same_place() {
+    let bench = Bench::empty();
+    bench.write(".specify/feature.json", "{}");
+    bench.write("specs/001-login/spec.md", "# Login\n");
+    bench.write(PROJECT_FILE, "max-iterations = 7\n");
+    let told = bench.plan(&["--change", "login"]).told();
+    assert!(told.contains("  iterations: 7\n"), "{told}");
+    let bench = Bench::empty();
+    bench.write("openspec/changes/one/proposal.md", "# One\n");
+    bench.write(PROJECT_FILE, "max-iterations = 7\n");
+    let told = bench.plan(&["--change", "one"]).told();
+    assert!(told.contains("  iterations: 7\n"), "{told}");
+}
+
+#[test]
+fn an_unknown_key_is_told_with_file_line_and_the_nearest_key() {
+    let bench = Bench::with(&[CHANGE]);
+    bench.write(PROJECT_FILE, "max-iterations = 3\nstal-threshold = 2\n");
+    let said = bench.plan(&["--change", CHANGE]).refused();
+    let file = bench.root().join(PROJECT_FILE);
+    assert!(
+        said.contains(&format!(
+            "`{}`, line 2: there is no setting `stal-threshold`",
+            file.display()
+        )),
+        "{said}"
+    );
+    assert!(said.contains("did you mean `stall-threshold`?"), "{said}");
+}
+
+#[test]
+fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
+    let bench = Bench::with(&[CHANGE]);
+    let before = bench.listing().len();
+    for (hostile, words) in [
+        ("allow-all = true", "cannot be set by a project"),
+        ("harness-command = \"touch pwned\"", "cannot be set by a project"),
+        ("trusted-projects = [\"/\"]", "cannot be set by a project"),
+        ("check = [\"touch pwned\"]", "this project is not trusted"),
+        ("harness = \"opencode\"", "this project is not trusted"),
+        ("model = \"--dangerously-skip-permissions\"", "is a name such as"),
+        ("prompt-file = \"../home/secret\"", "leads out of the project"),
+        ("prompt-file = \"/etc/hostname\"", "leads out of the project"),
+    ] {
+        std::fs::write(bench.outside("home/secret"), "the secret").unwrap();
+        bench.write(PROJECT_FILE, hostile);
+        let prompt = if hostile.starts_with("prompt-file") { &[][..] } else { &["go"] };
+        for last in ["--dry-run", "--no-interactive"] {
+            let mut all = vec!["ralph", "--change", CHANGE, last];
+            all.extend(prompt);
+            let said = bench.spool(&all).refused();
+            assert!(said.contains(words), "{hostile}: {said}");
+            assert!(!said.contains("the secret"), "{hostile}: {said}");
+        }
+    }
+    assert_eq!(bench.listing().len(), before + 1, "more than the settings was written");
+}
+
+#[test]
+fn a_check_of_a_project_is_shown_whole_to_whoever_has_to_trust_it() {
+    let bench = Bench::with(&[CHANGE]);
+    let long = format!("true {} && touch pwned", "x".repeat(500));
+    bench.write(PROJECT_FILE, &format!("check = [\"{long}\", \"echo \\u001b[2Jwiped\"]\n"));
+    let said = bench.plan(&["--change", CHANGE]).refused();
+    assert!(said.contains(&long) && !said.contains('\u{1b}'), "{said}");
+    let told = bench.plan(&["--change", CHANGE, "--trust-project"]).told();
+    assert!(told.contains("&& touch pwned (within 300 s)") && !told.contains('\u{1b}'), "{told}");
+    bench.user_file(&format!("trusted-projects = ['{}']\n", bench.root().display()));
+    assert!(bench.plan(&["--change", CHANGE]).told().contains("&& touch pwned"));
+}
