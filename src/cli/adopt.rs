@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
+use super::context::{Where, own_session};
 use super::surroundings::Surroundings;
-use super::{Where, own_session};
 use crate::claude::transcript::of_session;
 use crate::ralph::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::store::loops::Loops;

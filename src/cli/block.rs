@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::{Where, own_session};
+use super::context::{Where, own_session};
 use crate::engine::Demand;
 use crate::ralph::end::{end, meant};
 use crate::speckit::books::{Books, one_line};

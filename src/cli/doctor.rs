@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::style;
 use super::surroundings::Surroundings;
 use crate::engine::Guardrails;
 use crate::plugin::call::call;
@@ -21,6 +20,7 @@ use crate::speckit::settings::{SETTINGS, Settings, misnamed};
 use crate::speckit::status::{Report, let_go};
 use crate::store::loops::Loops;
 use crate::store::read;
+use crate::style;
 use crate::text;
 
 /// The most that is read of a settings file, in bytes.

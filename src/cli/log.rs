@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Where, style};
+use super::context::Where;
 use crate::runner::books::{changes_with_state, state_folder};
 use crate::runner::report as runners;
 use crate::runner::target::{meant, one_of};
@@ -15,6 +15,7 @@ use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
 use crate::store::read;
+use crate::style;
 use crate::text;
 
 /// The most that is read of a runner's journal, in bytes.

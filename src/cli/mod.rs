@@ -3,6 +3,7 @@
 mod adopt;
 mod block;
 mod cancel;
+mod context;
 mod demo;
 mod doctor;
 mod log;
@@ -19,19 +20,14 @@ mod surroundings;
 mod task;
 mod trust;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::print;
 use crate::runner::harness::demo::play_if_asked;
-use crate::speckit::project::Project;
-use crate::store::loops::{BY_SESSION, BY_TERMINAL};
 use crate::style;
 use crate::text;
-use crate::world;
 
 /// Keeps a coding agent working until the work is really done.
 ///
@@ -80,7 +76,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
-    crate::exec::keeper::keep_if_asked();
+    crate::exec::keep::keep_if_asked();
     crate::runner::process::keep_if_asked();
     let command = match Spool::try_parse() {
         Ok(spool) => spool.command,
@@ -138,51 +134,4 @@ fn unproposed(mut error: clap::Error) -> clap::Error {
         error.remove(ContextKind::SuggestedArg);
     }
     error
-}
-
-/// Which project a command is about.
-#[derive(clap::Args)]
-struct Where {
-    /// A folder in the project; without it, the current one
-    #[arg(long, value_name = "DIR", global = true)]
-    project: Option<PathBuf>,
-}
-
-impl Where {
-    fn start(&self) -> Result<PathBuf> {
-        match &self.project {
-            Some(folder) => folder
-                .canonicalize()
-                .with_context(|| format!("cannot open the folder `{}`", folder.display())),
-            None => std::env::current_dir().context("the current folder cannot be read"),
-        }
-    }
-
-    /// The folder that has loops: this session's, or the nearest one; a ralph loop needs no project.
-    fn with_loops(&self) -> Result<Project> {
-        let start = self.start()?;
-        let found = Project::with_loops(&start, own_session().as_deref());
-        found.map_or_else(|| self.project(), Ok)
-    }
-
-    fn project(&self) -> Result<Project> {
-        let start = self.start()?;
-        Project::around(&start).with_context(|| {
-            format!(
-                "no spec-kit project at `{}`: no `.specify` folder here or above\ngo to the project, or name it with --project DIR",
-                start.display()
-            )
-        })
-    }
-}
-
-/// The session that this command runs in, when an agent started it.
-fn own_session() -> Option<String> {
-    world::variable("CLAUDE_CODE_SESSION_ID")
-        .filter(|session| crate::store::loops::is_session_id(session))
-}
-
-/// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
-fn asked_from(session: &str) -> &'static str {
-    if own_session().as_deref() == Some(session) { BY_SESSION } else { BY_TERMINAL }
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
+use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
-use super::{Where, asked_from, own_session};
 use crate::ralph::pause;
 use crate::runner::requests::Request;
 use crate::speckit::project::printable;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 
+use super::context::{Where, own_session};
 use super::person::in_agents_session;
-use super::{Where, own_session};
 use crate::speckit::arm::{Armer, Request, arm};
 use crate::store::pins::{BY_SESSION, BY_TERMINAL};
 

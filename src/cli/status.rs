@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 
-use super::Where;
+use super::context::Where;
 use crate::ralph::report::Report;
 use crate::runner::report as runners;
 use crate::text;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::Where;
+use super::context::Where;
 use crate::ralph::end::live as in_sessions;
 use crate::runner::books::{
     Status, changes_with_state, find_state_folder, holder, is_change_id, read_state, states_folder,

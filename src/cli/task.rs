@@ -10,8 +10,8 @@ use anyhow::{Context, Result, anyhow};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::context::{Where, own_session};
 use super::person::{can_be_asked, confirm, in_agents_session};
-use super::{Where, own_session};
 use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use super::context::{Where, own_session};
 use super::person::{can_be_asked, confirm, in_agents_session};
-use super::{Where, own_session};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;

@@ -2,6 +2,7 @@
 //! whole tree.
 
 pub(crate) mod family;
+pub(crate) mod keep;
 pub(crate) mod keeper;
 pub(crate) mod partner;
 mod pipes;
@@ -19,19 +20,12 @@ use crate::world::Deadline;
 use family::Family;
 use pipes::{Outputs, Pipes, Writers};
 
+pub use pipes::Source;
+
 /// How often a program at work is looked after, and the interrupt asked.
 const LOOK: Duration = Duration::from_millis(20);
 /// Time between asking a program to end and killing it, unless something else is said.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Which of a program's two outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Standard output, or both where they come together.
-    Output,
-    /// Standard error.
-    Errors,
-}
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +97,7 @@ impl Program {
     /// Runs it under a keeper, a second process of this program that ends it when this one is killed.
     ///
     /// Without a standard input, and with what this process has as its environment. Where this program
-    /// knows no keeper (see [`keeper::keep_if_asked`]), it runs without one.
+    /// knows no keeper (see [`keep::keep_if_asked`]), it runs without one.
     #[must_use]
     pub fn kept(self) -> Self {
         Self { kept: true, ..self }

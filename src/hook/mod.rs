@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::exec::keeper::keep_if_asked;
+use crate::exec::keep::keep_if_asked;
 use crate::exec::partner::{self, Runner};
 use crate::world::{self, Deadline};
 

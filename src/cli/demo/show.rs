@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::cli::style;
+use crate::style;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The arguments of `spool ralph`, as they are typed.
 
-use crate::cli::Where;
+use crate::cli::context::Where;
 use crate::runner::options::{CHANGE, Settings};
 
 /// Run an agent program again and again until a change is done

@@ -2,15 +2,14 @@
 
 mod args;
 mod choose;
+mod output;
 mod plan;
 
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::style;
 use crate::runner::books::{Context as Added, make_state_folder};
 use crate::runner::drive;
 use crate::runner::ends;
@@ -22,6 +21,7 @@ use crate::runner::options::{
 use crate::runner::report::{Report, live, meant};
 use crate::runner::target::{self, Change, Found, Wanted};
 use crate::speckit::settings;
+use crate::style;
 use crate::text;
 
 pub use args::RalphArgs;
@@ -79,23 +79,12 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     }
 }
 
-/// Prints a text; a reader that has had enough is no error, a full disk is one.
-fn print(text: &str) -> Result<()> {
-    let mut output = anstream::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written to")
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Shows where the loop of a change stands.
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = Report::of(root, change)?;
     match form {
-        Form::Words => print(&text::block(&report.text()))?,
-        Form::Json => print(&text::json(&(serde_json::to_string(&report)? + "\n")))?,
+        Form::Words => output::print(&text::block(&report.text()))?,
+        Form::Json => output::print(&text::json(&(serde_json::to_string(&report)? + "\n")))?,
     }
     Ok(ExitCode::SUCCESS)
 }

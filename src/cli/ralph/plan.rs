@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::output;
 use crate::runner::books::state_folder;
 use crate::runner::harness::{Approval, Input, Launch, Order, harness};
 use crate::runner::options::{
@@ -32,7 +33,7 @@ pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Res
     if let Some(prompt) = first {
         let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
     }
-    super::print(&text::block(&text))?;
+    output::print(&text::block(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 

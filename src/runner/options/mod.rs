@@ -17,30 +17,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 
+pub use super::harness::HarnessChoice;
 pub use resolve::{Defaults, refuse_what_a_command_cannot_do, resolve};
 pub use settings::{CHANGE, Layers, ProjectChecks, Setting, Settings};
 pub use task::task;
 pub use trust::{Trusted, needs_trust, only_what_is_trusted};
 pub use value::time_in_words;
-
-/// Which agent program is driven.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HarnessChoice {
-    /// Claude Code.
-    Claude,
-    /// opencode.
-    Opencode,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// Copilot CLI.
-    Copilot,
-    /// Any program, by its command line.
-    Command(String),
-    /// The embedded scripted agent.
-    Demo,
-}
 
 /// What counts as done (spec 001, "Default done criteria").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use super::keeper;
 use super::kept::{Heard, Kept};
 use super::log::Log;
+use super::watch::{Cut, Ended, Limits, Watch, Watcher};
 use super::words::{Command as Asked, News, Order};
-use super::{Cut, Ended, Limits, Watch, Watcher, keeper};
 use crate::exec::family::{self, Rest};
 use crate::exec::tree;
 use crate::runner::harness::{Launch, Left};
@@ -30,7 +31,14 @@ const REST_OF_THE_KEEPER: Duration = Duration::from_secs(8);
 /// The parent of no process.
 const NOBODY: i32 = -1;
 
-/// Does what [`super::run`] says.
+/// Runs a program in `folder` to its end and returns how it ended; nothing of its tree is left alive.
+///
+/// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
+/// means that it could not be started. `keeper` is the program that stands between the runner and the
+/// tree, so that nothing outlives a killed runner: [`super::own_program`], which calls [`keeper::keep_if_asked`].
+///
+/// Where orphans cannot be adopted (macOS), what left the process group *and* lost its parent before the
+/// end is not found.
 pub fn run(
     keeper: &Path,
     launch: &Launch,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Material;
+use super::material::Material;
 use crate::engine::promise::marker;
 use crate::engine::{CheckResult, Shortfall, Tampered};
 use crate::speckit::project::printable;

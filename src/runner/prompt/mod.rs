@@ -1,6 +1,7 @@
 //! The prompt of one iteration.
 
 mod documents;
+mod material;
 mod missing;
 
 #[cfg(test)]
@@ -13,36 +14,11 @@ use anyhow::Result;
 
 use super::options::DoneCriteria;
 use super::target::Change;
+use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
-use crate::engine::{Contract, PromiseMatch, Shortfall};
 use documents::Documents;
 
-/// What the prompt of an iteration is made of.
-#[derive(Clone, Debug)]
-pub struct Material<'a> {
-    /// The change with its proposal, design, tasks and module.
-    pub change: &'a Change,
-    /// The person's own words.
-    pub task: &'a str,
-    /// What `--add-context` added, empty for nothing.
-    pub context: &'a str,
-    /// The contract.
-    pub contract: &'a Contract,
-    /// What counts as done.
-    pub done: DoneCriteria,
-    /// Where the promise has to stand.
-    pub promise_match: PromiseMatch,
-    /// The iteration, from 1.
-    pub iteration: u32,
-    /// What was missing at the end of the last iteration, empty in the first one.
-    pub missing: &'a [Shortfall],
-    /// What the driver has to tell besides: a time limit that cut the last one short, tools that were denied.
-    pub remarks: &'a [String],
-    /// The file that holds the task list, `None` where there is none.
-    pub tasks: Option<&'a Path>,
-    /// Whether the agent goes on with its last session and knows the change already.
-    pub resumed: bool,
-}
+pub use material::Material;
 
 /// Returns the prompt; an error when the proposal cannot be read.
 ///

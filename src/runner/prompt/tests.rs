@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::engine::{Check, CheckResult, Guardrails, Tampered};
+use crate::engine::{Contract, Shortfall};
 use crate::runner::target::Kind;
 
 /// A change on the disk, and what a prompt about it is made of.

@@ -1,5 +1,6 @@
 //! Finding the change that a loop works on: spool's own, OpenSpec's, or a spec-kit feature.
 
+mod change;
 mod names;
 mod place;
 mod shelf;
@@ -8,90 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::speckit::project::{is_feature_name, printable};
-use crate::store::read;
 use place::Place;
 use shelf::Listing;
 
+pub use change::{Change, Kind};
 pub use names::{distance, meant, one_of};
 pub use place::worktree_around;
-
-/// The most names in one message.
-const NAMES: usize = 20;
-
-/// What kind of project a change stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `.spool/changes/<id>/`.
-    Spool,
-    /// `openspec/changes/<id>/`.
-    OpenSpec,
-    /// A spec-kit feature.
-    SpecKit,
-}
-
-/// A change that a loop can work on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Its id, the name of its folder; checked: no `/`, no `..`, no control characters, no leading `-`.
-    pub id: String,
-    /// Where it stands.
-    pub kind: Kind,
-    /// Its folder, a real path inside the project.
-    pub folder: PathBuf,
-    /// The project's folder, a real path.
-    pub root: PathBuf,
-    /// The work tree, a real path: the root of the git work tree around the project, or the project.
-    pub worktree: PathBuf,
-    /// Its module, `002` of `002-01_add-ralph-loop`.
-    pub module: Option<String>,
-}
-
-impl Change {
-    /// Returns the name of the document that says what is wanted: `proposal.md`, or `spec.md` of a feature.
-    pub fn primary(&self) -> &'static str {
-        match self.kind {
-            Kind::Spool | Kind::OpenSpec => "proposal.md",
-            Kind::SpecKit => "spec.md",
-        }
-    }
-
-    /// Returns the task list: the change's own, or the one at the root of the work tree (spec 001);
-    /// `None` where there is neither. A link out of its folder is no list.
-    pub fn tasks(&self) -> Option<PathBuf> {
-        let mut folders = [&self.folder, &self.worktree].into_iter();
-        folders.find(|folder| task_list::is_in(folder)).map(|it| it.join(TASKS))
-    }
-
-    /// Returns a line for a person who has to choose: the id, and how many tasks are done.
-    pub fn label(&self) -> String {
-        let Ok(TaskFile { list, .. }) = task_list::read(&self.folder) else {
-            return self.id.clone();
-        };
-        format!("{} ({} of {} tasks done)", self.id, list.done(), list.tasks.len())
-    }
-
-    /// Returns the document that describes the change's module, `None` where there is none.
-    ///
-    /// `.spool/modules/002_runner/module.md`, `.spool/modules/002/module.md` or
-    /// `.spool/modules/002_runner.md`; the first in the order of the alphabet.
-    pub fn module_file(&self) -> Option<PathBuf> {
-        let modules = self.root.join(".spool").join("modules");
-        let modules = read::folder_inside(&self.root, &modules).ok()?;
-        let module = self.module.as_deref()?;
-        let mut names = shelf::names_in(&modules);
-        names.retain(|name| names::belongs_to_module(name, module));
-        names.iter().find_map(|name| {
-            let path = modules.join(name);
-            let Ok(folder) = read::folder_inside(&self.root, &path) else {
-                return path.extension().is_some_and(|end| end == "md").then_some(path);
-            };
-            let files = ["module.md", "README.md"].into_iter();
-            files.map(|file| folder.join(file)).find(|file| file.is_file())
-        })
-    }
-}
 
 /// What the person asked for.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,21 @@
 //! Ids as a person types them: short forms, modules, and the nearest name to a mistyped one.
 
+use std::path::Path;
+
+use crate::speckit::project::is_feature_name;
+
+/// The most names in one message.
+pub const NAMES: usize = 20;
+
+/// Returns the names in a folder that can be shown, in the order of the alphabet.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| is_feature_name(name)).collect();
+    names.sort_unstable();
+    names
+}
+
 /// Returns the ids that a name may stand for: one when it is clear, several when it is not.
 ///
 /// The id itself comes first, then its numbers (`2-1`), then its beginning or words of it.
@@ -64,7 +80,7 @@ pub fn one_of(names: &[String]) -> String {
     if let [only] = names {
         return format!("there is only `{only}`");
     }
-    let shown: Vec<&str> = names.iter().take(super::NAMES).map(String::as_str).collect();
+    let shown: Vec<&str> = names.iter().take(NAMES).map(String::as_str).collect();
     let more = names.len() - shown.len();
     let rest = if more == 0 { String::new() } else { format!("\n  … and {more} more") };
     format!("there are:\n  {}{rest}", shown.join("\n  "))

@@ -41,7 +41,7 @@ impl Place {
         let mut words = format!(
             "`{root}` has none in `.spool/changes` or `openspec/changes`, and no spec-kit feature\nwrite a proposal first: `.spool/changes/001-01_name/proposal.md`"
         );
-        for (id, why) in refused.iter().take(super::NAMES) {
+        for (id, why) in refused.iter().take(super::names::NAMES) {
             let _ = write!(words, "\nleft out: `{id}`: {why}");
         }
         words

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 
+use super::change::{Change, Kind};
+use super::names;
 use super::place::Place;
-use super::{Change, Kind, names};
 use crate::evidence::task_list::TASKS;
-use crate::speckit::project::{Project, is_feature_name};
+use crate::speckit::project::Project;
 use crate::store::read::{self, Problem};
 
 /// The folder of finished changes; nothing in it is ever matched.
@@ -55,7 +56,7 @@ pub fn list(place: &Place) -> Listing {
     let mut listing = Listing::default();
     for (kind, folder) in [(Kind::Spool, ".spool"), (Kind::OpenSpec, "openspec")] {
         let shelf = place.root.join(folder).join("changes");
-        for id in names_in(&shelf) {
+        for id in names::names_in(&shelf) {
             let known = listing.changes.iter().any(|change| change.id == id);
             if known || id == ARCHIVE || id.starts_with('.') {
                 continue;
@@ -77,15 +78,6 @@ pub fn list(place: &Place) -> Listing {
         listing.features.push(entry(place, Kind::SpecKit, feature.name, feature.folder));
     }
     listing
-}
-
-/// Returns the names in a folder that can be shown, in the order of the alphabet.
-pub fn names_in(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| is_feature_name(name)).collect();
-    names.sort_unstable();
-    names
 }
 
 /// The change in a folder, `None` where the folder holds none; an error says why it must not be used.

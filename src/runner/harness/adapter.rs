@@ -1,0 +1,241 @@
+//! What an adapter is: what it is asked for, how its program is started, and what its output comes to.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::usage::TokenUsage;
+
+/// Which agent program is driven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HarnessChoice {
+    /// Claude Code.
+    Claude,
+    /// opencode.
+    Opencode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Copilot CLI.
+    Copilot,
+    /// Any program, by its command line.
+    Command(String),
+    /// The embedded scripted agent.
+    Demo,
+}
+
+/// What an agent program is asked to do in one iteration.
+#[derive(Clone, Debug)]
+pub struct Order<'a> {
+    /// The whole prompt.
+    pub prompt: &'a str,
+    /// The model to use, in the words of the agent program; `None` for its own choice.
+    pub model: Option<&'a str>,
+    /// Whether tools may run without a person's consent.
+    pub approval: Approval,
+    /// The session to go on with, `None` for a fresh one.
+    pub resume: Option<&'a str>,
+    /// A folder of this iteration's own, for files that the program writes about itself.
+    pub scratch: &'a Path,
+}
+
+/// Whether tools may run without a person's consent (spec 004, "Safety and permissions").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Approval {
+    /// What the agent program allows by itself.
+    #[default]
+    Own,
+    /// Everything.
+    All,
+}
+
+/// How a program is started: no shell, every argument as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// The program, a path or a name to look for on the `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables that are set.
+    pub set: Vec<(String, OsString)>,
+    /// Variables that are taken out of the environment.
+    pub unset: Vec<String>,
+    /// What its standard input gets.
+    pub input: Input,
+    /// The signal that it ends best on.
+    pub ending: Ending,
+}
+
+/// What a program's standard input gets; it is never left open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: it is closed.
+    #[default]
+    Nothing,
+    /// This text, then it is closed.
+    Text(Vec<u8>),
+}
+
+/// The signal that a program ends best on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// SIGTERM.
+    #[default]
+    Terminate,
+    /// SIGINT: Codex ends its tools only on this one.
+    Interrupt,
+}
+
+/// Which of its two outputs a line came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Errors,
+}
+
+/// What a line of output says, for the screen and for the watch over the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The agent's own words.
+    Said(String),
+    /// A tool is used.
+    Called {
+        /// The tool.
+        tool: String,
+        /// What with, on one line.
+        what: String,
+    },
+    /// Something went wrong that does not end the run: a retry, a denied tool, a warning.
+    Trouble(String),
+    /// The result is there; nothing but leaving is left to do.
+    Finished,
+}
+
+/// Reads the output of one run of an agent program; unknown lines are skipped.
+pub trait Reader {
+    /// Takes in one line, without its end and whatever its bytes, and tells `heard` what it says.
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event));
+
+    /// Returns what the whole run came to.
+    fn report(&mut self, left: &Left) -> Report;
+}
+
+/// How the process left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Its exit code, `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether the runner ended it because it lingered after [`Event::Finished`]: that is no failure.
+    pub lingered: bool,
+    /// Whether the runner cut it short: time limit, silence, or a person.
+    pub cut: bool,
+}
+
+/// What one run of an agent program came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The agent's own final text, the only place where a promise counts.
+    pub final_text: String,
+    /// How many tool calls it made, `None` where the output does not tell.
+    pub tool_calls: Option<u64>,
+    /// How many of them were denied or failed: they are no work.
+    pub failed_calls: u64,
+    /// Tools that were refused, by name or by what they were to do.
+    pub denied: Vec<String>,
+    /// The session, for `--continue-session`.
+    pub session: Option<String>,
+    /// The tokens of this run alone, `None` where the output does not tell.
+    pub tokens: Option<TokenUsage>,
+    /// Whether it used tokens that its output does not tell of.
+    pub missing: Missing,
+    /// The status of the service's last answer, where it failed and that is told.
+    pub status: Option<u64>,
+    /// Whether the session's token count goes on from the one before (Codex and
+    /// Copilot CLI when they are resumed: subtract what it was).
+    pub tokens_of_session: bool,
+    /// The model that answered, as far as it is told.
+    pub model: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Whether a run used tokens that its output does not tell of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// No.
+    #[default]
+    Nothing,
+    /// What the program has written down about the session tells: the run was cut, or agents of its own worked.
+    Elsewhere,
+    /// Some of them are told nowhere: it was cut in the middle of a step.
+    Lost,
+}
+
+/// How a run of an agent program ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// With a result: the terminal event without an error, and exit code 0.
+    #[default]
+    Finished,
+    /// It failed in a way that may pass: overload, network, a crash.
+    Failed(String),
+    /// It failed in a way that trying again does not fix: no login, no such model, no credit.
+    Lasting(String),
+    /// The session to continue is gone; a fresh one is the way out.
+    SessionGone(String),
+    /// A usage limit, known from a structured event.
+    UsageLimit {
+        /// When it is lifted, in seconds since the Unix epoch, `None` where it is not told.
+        resets_at: Option<u64>,
+        /// What the agent program says.
+        words: String,
+    },
+    /// The runner cut it short.
+    Cut,
+}
+
+/// An agent program that the runner can drive.
+pub trait Harness {
+    /// Returns its name as `--harness` takes it.
+    fn name(&self) -> &'static str;
+
+    /// Returns its version when it can be used; an error says what is missing and what to do
+    /// (no program, too old, not logged in), in one message before the first iteration.
+    fn check(&self) -> Result<Option<String>>;
+
+    /// Returns how to start it for one iteration.
+    fn launch(&self, order: &Order<'_>) -> Result<Launch>;
+
+    /// Returns a reader for the output of one run.
+    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader>;
+
+    /// Returns the folders in which it keeps its sessions: the growth of a session's own file is the last
+    /// resort for counting tokens (spec 001).
+    fn session_folders(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
+    /// epoch, from what the program has written down about this session alone; `None` where it tells nothing.
+    fn session_tokens(&self, _session: &str, _since: u64) -> Option<TokenUsage> {
+        None
+    }
+
+    /// Returns a line for the person about what it cannot do without `--allow-all` and does not tell;
+    /// `None` where denied tools show.
+    fn without_consent(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns a line for the person when this version is older than the one that was proven; it may
+    /// work all the same.
+    fn caution(&self, _version: &str) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,82 @@
+//! What a run is held to, what is made of its output, and how it ended.
+
+use std::time::Duration;
+
+use crate::runner::harness::{Left, Stream};
+
+/// How long a run may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Wall time, `None` for no limit.
+    pub wall: Option<Duration>,
+    /// Time without a byte of output, `None` for no limit.
+    pub silence: Option<Duration>,
+    /// Time to leave by itself once the result is there.
+    pub lingering: Duration,
+    /// Time between asking it to end and killing it.
+    pub grace: Duration,
+}
+
+/// Why the runner ended a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Over its wall time.
+    Wall,
+    /// Silent for too long.
+    Silence,
+    /// A person or a signal asked for it.
+    Asked,
+    /// It lingered after its result.
+    Lingering,
+}
+
+/// What the watcher of a run makes of a line or of the moment; a later one outweighs an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watch {
+    /// Go on.
+    GoOn,
+    /// It works, also when its result seemed to be there.
+    AtWork,
+    /// The result is there; the process may leave.
+    Finished,
+    /// End the process: ask first, then, after the grace, without asking.
+    End,
+    /// End the process without asking.
+    Kill,
+}
+
+impl Watch {
+    /// Returns what two answers come to, one after the other.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (_, Self::GoOn) => self,
+            (Self::End | Self::Kill, _) => self.max(next),
+            _ => next,
+        }
+    }
+}
+
+/// Takes part in a run while it goes on.
+pub trait Watcher {
+    /// Takes in one line of output, without its end; one of more than 8 MiB comes cut.
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch;
+
+    /// Is asked at least five times a second.
+    fn moment(&mut self) -> Watch;
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// How the process left.
+    pub left: Left,
+    /// Why the runner ended it, `None` when it left by itself.
+    pub cut: Option<Cut>,
+    /// Processes of its tree, besides itself, that had to be ended.
+    pub survivors: usize,
+    /// What a person should know of the end of the tree: somebody killed its keeper, something is alive.
+    pub trouble: Option<String>,
+    /// What kept output out of the log, such as a full disk; a run goes on without it.
+    pub log_trouble: Option<String>,
+}
