@@ -16,12 +16,10 @@ const SAME_FAILURE: u32 = 3;
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
 
-/// A verdict and the ledger as it stands after it.
+/// A verdict and the ledger after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judgement {
-    /// What the driver has to say.
+pub(super) struct Decision {
     pub verdict: Verdict,
-    /// What the loop remembers from now on; the same as before for [`Verdict::Wait`].
     pub ledger: Ledger,
 }
 
@@ -31,7 +29,7 @@ pub struct Judgement {
 /// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
 /// but not in a pause: whoever paused the loop talks with the agent, and each of its answers is a stop.
 /// Nobody who typed a command to end the loop waits for them.
-pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
         && seen.checks.is_none()
         && seen.demand.is_none()
@@ -48,7 +46,7 @@ pub fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) ->
 ///
 /// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
 /// the times of more than [`UNSEEN`] iterations.
-pub fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     if seen.files != Files::NotLooked || seen.demand.is_some() {
         return false;
     }
@@ -66,7 +64,7 @@ pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
 }
 
 /// Returns the verdict on one iteration and the ledger after it.
-pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judgement {
+pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Decision {
     let after = count(ledger, seen);
     let after = count_failure(after, seen.checks.as_deref());
     if let Some(demand) = &seen.demand {
@@ -81,7 +79,7 @@ pub fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Judge
         return end(after, TerminalReason::Completed);
     }
     if let Some(waiting) = waits(ledger, seen) {
-        return Judgement { verdict: Verdict::Wait(waiting), ledger: ledger.clone() };
+        return Decision { verdict: Verdict::Wait(waiting), ledger: ledger.clone() };
     }
     if let Some(reason) = guardrail(contract, &after, seen) {
         return end(after, reason);
@@ -352,7 +350,7 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     None
 }
 
-fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Judgement {
+fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Decision {
     after.continued = after.continued.saturating_add(1);
     if seen.claimed {
         after.refused_claims = after.refused_claims.saturating_add(1);
@@ -360,12 +358,12 @@ fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Judg
     if missing.contains(&Shortfall::UnseenWork) {
         after.unseen_claims = after.unseen_claims.saturating_add(1);
     }
-    Judgement { verdict: Verdict::Continue(missing), ledger: after }
+    Decision { verdict: Verdict::Continue(missing), ledger: after }
 }
 
-fn end(mut after: Ledger, reason: TerminalReason) -> Judgement {
+fn end(mut after: Ledger, reason: TerminalReason) -> Decision {
     after.ended = Some(reason.clone());
-    Judgement { verdict: Verdict::End(reason), ledger: after }
+    Decision { verdict: Verdict::End(reason), ledger: after }
 }
 
 #[cfg(test)]

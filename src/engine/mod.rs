@@ -1,12 +1,13 @@
 //! The decision engine: pure, it opens no file, reads no clock and no environment.
 //!
-//! A driver gathers an [`Observation`], [`decide()`] judges it against a [`Contract`] and a
-//! [`Ledger`], and the driver speaks the [`Verdict`].
+//! A driver gathers an [`Observation`], [`evaluate()`] judges it against a [`Contract`] and a
+//! [`Ledger`], or asks for the checks first, and the driver reports the [`Verdict`].
 
 mod choice;
 mod contract;
 mod decide;
 pub mod edit;
+mod evaluate;
 mod fingerprint;
 mod hidden;
 mod ledger;
@@ -17,7 +18,8 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, WithoutWork};
-pub use decide::{UNSEEN, decide, is_last_idle_stop, time_is_up, wants_checks, wants_files};
+pub use decide::{UNSEEN, is_last_idle_stop, time_is_up};
+pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{

@@ -44,7 +44,8 @@ pub struct Observation {
     pub fingerprint: Fingerprint,
     /// For how many iterations the files have stood still.
     pub files: Files,
-    /// What it looked like after the checks had run, which may write files; `None` when none ran.
+    /// What it looked like after the checks had run, which may write files; `None` when none ran. Only
+    /// [`Pending`](super::Pending) sets it.
     pub after_checks: Option<Fingerprint>,
     /// The results of the contract's checks, or `None` when they were not run.
     pub checks: Option<Vec<CheckResult>>,
@@ -121,7 +122,7 @@ pub enum Files {
     /// The fingerprints of this iteration and of the one before it tell.
     #[default]
     InFingerprint,
-    /// Nobody looked: the loop would not end because of them (see [`wants_files`](super::wants_files)).
+    /// Nobody looked: the loop would not end because of them (see [`evaluate`](super::evaluate())).
     NotLooked,
     /// There were too many of them for the time that there was.
     Unknown,

@@ -8,7 +8,7 @@ use super::{notices, stop_feature, stop_task};
 use crate::checks::run_each;
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
-use crate::engine::{Check, CheckResult, Files, Fingerprint, Observation, Verdict, Waiting};
+use crate::engine::{CheckResult, Pending, Verdict, Waiting};
 use crate::evidence::progress::Moment;
 use crate::ralph::pause;
 use crate::ralph::words::title;
@@ -174,21 +174,12 @@ pub struct Scene<'a> {
 }
 /// Checks that were run for a stop.
 pub struct Ran {
+    /// What was to be judged before they ran.
+    pub pending: Pending,
     /// Their results, in the order of the contract.
     pub results: Vec<CheckResult>,
-    /// What the work looked like before they ran; they may write files.
-    pub before: Fingerprint,
-    /// What was found out about the files then.
-    pub files: Files,
-    /// The times of the iterations, with what that look has left in them.
+    /// The times of the iterations, with what the look at the files has left in them.
     pub marks: Marks,
-}
-
-impl Ran {
-    /// Returns these results with what was found out about the work before.
-    pub fn of(results: Vec<CheckResult>, seen: &Observation, marks: Marks) -> Self {
-        Self { results, before: seen.fingerprint, files: seen.files, marks }
-    }
 }
 
 impl Scene<'_> {
@@ -268,13 +259,14 @@ fn is_pinned(scene: &Scene<'_>) -> io::Result<bool> {
     }
 }
 
-/// Runs the checks of this session's loop and returns their results, with what was found out about the
-/// work before. The journal names the one that runs, and a lock tells as long as it does: `spool status`
-/// shows it, because the client's own line cannot change.
-pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record, seen: &Observation) -> Ran {
+/// Runs the checks of this session's loop and returns their results, with what was observed before. The
+/// journal names the one that runs, and a lock tells as long as it does: `spool status` shows it, because
+/// the client's own line cannot change.
+pub fn run_checks(scene: &Scene<'_>, pending: Pending, record: &Record) -> Ran {
     let session = scene.event.session();
     let _running = scene.loops.checking(session);
     let mut marks = record.marks.clone();
+    let checks = pending.checks();
     let results = run_each(checks, &scene.project.root, CHECKS_LIMIT, &mut |check, number| {
         // A journal that cannot be written is told of when the verdict is to be written.
         let _ = scene.loops.note(
@@ -292,7 +284,7 @@ pub fn run_checks(scene: &Scene<'_>, checks: &[Check], record: &Record, seen: &O
             marks.checking = scene.loops.noted_at(session);
         }
     });
-    Ran::of(results, seen, marks)
+    Ran { pending, results, marks }
 }
 
 /// Marks a pause that this verdict waits for as told and returns what the person reads of it; `None`

@@ -11,8 +11,8 @@ use super::stop::{
 use crate::claude::answer::Answer;
 use crate::claude::input::Event;
 use crate::engine::{
-    Check, Contract, Demand, Files, Observation, Shortfall, TerminalReason, Verdict, decide,
-    wants_checks, wants_files,
+    Demand, Evaluation, Files, Judgement, Observation, Pending, Shortfall, TerminalReason, Verdict,
+    ends, evaluate,
 };
 use crate::evidence::commits;
 use crate::evidence::progress::still;
@@ -75,11 +75,11 @@ fn turn(scene: &Scene<'_>, desk: Option<Desk>, ran: Option<Ran>) -> io::Result<T
     let claim = Claim { session: owner, ..claim.unwrap_or_default() };
     match seat.turn(claim, desk, ran)? {
         Judged::Answer(answer) => Ok(Turn::Judged(Some(seat.leave(answer)))),
-        Judged::RunChecks(checks, seen) => {
+        Judged::RunChecks(pending) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             let Seat { folder, record, .. } = seat;
             drop(folder);
-            let ran = run_checks(scene, &checks, &record, &seen);
+            let ran = run_checks(scene, *pending, &record);
             own_loop(scene, Some(ran)).map(Turn::Judged)
         }
     }
@@ -132,7 +132,10 @@ pub fn unowned(scene: &Scene<'_>) -> io::Result<Answer> {
     let standing = armed::standing(&project.root, &trial);
     let desk = desk.under(&standing);
     let contract = desk.contract(&standing);
-    if let Verdict::Wait(waiting) = decide(&contract, &trial.ledger, &seen).verdict {
+    let nobody_looks = &mut || Files::Unknown;
+    if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, nobody_looks)
+        && let Verdict::Wait(waiting) = judgement.verdict
+    {
         return Ok(waiting_answer(&waiting));
     }
     let mut notices = Vec::new();
@@ -290,7 +293,7 @@ struct Seat<'a> {
 /// A stop is answered, or checks have to be run first.
 enum Judged {
     Answer(Answer),
-    RunChecks(Vec<Check>, Box<Observation>),
+    RunChecks(Box<Pending>),
 }
 
 impl Seat<'_> {
@@ -368,32 +371,25 @@ impl Seat<'_> {
         }
         self.note_gone_tasks(desk, &seen);
         let contract = desk.contract(&standing);
-        if let Some(Ran { results, before, files, marks }) = ran {
-            // What the agent left is compared, not what the checks wrote.
-            seen.after_checks = Some(seen.fingerprint);
-            seen.fingerprint = before;
-            seen.files = files;
+        let judgement = if let Some(Ran { pending, results, marks }) = ran {
             self.record.marks = marks;
-            seen.checks = Some(results);
-        }
-        let runs_checks = wants_checks(&contract, &self.record.ledger, &seen);
-        if seen.files == Files::NotLooked
-            && (runs_checks || wants_files(&contract, &self.record.ledger, &seen))
-        {
+            pending.with(&contract, &self.record.ledger, results, seen)
+        } else {
             let moment = self.scene.moment(&self.record);
-            seen.files = still(&project.root, &mut self.record.marks, moment);
-        }
-        if runs_checks {
-            return Ok(Judged::RunChecks(contract.checks, Box::new(seen)));
-        }
-        let judgement = decide(&contract, &self.record.ledger, &seen);
-        armed::may_end(&project.root, &self.record, &standing, &judgement.verdict)?;
+            let Record { ledger, marks, .. } = &mut self.record;
+            match evaluate(&contract, ledger, seen, &mut || still(&project.root, marks, moment)) {
+                Evaluation::Decided(judgement) => *judgement,
+                Evaluation::RunChecks(pending) => return Ok(Judged::RunChecks(pending)),
+            }
+        };
+        let Judgement { verdict, ledger, seen } = judgement;
+        armed::may_end(&project.root, &self.record, &standing, &verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript() {
             self.record.transcript = path_of(Some(&path));
         }
-        self.record.ledger = judgement.ledger;
-        self.record.marks.waited = matches!(judgement.verdict, Verdict::Wait(_));
+        self.record.ledger = ledger;
+        self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
         if self.record.marks.waited {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(&before);
@@ -401,25 +397,23 @@ impl Seat<'_> {
             self.folder.save_open_tasks(&desk.open_tasks())?;
             self.record.tasks_hash = desk.tasks_hash();
         }
-        self.record.words = spoken(desk, &seen, &judgement.verdict);
-        if let (Verdict::End(_), Some(gone)) = (&judgement.verdict, words::gone_tasks(&self.record))
-        {
+        self.record.words = spoken(desk, &seen, &verdict);
+        if let (Verdict::End(_), Some(gone)) = (&verdict, words::gone_tasks(&self.record)) {
             self.record.words = format!("{}; {gone}", self.record.words);
         }
-        let of_a_pause = pause_to_tell(&mut self.record, &judgement.verdict);
-        let mut notices =
-            notices(self.scene, &mut self.record, &standing, desk.limits, &judgement.verdict);
+        let of_a_pause = pause_to_tell(&mut self.record, &verdict);
+        let mut notices = notices(self.scene, &mut self.record, &standing, desk.limits, &verdict);
         if standing.pin().is_some() && desk.unreadable.is_none() {
             notices.extend(other_phase(&mut self.record, desk.state.phase()));
         }
-        if let Verdict::End(reason) = &judgement.verdict {
+        if let Verdict::End(reason) = &verdict {
             armed::end(&project.root, &self.record, reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
-        let noted = self.note(desk, &judgement.verdict).and_then(|()| {
+        let noted = self.note(desk, &verdict).and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
-        let answer = match (judgement.verdict, noted) {
+        let answer = match (verdict, noted) {
             (Verdict::End(reason), Ok(())) => self.end_answer(desk, &seen, &reason),
             // It is over, and the record says so: the person hears of it whatever the journal has.
             (Verdict::End(reason), Err(error)) => self
@@ -469,8 +463,7 @@ impl Seat<'_> {
     /// Ends the loop for a reason that lies outside the work; only the log says so.
     fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Judged> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
-        let judged = decide(&Contract::default(), &self.record.ledger, &seen);
-        if let Some(reason) = judged.ledger.ended {
+        if let Some(reason) = ends(&self.record.ledger, &seen) {
             armed::end(&self.scene.project.root, &self.record, &reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
         }

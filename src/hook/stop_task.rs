@@ -9,7 +9,7 @@ use super::stop::{
 };
 use crate::claude::answer::Answer;
 use crate::engine::{
-    Contract, Observation, TerminalReason, Verdict, decide, wants_checks, wants_files,
+    Contract, Evaluation, Judgement, Observation, TerminalReason, Verdict, evaluate,
 };
 use crate::evidence::progress::still;
 use crate::ralph::{PROMISE, end, observe, words};
@@ -58,15 +58,18 @@ pub fn own_turn(scene: &Scene<'_>, record: &Record, ran: Option<Ran>) -> io::Res
     seat.begin();
     resume_after_failure(&seat.folder, &mut seat.record)?;
     armed::hold_to(&mut seat.record, &standing, PROMISE);
-    let (contract, seen) = seat.observe(ran);
-    if wants_checks(&contract, &seat.record.ledger, &seen) {
-        // Nobody waits for the checks: a cancel in the meantime counts.
-        let Seat { folder, record, .. } = seat;
-        drop(folder);
-        let ran = run_checks(scene, &contract.checks, &record, &seen);
-        return own_loop(scene, Some(ran)).map(Turn::Judged);
+    match seat.evaluate(ran) {
+        (contract, Evaluation::Decided(judgement)) => {
+            seat.keep(&contract, *judgement, &standing).map(|answer| Turn::Judged(Some(answer)))
+        }
+        (_, Evaluation::RunChecks(pending)) => {
+            // Nobody waits for the checks: a cancel in the meantime counts.
+            let Seat { folder, record, .. } = seat;
+            drop(folder);
+            let ran = run_checks(scene, *pending, &record);
+            own_loop(scene, Some(ran)).map(Turn::Judged)
+        }
     }
-    seat.judge(&contract, &seen, &standing).map(|answer| Turn::Judged(Some(answer)))
 }
 
 /// A session at its loop: where the verdict is asked for, kept and spoken.
@@ -88,46 +91,40 @@ impl Seat<'_> {
         }
     }
 
-    /// The contract, and the stop with the results of its checks where they are known already.
-    fn observe(&mut self, ran: Option<Ran>) -> (Contract, Observation) {
+    /// The contract, and what this stop comes to.
+    fn evaluate(&mut self, ran: Option<Ran>) -> (Contract, Evaluation) {
         let root = &self.scene.project.root;
         let moment = self.scene.moment(&self.record);
-        let mut seen = observe::observe(root, self.scene.event, &mut self.record, moment);
-        let Some(assignment) = self.record.assignment.as_mut() else {
-            return (Contract::default(), seen);
-        };
+        let seen = observe::observe(root, self.scene.event, &mut self.record, moment);
+        let Record { assignment, ledger, marks, .. } = &mut self.record;
+        let assignment = assignment.get_or_insert_default();
         let contract = assignment.contract.clone();
-        if let Some(Ran { results, before, files, marks }) = ran {
-            // What the agent left is compared, not what the checks wrote.
-            let fingerprint = std::mem::replace(&mut seen.fingerprint, before);
-            seen.after_checks = Some(fingerprint);
-            seen.files = files;
-            self.record.marks = marks;
+        if let Some(Ran { pending, results, marks: noted }) = ran {
+            *marks = noted;
+            let fingerprint = seen.fingerprint;
             assignment.checked = Some(Checked { fingerprint, results: results.clone(), since: 0 });
-            seen.checks = Some(results);
-            return (contract, seen);
+            let judgement = pending.with(&contract, ledger, results, seen);
+            return (contract, Evaluation::Decided(Box::new(judgement)));
         }
-        let runs_checks = wants_checks(&contract, &self.record.ledger, &seen);
-        if runs_checks
+        let mut evaluation = evaluate(&contract, ledger, seen, &mut || still(root, marks, moment));
+        if let Evaluation::RunChecks(pending) = &evaluation
             && let Some(known) =
-                observe::still_good(assignment.checked.as_ref(), &seen, root, moment)
+                observe::still_good(assignment.checked.as_ref(), pending.seen(), root, moment)
         {
-            seen.checks = Some(known.results);
+            let judgement = pending.with_earlier(&contract, ledger, known.results);
+            evaluation = Evaluation::Decided(Box::new(judgement));
         }
-        if runs_checks || wants_files(&contract, &self.record.ledger, &seen) {
-            seen.files = still(root, &mut self.record.marks, moment);
-        }
-        (contract, seen)
+        (contract, evaluation)
     }
 
-    fn judge(
+    fn keep(
         &mut self,
         contract: &Contract,
-        seen: &Observation,
+        judgement: Judgement,
         standing: &Standing,
     ) -> io::Result<Answer> {
         let before = self.folder.record()?.unwrap_or_default();
-        let judgement = decide(contract, &self.record.ledger, seen);
+        let seen = &judgement.seen;
         armed::may_end(&self.scene.project.root, &self.record, standing, &judgement.verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = self.scene.event.transcript() {

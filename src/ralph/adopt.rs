@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::arm::{TASK_FILE, replace};
 use super::words;
-use crate::engine::{Contract, Demand, Observation, TerminalReason, decide};
+use crate::engine::{Demand, Observation, TerminalReason, ends};
 use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::armed;
 use crate::speckit::observe::Desk;
@@ -270,7 +270,7 @@ fn move_over(
         ..claim.unwrap_or_default()
     };
     let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
-    left.ledger.ended = decide(&Contract::default(), &left.ledger, &seen).ledger.ended;
+    left.ledger.ended = ends(&left.ledger, &seen);
     left.words = format!("session {to} took it over");
     left.untold = true;
     to.clone_into(&mut left.moved_to);

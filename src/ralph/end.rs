@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::words;
-use crate::engine::{Contract, Demand, Observation, decide};
+use crate::engine::{Demand, Observation, ends};
 use crate::speckit::arm::Refusal;
 use crate::speckit::armed;
 use crate::speckit::reconcile::settle;
@@ -68,7 +68,7 @@ pub fn end(
     };
     armed::reachable(root, &record)?;
     let seen = Observation { demand: Some(demand), ..Observation::default() };
-    let Some(reason) = decide(&Contract::default(), &record.ledger, &seen).ledger.ended else {
+    let Some(reason) = ends(&record.ledger, &seen) else {
         return Ok(None);
     };
     armed::end_now(root, &record, &reason)?;

@@ -5,7 +5,7 @@ use std::io;
 use super::armed;
 use super::project::{Feature, Project};
 use super::reconcile::{claim_of, settle};
-use crate::engine::{Contract, Ledger, Observation, TerminalReason, decide};
+use crate::engine::{Ledger, Observation, TerminalReason, ends};
 use crate::store::closing::{Telling, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 
@@ -22,7 +22,7 @@ pub struct Ended {
 /// Closes the claim on a feature and ends the record of the session that drives it, in that order.
 ///
 /// `seen` says why, `session` is whose loop it is when nobody has claimed it yet. Returns the reason
-/// that `decide` gave, `None` when the observation ends nothing or no loop lives. On an error the loop
+/// that the engine gave, `None` when the observation ends nothing or no loop lives. On an error the loop
 /// is as it was.
 pub fn end_loop(
     project: &Project,
@@ -44,8 +44,7 @@ pub fn end_loop(
         claim = claim_of(Some(claim), pin, None);
     }
     let owner = claim.session.clone().or_else(|| session.map(str::to_owned));
-    let judged = decide(&Contract::default(), &Ledger::default(), seen);
-    let Some(reason) = judged.ledger.ended else {
+    let Some(reason) = ends(&Ledger::default(), seen) else {
         return Ok(None);
     };
     if claim.closed.is_some() {

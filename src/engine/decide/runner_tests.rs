@@ -14,8 +14,8 @@ fn works(commits: u64) -> Observation {
 }
 
 /// The verdict on the last of these observations.
-fn last(contract: &Contract, story: &[Observation]) -> Judgement {
-    let start = Judgement { verdict: Verdict::Continue(Vec::new()), ledger: Ledger::default() };
+fn last(contract: &Contract, story: &[Observation]) -> Decision {
+    let start = Decision { verdict: Verdict::Continue(Vec::new()), ledger: Ledger::default() };
     story.iter().fold(start, |before, seen| decide(contract, &before.ledger, seen))
 }
 

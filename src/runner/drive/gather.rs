@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{Drive, Ran};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    self, Change as Changed, Demand, Fingerprint, Hasher, Observation, Promise, TerminalReason,
-    Tree, Verdict, Waiting, Work, hash_of, wants_checks,
+    Change as Changed, Check, CheckResult, Demand, Evaluation, Files as Look, Fingerprint, Hasher,
+    Observation, Promise, TerminalReason, Tree, Verdict, Waiting, Work, evaluate, hash_of,
 };
 use crate::runner::books::Iteration;
 use crate::runner::capture::capture;
@@ -121,7 +121,8 @@ impl Drive<'_> {
         self.commits_made += entry.commits.len() as u64;
         // A commit of nothing, or of the loop's own notes, gets the work no further.
         self.worked = entry.commits.is_empty() || !changed.is_empty();
-        if self.worked {
+        // Where the head was moved between two iterations, a check or a person has done it.
+        if self.worked && self.latest.head != self.moment.head {
             self.head.clone_from(&self.latest.head);
         }
         entry.files_changed = changed.len() as u64;
@@ -139,20 +140,23 @@ impl Drive<'_> {
         entry: &mut Iteration,
         log: &mut File,
     ) -> Verdict {
-        let mut seen = self.observe(ran, counted, looked, entry);
-        if wants_checks(&self.contract, &self.books.state.ledger, &seen) {
-            match self.check(log) {
+        let seen = self.observe(ran, counted, looked, entry);
+        let ledger = self.books.state.ledger.clone();
+        let judgement = match evaluate(&self.contract, &ledger, seen, &mut || Look::InFingerprint) {
+            Evaluation::Decided(judgement) => *judgement,
+            Evaluation::RunChecks(pending) => match self.check(pending.checks(), log) {
                 Ok(results) => {
                     entry.checks.clone_from(&results);
-                    seen.checks = Some(results);
+                    let fingerprint = self.fingerprint_after_checks();
+                    let now = Observation { fingerprint, ..pending.seen().clone() };
+                    pending.with(&self.contract, &ledger, results, now)
                 }
-                Err(Stopped) => seen.demand = Some(Demand::Stopped),
-            }
-        }
-        let judgement = engine::decide(&self.contract, &self.books.state.ledger, &seen);
+                Err(Stopped) => pending.interrupted(&self.contract, &ledger, Demand::Stopped),
+            },
+        };
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.contract.token.is_some() {
-            let became = match (seen.claimed, entry.done_check) {
+            let became = match (judgement.seen.claimed, entry.done_check) {
                 (false, _) => "missing",
                 (true, true) => "accepted",
                 (true, false) => "refused",
@@ -228,14 +232,23 @@ impl Drive<'_> {
         Fingerprint { work: work.finish(), tree }
     }
 
+    /// What the work looks like once the checks have run: they may have written into the list.
+    fn fingerprint_after_checks(&mut self) -> Fingerprint {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.look();
+        }
+        self.fingerprint(self.visible == 0)
+    }
+
     /// Runs the checks one after the other; an error means that a person stopped the loop meanwhile.
     pub(super) fn check(
         &mut self,
+        checks: &[Check],
         log: &mut File,
-    ) -> std::result::Result<Vec<crate::engine::CheckResult>, Stopped> {
+    ) -> std::result::Result<Vec<CheckResult>, Stopped> {
         let mut results = Vec::new();
-        let all = self.contract.checks.len();
-        for (place, check) in self.contract.checks.iter().enumerate() {
+        let all = checks.len();
+        for (place, check) in checks.iter().enumerate() {
             let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
             self.books.state.doing.clone_from(&words);
             // It is only for people who look on; the next step is written down in any case.

@@ -1,4 +1,4 @@
-//! The loop: gather, ask `decide`, carry out.
+//! The loop: gather, ask the engine, carry out.
 
 mod gather;
 mod iteration;
@@ -336,23 +336,16 @@ impl<'a> Drive<'a> {
 
     /// Ends the loop between two iterations, because a person wants it.
     fn stop(&mut self, asked: Asked) -> Result<u8> {
-        let seen = Observation {
-            demand: Some(Demand::Stopped),
-            fingerprint: self.fingerprint(self.visible == 0),
-            ..Observation::default()
-        };
-        let iterations = self.books.state.ledger.iterations;
-        let judgement = engine::decide(&self.contract, &self.books.state.ledger, &seen);
-        // No iteration was run for this verdict.
-        self.books.state.ledger = Ledger { iterations, ..judgement.ledger };
+        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
+        let reason =
+            engine::ends(&self.books.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
+        // No iteration was run for this verdict: nothing is counted.
+        self.books.state.ledger.ended = Some(reason.clone());
         let signal = match asked {
             Asked::Signal(signal) => Some(signal),
             Asked::Stop => None,
         };
-        match judgement.verdict {
-            Verdict::End(reason) => self.finish(&reason, signal),
-            _ => self.finish(&TerminalReason::Stopped, signal),
-        }
+        self.finish(&reason, signal)
     }
 
     /// Writes the end down, says it, and returns its exit code.

@@ -41,6 +41,26 @@ fn commits_of_the_loops_own_notes_do_not_keep_a_stall_away() {
 }
 
 #[test]
+fn d1_what_a_check_commits_is_no_progress() {
+    let bench = Bench::new();
+    bench.agent(&says(PROMISE));
+    let call = bench.ralph("--no-progress 2 --max-iterations 9").arg("--check");
+    call.arg("git commit --quiet --allow-empty --message wip; exit 1").run().with_code(5);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn d1_what_a_check_writes_into_the_list_is_no_progress() {
+    let bench = Bench::with_tasks("- [x] T001 Begin it\n");
+    bench.agent("echo nothing to do");
+    let call = bench.ralph("--no-progress 2 --max-iterations 9").arg("--check");
+    call.arg("for list in .spool/changes/*/tasks.md; do echo >> $list; done; exit 1")
+        .run()
+        .with_code(5);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
 fn a_commit_hook_that_hangs_is_ended_with_the_loop() {
     let bench = Bench::with_tasks(TASKS);
     let gate = bench.gate();

@@ -1,0 +1,210 @@
+//! One step of a loop, whole: what is observed goes in, and a judgement comes out, at once or after the checks.
+//!
+//! Every driver asks here. What has to be compared from before the checks stays in [`Pending`], so that
+//! none of them can compare what the checks wrote.
+
+use super::contract::{Check, Contract};
+use super::decide::{Decision, decide, wants_checks, wants_files};
+use super::ledger::Ledger;
+use super::observation::{CheckResult, Demand, Files, Observation};
+use super::verdict::{TerminalReason, Verdict};
+
+/// What an observation comes to.
+#[derive(Clone, Debug)]
+pub enum Evaluation {
+    /// It is judged.
+    Decided(Box<Judgement>),
+    /// Everything else says "done": the contract's checks have to run first.
+    RunChecks(Box<Pending>),
+}
+
+/// A verdict, with what led to it and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// What the driver has to say.
+    pub verdict: Verdict,
+    /// What the loop remembers from now on; the same as before for [`Verdict::Wait`].
+    pub ledger: Ledger,
+    /// What was judged.
+    pub seen: Observation,
+}
+
+/// An observation that cannot be judged before the checks have run.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    checks: Vec<Check>,
+    seen: Observation,
+}
+
+/// Returns the judgement on one iteration, or the checks that have to run first.
+///
+/// `look` finds out for how many iterations the files have not changed. It is asked at most once, where
+/// the answer decides: in a large project it takes long.
+pub fn evaluate(
+    contract: &Contract,
+    ledger: &Ledger,
+    mut seen: Observation,
+    look: &mut dyn FnMut() -> Files,
+) -> Evaluation {
+    let runs_checks = wants_checks(contract, ledger, &seen);
+    if seen.files == Files::NotLooked && (runs_checks || wants_files(contract, ledger, &seen)) {
+        seen.files = look();
+    }
+    if runs_checks {
+        return Evaluation::RunChecks(Box::new(Pending { checks: contract.checks.clone(), seen }));
+    }
+    Evaluation::Decided(Box::new(judged(contract, ledger, seen)))
+}
+
+/// Returns why an observation from outside of an iteration ends a loop; `None` when it does not.
+pub fn ends(ledger: &Ledger, seen: &Observation) -> Option<TerminalReason> {
+    decide(&Contract::default(), ledger, seen).ledger.ended
+}
+
+fn judged(contract: &Contract, ledger: &Ledger, seen: Observation) -> Judgement {
+    let Decision { verdict, ledger } = decide(contract, ledger, &seen);
+    Judgement { verdict, ledger, seen }
+}
+
+impl Pending {
+    /// Returns the checks to run, in order.
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// Returns what was observed before they ran.
+    pub fn seen(&self) -> &Observation {
+        &self.seen
+    }
+
+    /// Returns the judgement with the results of the checks. `now` is what was observed after they ran: they
+    /// may have written files, and a person may have paused or canceled the loop meanwhile.
+    ///
+    /// The work is compared as it was before; what the checks wrote is what the next iteration is compared
+    /// with. Results of checks that the contract no longer has do not count.
+    pub fn with(
+        self,
+        contract: &Contract,
+        ledger: &Ledger,
+        results: Vec<CheckResult>,
+        now: Observation,
+    ) -> Judgement {
+        let is_asked_for = self.checks == contract.checks;
+        let seen = Observation {
+            fingerprint: self.seen.fingerprint,
+            files: self.seen.files,
+            after_checks: Some(now.fingerprint),
+            checks: is_asked_for.then_some(results),
+            ..now
+        };
+        judged(contract, ledger, seen)
+    }
+
+    /// Returns the judgement with the results of an earlier run that still hold: nothing runs.
+    pub fn with_earlier(
+        &self,
+        contract: &Contract,
+        ledger: &Ledger,
+        results: Vec<CheckResult>,
+    ) -> Judgement {
+        judged(contract, ledger, Observation { checks: Some(results), ..self.seen.clone() })
+    }
+
+    /// Returns the judgement where a person ended the loop while the checks ran.
+    pub fn interrupted(self, contract: &Contract, ledger: &Ledger, demand: Demand) -> Judgement {
+        judged(contract, ledger, Observation { demand: Some(demand), ..self.seen })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Fingerprint, Shortfall, Work};
+
+    fn check(run: &str) -> Check {
+        Check { run: run.to_owned(), limit_seconds: 1 }
+    }
+
+    fn contract() -> Contract {
+        Contract { checks: vec![check("make test")], ..Contract::default() }
+    }
+
+    fn failed() -> Vec<CheckResult> {
+        let (run, outcome) = ("make test".to_owned(), "exit code 1".to_owned());
+        vec![CheckResult { run, passed: false, outcome, tail: String::new() }]
+    }
+
+    /// A ticked list, with a work tree that this number stands for.
+    fn done(work: u64) -> Observation {
+        Observation {
+            work: Work::List { done: 1, open: Vec::new() },
+            fingerprint: Fingerprint { work, ..Fingerprint::default() },
+            files: Files::NotLooked,
+            tool_calls: Some(1),
+            ..Observation::default()
+        }
+    }
+
+    fn pending(contract: &Contract, ledger: &Ledger, seen: Observation) -> Pending {
+        match evaluate(contract, ledger, seen, &mut || Files::Still(u32::MAX)) {
+            Evaluation::RunChecks(pending) => *pending,
+            Evaluation::Decided(judgement) => panic!("decided: {judgement:?}"),
+        }
+    }
+
+    #[test]
+    fn d1_what_checks_write_each_time_is_no_progress_of_the_agent() {
+        let contract = contract();
+        let mut ledger = Ledger::default();
+        for stop in 0_u64..20 {
+            let pending = pending(&contract, &ledger, done(stop));
+            let judged = pending.with(&contract, &ledger, failed(), done(stop + 1));
+            ledger = judged.ledger;
+            if let Verdict::End(reason) = judged.verdict {
+                assert_eq!((reason.name(), stop), ("no_progress", 11));
+                return;
+            }
+        }
+        panic!("it never ends: {ledger:?}");
+    }
+
+    #[test]
+    fn what_is_observed_after_the_checks_counts() {
+        let (contract, ledger) = (contract(), Ledger::default());
+        let now = Observation { demand: Some(Demand::Cancelled), ..done(1) };
+        let judged = pending(&contract, &ledger, done(1)).with(&contract, &ledger, Vec::new(), now);
+        assert_eq!(judged.verdict, Verdict::End(TerminalReason::Cancelled));
+    }
+
+    #[test]
+    fn results_of_checks_that_the_contract_no_longer_has_complete_nothing() {
+        let (old, ledger) = (contract(), Ledger::default());
+        let new = Contract { checks: vec![check("make all")], ..Contract::default() };
+        let judged = pending(&old, &ledger, done(1)).with(&new, &ledger, Vec::new(), done(1));
+        assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
+    }
+
+    #[test]
+    fn files_are_looked_at_only_where_they_decide() {
+        let contract = Contract::default();
+        let open = |work| Observation {
+            work: Work::List { done: 0, open: vec!["T1".to_owned()] },
+            ..done(work)
+        };
+        let mut looks = 0;
+        let mut ledger = Ledger::default();
+        for stop in 1.. {
+            let evaluation = evaluate(&contract, &ledger, open(7), &mut || {
+                looks += 1;
+                Files::Still(u32::MAX)
+            });
+            let Evaluation::Decided(judged) = evaluation else { panic!("there are no checks") };
+            ledger = judged.ledger;
+            if matches!(judged.verdict, Verdict::End(_)) {
+                assert_eq!((looks, stop), (1, 12));
+                return;
+            }
+            assert_eq!(looks, 0);
+        }
+    }
+}
