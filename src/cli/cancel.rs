@@ -9,6 +9,7 @@ use crate::engine::Demand;
 use crate::ralph::end::{cancelled, end, live, meant};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
 use crate::speckit::project::Project;
+use crate::speckit::reconcile::settle_all;
 use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, Record};
 
@@ -29,6 +30,7 @@ pub struct CancelArgs {
 /// Shows the loop as it is, then cancels it (spec 003, AC-4.3).
 pub fn run(args: &CancelArgs) -> Result<ExitCode> {
     let project = args.place.with_loops()?;
+    settle_all(&project.root);
     let session = own_session();
     if let Some(record) = ralph_meant(args, &project, session.as_deref())? {
         let loops = Loops::of(&project.root);

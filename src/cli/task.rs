@@ -157,7 +157,32 @@ fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> 
             project.root.display()
         )
     };
+    let mut pinned = None;
+    if in_agents_session() {
+        // The notes lie in the project, where the agent can write; what was armed does not.
+        pinned = own
+            .as_ref()
+            .zip(session)
+            .and_then(|(own, session)| armed::of_session(&own.root, session, None).pin().cloned());
+        let meant = pinned.as_ref().filter(|pin| pin.contract.is_none());
+        if let (Some(pin), Some(own)) = (meant, &own) {
+            if own.root == project.root && pin.list == format!("{}/{TASKS}", feature.relative) {
+                return Ok(());
+            }
+            let (about, root) = (text::line(&pin.about), own.root.display());
+            return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
+        }
+        let standing = armed::standing_of_feature(&project.root, &feature.name);
+        let other = standing.pin().map(|pin| pin.session.clone()).unwrap_or_default();
+        if !other.is_empty() && Some(other.as_str()) != session {
+            let other = text::line(&other).into_owned();
+            return Err(refused(&format!(
+                "this session has no loop here: session {other} has one"
+            )));
+        }
+    }
     let record = own.as_ref().zip(session).and_then(|(own, it)| Loops::of(&own.root).peek(it));
+    let record = record.filter(|_| pinned.is_none());
     let live = record.filter(|it| it.ledger.is_live() && it.kind != RALPH);
     if let (Some(own), Some(record)) = (&own, live) {
         if own.root == project.root && record.folder == feature.relative {

@@ -13,6 +13,7 @@ use crate::ralph::report::Report;
 use crate::speckit::arm::{Armer, Refusal, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
 use crate::speckit::project::{Project, printable};
+use crate::speckit::reconcile::settle_all;
 use crate::store::closing::{Telling, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::pins::BY_COMMAND;
@@ -49,10 +50,15 @@ fn implement(event: &Event) -> Result<Answer, Refusal> {
 
 fn cancelled(event: &Event) -> Result<Answer, Refusal> {
     let named = event.arguments().trim();
+    // The agent may stand in a project inside of the one that its loop is in.
+    let own = project_of_session(event);
+    if let Some(own) = &own {
+        settle_all(&own.root);
+    }
     if named.is_empty() && owns_ralph_loop(event) {
         return cancel_ralph(event);
     }
-    let project = project(event)?;
+    let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(event.session()))?;
     let cancelled = cancel(&project, &feature)?;
@@ -130,7 +136,9 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     if !is_session_id(session) {
         return Err(nothing());
     }
-    let project = project_with_loops(event, Some(session)).ok_or_else(nothing)?;
+    let own = project_of_session(event).filter(|_| session == event.session());
+    let found = own.or_else(|| project_with_loops(event, Some(session)));
+    let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
     let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Telling::Done);
     let record = cancelled.map_err(|error| {
@@ -154,9 +162,15 @@ fn owns_ralph_loop(event: &Event) -> bool {
 fn project_of_session(event: &Event) -> Option<Project> {
     let session = Some(event.session()).filter(|session| is_session_id(session))?;
     let starts = [event.cwd(), world::folder("CLAUDE_PROJECT_DIR")];
-    let projects = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
-    let mut own = projects.filter(|project| Loops::of(&project.root).knows(session));
-    own.next()
+    let around = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
+    // A ralph loop needs no project, and its notes may have been taken away.
+    let folders = starts.iter().flatten().filter_map(|folder| folder.canonicalize().ok());
+    let projects = around.chain(folders.map(|root| Project { root }));
+    let knows = |project: &Project| Loops::of(&project.root).knows(session);
+    let mut own: Vec<_> = projects.filter(|it| knows(it) || it.has_pin_of(session)).collect();
+    // Notes alone can be made in any folder; what a person armed is found where they armed it.
+    own.sort_by_key(|project| !project.has_pin_of(session));
+    own.into_iter().next()
 }
 
 /// The folder that has loops, that of this session's loop before any other.

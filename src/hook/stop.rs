@@ -60,6 +60,11 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
 /// Tells the person once of a live loop that the settings switch off; `None` where there is none.
 fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     let (loops, session) = (Loops::of(&project.root), event.session());
+    let wrong = if is_pinned_in(project, session) {
+        reconcile(&project.root, session, event.transcript().as_deref()).ok().flatten()
+    } else {
+        None
+    };
     let live = |record: &Record| record.ledger.is_live() && !record.told.switched_off;
     if !is_session_id(session) || !loops.knows(session) {
         return None;
@@ -70,7 +75,9 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     let notice = notices::switched_off(&mut record)?;
     // What cannot be noted is told again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
-    Some(notices::told(Answer::silent(), &[notice]))
+    let mut notices = vec![notice];
+    notices.extend(wrong.map(notices::tampered));
+    Some(notices::told(Answer::silent(), &notices))
 }
 
 fn project(event: &Event) -> Option<Project> {
@@ -84,7 +91,8 @@ fn project(event: &Event) -> Option<Project> {
     };
     let cwd = event.cwd();
     let found = cwd.as_deref().and_then(around);
-    if found.as_ref().is_some_and(|project| knows(project, session)) {
+    let knows_it = found.as_ref().is_some_and(|project| knows(project, session));
+    if knows_it && found.as_ref().is_some_and(|project| is_pinned_in(project, session)) {
         return found;
     }
     // The agent may have gone elsewhere: its loop is where the session was started. Most often that
@@ -92,10 +100,14 @@ fn project(event: &Event) -> Option<Project> {
     let start = world::folder("CLAUDE_PROJECT_DIR")
         .filter(|start| cwd.is_none_or(|cwd| !Project::looks_at(&cwd, start)));
     let start = start.as_deref().and_then(around);
+    let start = start.or_else(|| armed_in_start(event));
     match found {
         None => start,
         Some(near) => {
-            let has_its = |start: &Project| knows(start, session) || is_pinned_in(start, session);
+            // Notes alone can be made in any folder; what a person armed is found where they armed it.
+            let has_its = |start: &Project| {
+                is_pinned_in(start, session) || (!knows_it && knows(start, session))
+            };
             start.filter(has_its).or(Some(near))
         }
     }
@@ -132,6 +144,14 @@ pub fn unheard(event: &Event) -> Answer {
     Answer::tell(&format!(
         "Ralph-speckit: {words}. A loop of this session stays armed: type anything to continue it."
     ))
+}
+
+/// The folder that the session was started in, where a person has armed a loop there: a ralph loop needs no
+/// project, and its notes may have been taken away.
+fn armed_in_start(event: &Event) -> Option<Project> {
+    let root = world::folder("CLAUDE_PROJECT_DIR").or_else(|| event.cwd())?;
+    let root = root.canonicalize().ok()?;
+    Some(Project { root }).filter(|project| is_pinned_in(project, event.session()))
 }
 
 fn knows(project: &Project, session: &str) -> bool {
@@ -204,6 +224,8 @@ pub fn own_loop(scene: &Scene<'_>, mut ran: Option<Ran>) -> io::Result<Option<An
     let mut notices = Vec::new();
     for _ in 0..TRIES {
         match own_turn(scene, ran.take())? {
+            // The notes were taken away while they were read.
+            Turn::Judged(None) if is_pinned(scene)? => {}
             Turn::Judged(answer) if notices.is_empty() => return Ok(answer),
             Turn::Judged(answer) => {
                 return Ok(Some(notices::told(answer.unwrap_or_default(), &notices)));

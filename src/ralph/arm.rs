@@ -11,6 +11,7 @@ use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::speckit::arm::{Refusal, length_of, path_of};
 use crate::speckit::armed;
+use crate::speckit::reconcile::settle_session;
 use crate::speckit::settings::{Settings, with_more};
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
@@ -71,6 +72,8 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
             "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    // The loop that this one replaces is known by its notes.
+    settle_session(armer.root, armer.session).map_err(unwritable)?;
     // The lock of the project comes first and the session's second, here as everywhere.
     let _lock = loops.lock().map_err(unwritable)?;
     let folder = loops.session(armer.session).map_err(unwritable)?;

@@ -9,6 +9,7 @@ use super::STATE;
 use super::armed;
 use super::observe::Desk;
 use super::project::{Feature, Lost, Project, printable};
+use super::reconcile::settle_session;
 use super::settings::Settings;
 use super::state::{NoState, State};
 use crate::engine::tasks::TaskList;
@@ -179,6 +180,10 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
             "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
         ))
     };
+    if let Some(session) = armer.session {
+        // The loop that this one replaces is known by its notes.
+        settle_session(&project.root, session).map_err(unwritable)?;
+    }
     let _books =
         loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(unwritable)?;
     let _lock = loops.lock().map_err(unwritable)?;

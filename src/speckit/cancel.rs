@@ -7,10 +7,11 @@ use super::armed;
 use super::ending::end_loop;
 use super::observe::Desk;
 use super::project::{Feature, Project, printable};
+use super::reconcile::settle;
 use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
 use crate::store::closing::Telling;
-use crate::store::loops::{Loops, PATIENCE, RALPH, Record};
+use crate::store::loops::{Loops, PATIENCE, RALPH, Record, is_session_id};
 use crate::store::read::Problem;
 
 /// A cancelled loop, as it stood before it was cleaned up.
@@ -101,9 +102,15 @@ pub fn ends(typed: &str, record: &Record) -> bool {
 /// The claim stays as a tombstone, so that no stop under way brings the loop back.
 pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal> {
     let loops = Loops::of(&project.root);
+    let standing = armed::standing_of_feature(&project.root, &feature.name);
+    if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
+        // What cannot be put right says so when the loop is ended.
+        let _ = settle(&project.root, pin);
+    }
     let before = summary(project, feature);
     let claim = loops.claim(&feature.name);
-    if before.is_none() && claim.as_ref().is_none_or(|claim| claim.closed.is_some()) {
+    let is_over = standing.pin().is_none() && claim.is_none_or(|claim| claim.closed.is_some());
+    if before.is_none() && is_over {
         return Err(Refusal(format!(
             "nothing to cancel: feature `{}` has no loop and no state file.\n`spool status` lists the loops of this project.",
             feature.name

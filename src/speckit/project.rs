@@ -82,7 +82,7 @@ impl Project {
         for folder in start.ancestors().take(LEVELS) {
             if Loops::are_in(folder) {
                 if Loops::has_known(folder, session) {
-                    return Self::at(folder);
+                    return Self::at(folder).map(|near| near.unless_pinned_above(session));
                 }
                 with_loops.push(folder);
             }
@@ -94,6 +94,17 @@ impl Project {
         let others = with_loops.into_iter().filter(|folder| Some(*folder) != nearest);
         let is_pinned = |project: &Self| project.has_pin_of(session);
         others.filter_map(Self::at).find(is_pinned).or_else(|| nearest.and_then(Self::at))
+    }
+
+    /// The project above in which a person armed the loop of this session, otherwise this one: notes in a
+    /// folder of the project are quickly made, what was armed is not.
+    fn unless_pinned_above(self, session: &str) -> Self {
+        if self.has_pin_of(session) {
+            return self;
+        }
+        let mut above = self.root.ancestors().skip(1).take(LEVELS);
+        let root = above.find(|root| Pins::has(root, Whose::Session(session)));
+        root.map(Path::to_owned).map_or(self, |root| Self { root })
     }
 
     /// Returns whether a file is there for what a person armed in this session; opens none.

@@ -11,7 +11,7 @@ use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, RALPH, Record, SPECKIT, put_aside};
-use crate::store::pins::{Pin, Standing};
+use crate::store::pins::{Pin, Pins, Standing, Whose};
 use crate::text;
 use crate::world;
 
@@ -35,6 +35,25 @@ pub fn settle(root: &Path, pin: &Pin) -> io::Result<()> {
         return Ok(());
     }
     reconcile(root, &pin.session, None).map(drop)
+}
+
+/// The same for every loop of a project that a person armed, for somebody who is about to choose one by the
+/// notes; what cannot be put right stays as it is.
+pub fn settle_all(root: &Path) {
+    for session in Pins::sessions(root) {
+        let _ = settle_session(root, &session);
+    }
+}
+
+/// The same for the loop of one session.
+pub fn settle_session(root: &Path, session: &str) -> io::Result<()> {
+    if !Pins::has(root, Whose::Session(session)) {
+        return Ok(());
+    }
+    match armed::of_session(root, session, None) {
+        Standing::Armed(pin) if pin.session == session => settle(root, &pin),
+        _ => Ok(()),
+    }
 }
 
 /// Puts the notes of a session right where they contradict the open pin of its loop. Returns a sentence that

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loops::{Assignment, VerifyCommands};
+use super::loops::{Assignment, VerifyCommands, is_session_id};
 use super::read::{self, Problem};
 use super::write::{Flush, LEFT_ALONE, remove_all_leftovers, remove_leftovers, write_private};
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
@@ -230,6 +230,19 @@ impl Pins {
                 Ok(_) => true,
             }
         })
+    }
+
+    /// Returns the sessions that have a pin in the project with this real root; none where nothing can be
+    /// read there.
+    pub fn sessions(root: &Path) -> Vec<String> {
+        let folder = state_home().map(|home| home.join("projects").join(folder_name(root)));
+        let entries = folder.and_then(fs::read_dir).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let sessions = names.filter_map(|name| {
+            let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
+            is_session_id(session).then(|| session.to_owned())
+        });
+        sessions.collect()
     }
 
     /// Returns the path of a pin.

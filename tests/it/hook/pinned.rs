@@ -342,3 +342,147 @@ fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
     assert!(works(&bench).is_block() && bench.path("src/ran").exists());
     assert_eq!(bench.pin(&format!("feature-{FEATURE}")).unwrap()["session"], "s1");
 }
+
+/// Calls `spool` as the agent of a session does, and returns what it said.
+fn as_agent(bench: &Bench, session: &str, arguments: &[&str]) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
+        .args(arguments)
+        .current_dir(bench.root())
+        .env_clear()
+        .env("HOME", bench.home())
+        .env("PATH", "/usr/bin:/bin")
+        .env("CLAUDE_CODE_SESSION_ID", session)
+        .env("CLAUDECODE", "1")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn s1_notes_in_a_folder_of_the_project_do_not_hide_the_loop_that_a_person_armed() {
+    let ended = json!({"version": 1, "kind": "speckit", "session": "s1", "about": "x",
+        "folder": "specs/x", "ledger": {"ended": {"reason": "completed"}}});
+    for with_start in [true, false] {
+        let bench = armed();
+        bench.write("sub/.specify/.current-feature", "x\n");
+        bench.write("sub/.claude/ralph/s1/loop.json", ended.to_string());
+        pretend(&bench);
+        bench.transcript("s1").tool("Edit");
+        let start = bench.root().display().to_string();
+        let stop = bench.stop("s1").standing_in(&bench.path("sub"));
+        let stop =
+            if with_start { stop.variable("CLAUDE_PROJECT_DIR", &start) } else { stop }.run();
+        assert!(stop.is_block() && bench.path("src/ran").exists(), "{stop}");
+        // And the person is not trapped by it.
+        let cancel = bench
+            .command("s1", "speckit:cancel", "")
+            .with("cwd", bench.path("sub").to_str().unwrap());
+        let cancel = cancel.run();
+        assert!(cancel.reason().contains("Loop cancelled"), "{cancel}");
+        assert!(bench.pin("feature-001-login").is_none() && bench.pin("session-s1").is_none());
+        bench.stop("s1").run().silent();
+    }
+}
+
+#[test]
+fn s1_a_forged_record_opens_no_books_of_another_feature() {
+    let verify = |name: &str| {
+        format!("# Tasks\n\n- [ ] T001 Do\n  - Verify: `touch src/{name}; true`\n- [ ] T002 Do\n")
+    };
+    let bench = Bench::ready().feature("002-other").tasks(&verify("other"));
+    bench.implement("s2", "002-other").context();
+    let bench = bench.feature(FEATURE).tasks(&verify("own"));
+    for has_own in [true, false] {
+        if has_own {
+            bench.implement("s1", "").context();
+            works(&bench).reason();
+            edit(&bench, RECORD, |record| {
+                record["about"] = json!("002-other");
+                record["folder"] = json!(".specify/specs/002-other");
+            });
+        } else {
+            bench.cancel("s1", FEATURE).reason();
+            let forged = json!({"version": 1, "kind": "speckit", "session": "s1",
+                "about": "002-other", "folder": ".specify/specs/002-other", "armed_by": "claim",
+                "ledger": {}});
+            bench.write(RECORD, forged.to_string());
+        }
+        edit(&bench, ".claude/ralph/claims/002-other.json", |claim| claim["session"] = json!("s1"));
+        for arguments in [
+            ["task", "done", "T001", "--feature", "002-other"].as_slice(),
+            &["task", "verify", "T001", "--feature", "002-other"],
+            &["task", "done", "T001"],
+        ] {
+            let spool = as_agent(&bench, "s1", arguments);
+            let said = String::from_utf8_lossy(&spool.stderr).into_owned();
+            assert!(!spool.status.success(), "{arguments:?}: {spool:?}");
+            assert!(said.contains("keeps no books of feature `002-other`"), "{said}");
+            assert!(!bench.path("src/other").exists(), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn s1_a_loop_that_another_one_of_the_session_replaced_does_not_come_back() {
+    let bench = armed();
+    fs::remove_file(bench.path(RECORD)).unwrap();
+    let bench = bench.feature("002-other").tasks("# Tasks\n\n- [ ] T001 Do\n");
+    bench.implement("s1", "002-other").context();
+    assert!(bench.pin("feature-001-login").is_none(), "the first loop is over");
+    let cancelled = bench.cancel("s1", "002-other");
+    assert!(cancelled.reason().contains("Loop cancelled"), "{cancelled}");
+    let stop = bench.stop("s1").run();
+    assert!(!stop.is_block(), "a loop that is over came back:\n{stop}");
+}
+
+#[test]
+fn s1_a_loop_without_notes_can_be_cancelled_at_once() {
+    for what in ["notes", "notes and state", "claim and state", "current feature"] {
+        let bench = armed();
+        match what {
+            "claim and state" => {
+                edit(&bench, CLAIM, |claim| claim["closed"] = json!("completed"));
+            }
+            _ => fs::remove_dir_all(bench.path(".claude/ralph")).unwrap(),
+        }
+        if what.ends_with("state") {
+            fs::remove_file(bench.state_path()).unwrap();
+        }
+        if what == "current feature" {
+            bench.write(".specify/.current-feature", "002-other");
+            bench.write(".specify/specs/002-other/tasks.md", "- [ ] T001 Do\n");
+        }
+        let cancelled = bench.cancel("s1", "");
+        assert!(cancelled.reason().contains("Loop cancelled"), "{what}: {cancelled}");
+        assert!(bench.pin("feature-001-login").is_none(), "{what}");
+        assert!(!works(&bench).is_block(), "{what}");
+    }
+}
+
+#[test]
+fn s1_a_switch_off_is_told_although_the_notes_are_gone() {
+    let bench = armed();
+    fs::remove_file(bench.path(RECORD)).unwrap();
+    bench.write(".claude/ralph-speckit.local.md", "---\nenabled: false\n---\n");
+    let stop = works(&bench);
+    assert!(!stop.is_block(), "{stop}");
+    assert!(stop.told().contains("enabled: false") && stop.told().contains(RECORD), "{stop}");
+    assert_eq!(events(&bench, "switched-off").len(), 1);
+    works(&bench).silent();
+}
+
+#[test]
+fn s1_a_ralph_loop_without_project_is_held_and_cancelled_although_its_notes_are_gone() {
+    let bench = Bench::folder();
+    let start = bench.root().display().to_string();
+    let armed = bench.command("s1", "speckit:ralph-loop", "do it --check \"touch src/ran; false\"");
+    armed.variable("CLAUDE_PROJECT_DIR", &start).run().context();
+    fs::remove_dir_all(bench.path(".claude")).unwrap();
+    bench.transcript("s1").tool("Edit");
+    let stop = bench.stop("s1").variable("CLAUDE_PROJECT_DIR", &start).run();
+    assert!(stop.is_block() && bench.path("src/ran").exists(), "{stop}");
+    fs::remove_dir_all(bench.path(".claude")).unwrap();
+    let cancel = bench.command("s1", "speckit:cancel-ralph", "");
+    let cancelled = cancel.variable("CLAUDE_PROJECT_DIR", &start).run();
+    assert!(cancelled.reason().contains("cancelled"), "{cancelled}");
+    assert!(bench.pin("session-s1").is_none());
+}
