@@ -112,41 +112,26 @@ fn play(options: &Options) -> Result<ExitCode> {
 
 fn job(args: &RalphArgs) -> Result<Job> {
     let start = args.place.start()?;
-    let typed = args.settings.clone();
-    if typed.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
-        return demo(args, Layers { typed, ..Layers::default() }, &start);
+    if args.settings.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
+        return demo(args, &start);
     }
     let root = target::root_around(&start)?;
-    let (project, person) = (file::of_project(&root)?, file::of_person()?);
     let beside = args.status || args.add_context.is_some() || args.clear_context;
-    // Who only looks at a loop or tells it something runs no check.
-    let of_every_loop = if beside { ProjectChecks::default() } else { of_every_loop(&root)? };
-    let mut layers = Layers { typed, project, person, of_every_loop, ..Layers::default() };
+    let layers = layers(args, &root, beside)?;
+    let settings = layers.merged();
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
     let task = if beside {
         Some(String::new())
     } else {
-        options::task(args.prompt.as_deref(), &layers.merged(), &here, Some(&root))?
+        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
     };
     let Some(task) = task else {
         bail!(
             "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
         );
     };
-    if !beside {
-        let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
-        layers = options::only_what_is_trusted(layers, &root, trusted)?;
-    }
     let mut options = Box::new(resolve(&layers, task, &start)?);
-    for setting in &layers.left_out {
-        warn(&format!(
-            "{} does not count: `{}` is looser than what holds without it, and this project is not trusted\nrun `spool trust`, or use --trust-project, where you want it",
-            setting.named(),
-            text::line(&setting.values.join(", "))
-        ));
-    }
-    let settings = layers.merged();
     if args.status && settings.change.is_none() {
         let Some(change) = meant(&root)? else {
             bail!(
@@ -185,6 +170,28 @@ fn job(args: &RalphArgs) -> Result<Job> {
     Ok(Job::Run(change, options))
 }
 
+/// The settings of all places, with a warning for each that does not count. Who only looks at a loop or tells it
+/// something runs no check, and needs no trust.
+fn layers(args: &RalphArgs, root: &Path, beside: bool) -> Result<Layers> {
+    let typed = args.settings.clone();
+    let (project, person) = (file::of_project(root)?, file::of_person()?);
+    let mut layers = Layers { typed, project, person, ..Layers::default() };
+    if beside {
+        return Ok(layers);
+    }
+    layers.of_every_loop = of_every_loop(root)?;
+    let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
+    let layers = options::only_what_is_trusted(layers, root, trusted)?;
+    for setting in &layers.left_out {
+        warn(&format!(
+            "{} does not count: `{}` is looser than what holds without it, and this project is not trusted\nrun `spool trust`, or use --trust-project, where you want it",
+            setting.named(),
+            text::line(&setting.values.join(", "))
+        ));
+    }
+    Ok(layers)
+}
+
 /// The change of the only loop that runs here, `None` when none runs; several have to be told apart.
 fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
     let mut live = live(root)?;
@@ -206,7 +213,8 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
-fn demo(args: &RalphArgs, layers: Layers, start: &Path) -> Result<Job> {
+fn demo(args: &RalphArgs, start: &Path) -> Result<Job> {
+    let layers = Layers { typed: args.settings.clone(), ..Layers::default() };
     let made = layers.typed.made();
     let names = ["change", "module", "harness-command"];
     if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {

@@ -6,9 +6,9 @@ use anyhow::{Result, anyhow, bail};
 use toml::de::DeTable;
 
 use super::settings::{FromProject, Origin, Settings};
-use crate::runner::target::distance;
 use crate::speckit::project::printable;
 use crate::store::read::{self, Problem};
+use crate::text::distance;
 use crate::world;
 
 /// The most that is read of a file, in bytes.

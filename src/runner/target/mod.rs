@@ -14,7 +14,7 @@ use place::Place;
 use shelf::Listing;
 
 pub use change::{Change, Kind};
-pub use names::{distance, meant, one_of};
+pub use names::{meant, one_of};
 pub use place::worktree_around;
 
 /// What the person asked for.

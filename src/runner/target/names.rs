@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::speckit::project::is_feature_name;
+use crate::text::distance;
 
 /// The most names in one message.
 pub const NAMES: usize = 20;
@@ -84,22 +85,6 @@ pub fn one_of(names: &[String]) -> String {
     let more = names.len() - shown.len();
     let rest = if more == 0 { String::new() } else { format!("\n  … and {more} more") };
     format!("there are:\n  {}{rest}", shown.join("\n  "))
-}
-
-/// Returns how many letters have to be put in, taken out or replaced to make one text of another.
-pub fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// Whether an id begins with the numbers that a name consists of: `002-01_add` with `2-1` and with `2`.

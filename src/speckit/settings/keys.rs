@@ -3,7 +3,7 @@
 use super::yaml::{Node, Value, short};
 use super::{Settings, SettingsError};
 use crate::engine::Check;
-use crate::text;
+use crate::text::{self, distance};
 
 /// The keys that the settings have.
 pub const NAMES: [&str; 2] = ["enabled", "checks"];
@@ -91,23 +91,6 @@ fn meant(name: &str, known: &[&'static str]) -> String {
             format!("Remove it; the keys here are {}", known.join(" and "))
         }
     }
-}
-
-/// Returns how many letters have to be changed, added or removed to make one word of the other.
-pub fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    // A name is as long as a line may be; more than this is no mistyped key.
-    for (at, letter) in one.chars().take(20).enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (column, there) in other.iter().enumerate() {
-            let changed = corner + usize::from(letter != *there);
-            corner = row[column + 1];
-            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 fn switch(node: &Node) -> Result<bool, SettingsError> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::SETTINGS;
-use super::keys::distance;
+use crate::text::distance;
 
 /// The most names in the folder that are looked at.
 const MOST: usize = 1_000;
