@@ -18,7 +18,7 @@ use crate::speckit::reconcile::reconcile;
 use crate::speckit::settings::{Settings, SettingsError};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Marks, RALPH, Record, is_session_id};
-use crate::store::pins::{Pins, Standing, Whose};
+use crate::store::pins::{Pin, Pins, Standing, Whose};
 use crate::world::{self, Deadline};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
@@ -59,22 +59,37 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
 
 /// Tells the person once of a live loop that the settings switch off; `None` where there is none.
 fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
-    let (loops, session) = (Loops::of(&project.root), event.session());
-    let wrong = if is_pinned_in(project, session) {
-        reconcile(&project.root, session, event.transcript().as_deref()).ok().flatten()
-    } else {
-        None
-    };
-    let live = |record: &Record| record.ledger.is_live() && !record.told.switched_off;
-    if !is_session_id(session) || !loops.knows(session) {
+    let (root, session) = (&project.root, event.session());
+    let loops = Loops::of(root);
+    if !is_session_id(session) {
         return None;
     }
-    loops.peek(session).filter(live)?;
+    let is_pinned = is_pinned_in(project, session);
+    if !is_pinned && !loops.knows(session) {
+        return None;
+    }
+    let standing =
+        if is_pinned { armed::of_session(root, session, None) } else { Standing::Nobody };
+    let was_told = |pin: &Pin| pin.told.is_some_and(|told| told.switched_off);
+    if standing.pin().is_some_and(was_told) {
+        return None;
+    }
+    let transcript = event.transcript();
+    // What cannot be put right now is put right at the next stop that counts.
+    let wrong = match standing.pin() {
+        Some(_) => reconcile(root, session, transcript.as_deref()).ok().flatten(),
+        None => None,
+    };
+    let live = |record: &Record| record.ledger.is_live();
+    let untold = |record: &Record| standing.pin().is_some() || !record.told.switched_off;
+    loops.peek(session).filter(live).filter(untold)?;
     let folder = loops.session(session).ok()?;
     let mut record = folder.record().ok().flatten().filter(live)?;
+    armed::recall_told(&mut record, &standing);
     let notice = notices::switched_off(&mut record)?;
     // What cannot be noted is told again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
+    armed::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
     let mut notices = vec![notice];
     notices.extend(wrong.map(notices::tampered));
     Some(notices::told(Answer::silent(), &notices))

@@ -362,6 +362,7 @@ impl Seat<'_> {
         let standing = self.standing.clone();
         let desk = &desk.under(&standing);
         resume_after_failure(&self.folder, &mut self.record)?;
+        armed::recall_told(&mut self.record, &standing);
         let before = self.record.clone();
         let mut seen = observe(project, desk, event, &mut self.record);
         add_seen(project, event, &mut self.record, &mut seen);
@@ -410,6 +411,7 @@ impl Seat<'_> {
             armed::end(&project.root, &self.record, reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
+        armed::keep(&project.root, &self.record, &standing, &verdict);
         let noted = self.note(desk, &verdict).and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });

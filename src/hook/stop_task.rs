@@ -58,6 +58,7 @@ pub fn own_turn(scene: &Scene<'_>, record: &Record, ran: Option<Ran>) -> io::Res
     seat.begin();
     resume_after_failure(&seat.folder, &mut seat.record)?;
     armed::hold_to(&mut seat.record, &standing, PROMISE);
+    armed::recall_told(&mut seat.record, &standing);
     match seat.evaluate(ran) {
         (contract, Evaluation::Decided(judgement)) => {
             seat.keep(&contract, *judgement, &standing).map(|answer| Turn::Judged(Some(answer)))
@@ -149,6 +150,7 @@ impl Seat<'_> {
             armed::end(&self.scene.project.root, &self.record, reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
+        armed::keep(&self.scene.project.root, &self.record, standing, &verdict);
         if !self.record.ledger.is_live() {
             armed::unpin(&self.scene.project.root, &self.record);
         }

@@ -129,6 +129,8 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
         checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
         contract,
         assignment: record.assignment.clone(),
+        told: Some(record.told),
+        paused: Some(false),
         settings,
         ..Pin::default()
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::speckit::arm::Refusal;
+use crate::speckit::armed;
 use crate::speckit::project::printable;
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, RALPH, Record};
@@ -35,6 +36,8 @@ pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
     };
     if record.pause().is_none_or(Pause::ends_by_itself) {
         let pause = Pause { at: world::now(), by: by.to_owned(), ..Pause::default() };
+        // A pause that only the notes have is nobody's.
+        armed::keep_pause(&loops.root()?, &record, Some(true))?;
         let unnoted = pause_record(&folder, &mut record, pause)?;
         return Ok(Some((record, unnoted)));
     }
@@ -50,7 +53,10 @@ pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
         return Ok(None);
     };
     let asked = Pause { by: by.to_owned(), ..Pause::default() };
+    let root = loops.root()?;
     let unnoted = resume_record(&folder, &mut record, &asked.words())?;
+    // One that is still kept there brings none back.
+    let _ = armed::keep_pause(&root, &record, Some(false));
     Ok(Some((record, unnoted)))
 }
 

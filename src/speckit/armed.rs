@@ -57,11 +57,14 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
             let left = |pin: Option<Pin>| pin.is_none_or(|pin| pin.ended.is_some());
             let is_here =
                 own.from.is_empty() || left(pins.agreed(Whose::Session(&own.from), own.armed_at)?);
-            return Ok(Some(own).filter(|_| is_here));
+            let counted = pins.counted(Whose::Session(session), own.armed_at);
+            return Ok(Some(Pin { counted, ..own }).filter(|_| is_here));
         }
         let pin = pins.read(Whose::Feature(&own.about))?;
         if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
-            return Ok(Some(Pin { ended: own.ended.or(pin.ended), ..pin }));
+            let counted = pins.counted(Whose::Feature(&pin.about), pin.armed_at);
+            let ended = own.ended.or(pin.ended);
+            return Ok(Some(Pin { ended, told: own.told, paused: own.paused, counted, ..pin }));
         }
     }
     let Some(feature) = feature else { return Ok(None) };
@@ -74,7 +77,8 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
         } else {
             pin.session.clone()
         };
-        Pin { session, ..pin }
+        let counted = pins.counted(Whose::Feature(feature), pin.armed_at);
+        Pin { session, told: None, paused: None, counted, ..pin }
     }))
 }
 
@@ -223,6 +227,34 @@ pub fn unpin_feature(root: &Path, claim: &Claim) {
     }
 }
 
+/// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
+pub fn recall_told(record: &mut Record, standing: &Standing) {
+    if let Some(told) = standing.pin().and_then(|pin| pin.told) {
+        record.told = told;
+    }
+}
+
+/// Keeps outside of the project what this stop told, and that an iteration more was judged. What cannot be
+/// kept is told again, and not counted.
+pub fn keep(root: &Path, record: &Record, standing: &Standing, verdict: &Verdict) {
+    let (Some(pin), Ok(pins)) = (standing.pin(), Pins::of(root)) else { return };
+    if matches!(verdict, Verdict::Continue(_)) {
+        let _ = pins.count(whose(record), pin);
+    }
+    if pin.told.is_some_and(|told| told != record.told) {
+        let told = Some(record.told);
+        let _ = pins.change(&record.session, pin.armed_at, |pin| pin.told = told);
+    }
+}
+
+/// Keeps outside of the project whether somebody asked for a pause; an error when that cannot be done.
+pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Result<()> {
+    if !Pins::has(root, Whose::Session(&record.session)) {
+        return Ok(());
+    }
+    Pins::of(root)?.change(&record.session, record.armed_at, |pin| pin.paused = paused)
+}
+
 /// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
 pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
     let (Ok(pins), whose) = (Pins::of(root), Whose::Feature(&claim.about)) else { return Ok(()) };
@@ -259,6 +291,9 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
         moved
     };
     pins.update(whose(record), &left)?;
+    if record.kind == RALPH {
+        pins.carry_count(&record.session, to);
+    }
     Ok(Some(*pin))
 }
 

@@ -155,7 +155,17 @@ fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
     if record.armed_by != pin.armed_by {
         return Some("says that somebody else armed it".to_owned());
     }
-    None
+    if is_forged_pause(record, pin) {
+        return Some("says that the loop is paused, and nobody asked for that".to_owned());
+    }
+    let (noted, counted) = (record.ledger.iterations, pin.counted);
+    (noted < counted)
+        .then(|| format!("says that {noted} iterations were judged, and {counted} were"))
+}
+
+/// Whether a record has a pause that nobody asked for; one after a failure ends by itself.
+fn is_forged_pause(record: &Record, pin: &Pin) -> bool {
+    pin.paused == Some(false) && record.pause().is_some_and(|pause| !pause.ends_by_itself())
 }
 
 /// Returns what is wrong with the claim on a feature, `None` when it says the same as the pin; `session` is
@@ -223,6 +233,10 @@ fn record_of(
     record.armed_at = pin.armed_at;
     record.armed_by.clone_from(&pin.armed_by);
     record.ledger.ended = None;
+    record.ledger.iterations = record.ledger.iterations.max(pin.counted);
+    if is_forged_pause(&record, pin) {
+        record.paused = None;
+    }
     record.untold = false;
     record.moved_to = String::new();
     if !is_task {

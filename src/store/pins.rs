@@ -17,9 +17,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loops::{Assignment, VerifyCommands, is_session_id};
+use super::loops::{Assignment, Told, VerifyCommands, is_session_id};
 use super::read::{self, Problem};
-use super::write::{Flush, LEFT_ALONE, remove_all_leftovers, remove_leftovers, write_private};
+use super::write::{
+    Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, remove_leftovers, write_private,
+};
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
 use crate::world;
 
@@ -38,6 +40,8 @@ pub const BY_UNKEPT: &str = "unkept";
 pub const BY_RUNNER: &str = "runner";
 /// The folder in the person's state folder that is ours.
 const OURS: &str = "ralph-speckit";
+/// What is noted for one iteration.
+const MARK: &str = ".\n";
 /// The most that is read or written of a pin, in bytes.
 const MOST: u64 = 1 << 20;
 /// The most that is read or written of Verify commands, in bytes: more than a task list may have.
@@ -84,6 +88,15 @@ pub struct Pin {
     /// Why the loop is over, `None` while it is armed: kept until the loop's notes have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<End>,
+    /// What the person has been told once, in the file of the session; `None` where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
+    /// Whether somebody asked for a pause, in the file of the session; `None` where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+    /// How many iterations were noted beside it.
+    #[serde(skip)]
+    pub counted: u32,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
@@ -284,9 +297,56 @@ impl Pins {
             armed_at: pin.armed_at,
             armed_by: pin.armed_by.clone(),
             list: pin.list.clone(),
+            told: Some(pin.told.unwrap_or_default()),
+            paused: Some(pin.paused.unwrap_or_default()),
             ..Pin::default()
         };
         self.update(Whose::Session(session), &own)
+    }
+
+    /// Changes what the file of a session says of the loop that was armed at this time; does nothing where
+    /// there is none.
+    pub fn change(
+        &self,
+        session: &str,
+        armed_at: u64,
+        change: impl FnOnce(&mut Pin),
+    ) -> io::Result<()> {
+        let whose = Whose::Session(session);
+        let Some(mut pin) = self.agreed(whose, armed_at)? else { return Ok(()) };
+        change(&mut pin);
+        self.update(whose, &pin)
+    }
+
+    /// Returns how many iterations of a loop that was armed at this time were noted, 0 for none. A lost note
+    /// only makes them fewer.
+    pub fn counted(&self, whose: Whose<'_>, armed_at: u64) -> u32 {
+        let noted = read::read(&self.count_path(whose), MOST).ok();
+        let marks = noted.and_then(|noted| {
+            let rest = noted.bytes.strip_prefix(format!("{armed_at}\n").as_bytes())?;
+            Some(rest.len() / MARK.len())
+        });
+        marks.map_or(0, |marks| u32::try_from(marks).unwrap_or(u32::MAX))
+    }
+
+    /// Notes one more iteration of the loop of this pin, where the agent cannot make them fewer.
+    pub fn count(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<()> {
+        let path = self.count_path(whose);
+        if pin.counted > 0 {
+            return append_private_line(&path, MARK.trim_end().as_bytes());
+        }
+        write_private(&path, format!("{}\n{MARK}", pin.armed_at).as_bytes(), Flush::ToSystem)
+    }
+
+    /// Keeps the number of iterations of a ralph loop for the session that takes it over.
+    pub fn carry_count(&self, from: &str, to: &str) {
+        let [from, to] = [from, to].map(|session| self.count_path(Whose::Session(session)));
+        // One that is lost only makes them fewer.
+        let _ = fs::rename(from, to);
+    }
+
+    fn count_path(&self, whose: Whose<'_>) -> PathBuf {
+        self.folder.join(format!("count-{}", whose.name()))
     }
 
     /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
@@ -341,7 +401,7 @@ impl Pins {
 
     /// Removes a pin, whatever is in it.
     pub fn discard(&self, whose: Whose<'_>) -> io::Result<()> {
-        for path in [self.path(whose), self.verify_path(whose)] {
+        for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(in_file(&path, &error.to_string()));

@@ -218,18 +218,18 @@ fn going() -> Bench {
 fn in_the_place_of_the_loops_record() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/loop.json");
     insta::assert_snapshot!(said_about(place, going), @r"
-    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a socket: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a device: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    empty: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1)
-    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 1)
+    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a socket: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a folder: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a device: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    empty: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 2)
+    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 2)
     ");
 }
 

@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::support::limited::Limited;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -485,4 +486,106 @@ fn s1_a_ralph_loop_without_project_is_held_and_cancelled_although_its_notes_are_
     let cancelled = cancel.variable("CLAUDE_PROJECT_DIR", &start).run();
     assert!(cancelled.reason().contains("cancelled"), "{cancelled}");
     assert!(bench.pin("session-s1").is_none());
+}
+
+#[test]
+fn s1_iterations_that_the_notes_forget_are_counted() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 4").context();
+    let mut told = 0;
+    for stop in 1..=4 {
+        let answer = works(&bench);
+        told += usize::from(answer.message().contains("iterations were judged"));
+        assert_eq!(answer.is_block(), stop < 4, "stop {stop}: {answer}");
+        if stop < 4 {
+            edit(&bench, RECORD, |record| record["ledger"]["iterations"] = json!(0));
+        }
+    }
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end max_iters");
+    assert_eq!((told, events(&bench, "tampered").len()), (3, 3));
+    // Arming begins anew.
+    bench.implement("s1", "--max-iterations 4").context();
+    assert!(!works(&bench).message().contains("iterations were judged"));
+    assert_eq!(bench.record("s1").ledger.iterations, 1);
+}
+
+#[test]
+fn s1_iterations_are_counted_where_the_notes_are_removed_each_time() {
+    let bench = Bench::ready();
+    bench.implement("s1", "--max-iterations 4").context();
+    let held = (1..20).take_while(|_| {
+        let is_block = works(&bench).is_block();
+        if is_block {
+            fs::remove_file(bench.path(RECORD)).unwrap();
+        }
+        is_block
+    });
+    assert_eq!(held.count(), 3);
+}
+
+#[test]
+fn s1_a_pause_that_nobody_asked_for_pauses_nothing() {
+    let bench = armed();
+    edit(&bench, RECORD, |record| {
+        record["paused"] = json!({"at": 5, "by": "terminal", "error": "", "told": true});
+    });
+    pretend(&bench);
+    holds(&bench, &[RECORD]);
+}
+
+#[test]
+fn s1_what_the_notes_say_was_told_is_told() {
+    let told =
+        json!({"unarmed": true, "approval": true, "phase": 1, "switched_off": true, "settings": 1});
+    let bench = armed();
+    edit(&bench, RECORD, |record| record["told"] = told.clone());
+    bench.set_state("awaitingApproval", true);
+    let stop = works(&bench);
+    assert!(stop.told().contains("awaitingApproval"), "{stop}");
+    works(&bench).silent();
+    bench.set_state("awaitingApproval", false);
+    edit(&bench, RECORD, |record| record["told"] = told.clone());
+    bench.write(".claude/ralph-speckit.local.md", "---\nenabled: false\n---\n");
+    assert!(works(&bench).told().contains("`enabled: false`"));
+    works(&bench).silent();
+    // Notes that are gone say nothing either.
+    let bench = armed();
+    fs::remove_file(bench.path(RECORD)).unwrap();
+    bench.write(".claude/ralph-speckit.local.md", "---\nenabled: false\n---\n");
+    assert!(works(&bench).told().contains("`enabled: false`"));
+    works(&bench).silent();
+    bench.write(".claude/ralph-speckit.local.md", "");
+    works(&bench).reason();
+}
+
+#[test]
+fn s1_two_features_whose_notes_are_swapped_keep_their_checks() {
+    let bench = armed();
+    let other = "# Tasks\n\n- [x] T001 Do\n";
+    bench.write(".specify/specs/002-other/tasks.md", "# Tasks\n\n- [ ] T001 Do\n");
+    bench.implement("s2", "002-other").context();
+    bench.write(".specify/specs/002-other/tasks.md", other);
+    let (one, two) = (bench.path(RECORD), bench.path(".claude/ralph/s2/loop.json"));
+    let notes = [fs::read(&one).unwrap(), fs::read(&two).unwrap()];
+    fs::write(&one, &notes[1]).unwrap();
+    fs::write(&two, &notes[0]).unwrap();
+    let claims = [CLAIM, ".claude/ralph/claims/002-other.json"].map(|name| bench.path(name));
+    let [first, second] = claims.each_ref().map(|path| fs::read(path).unwrap());
+    fs::write(&claims[0], second).unwrap();
+    fs::write(&claims[1], first).unwrap();
+    pretend(&bench);
+    holds(&bench, &[RECORD]);
+}
+
+#[test]
+fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
+    for name in [RECORD, CLAIM] {
+        let bench = armed();
+        fs::remove_file(bench.path(name)).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(bench.path(name)).finish();
+        assert!(made.status.success(), "{made:?}");
+        pretend(&bench);
+        eprintln!("{name}");
+        holds(&bench, &[name]);
+    }
 }

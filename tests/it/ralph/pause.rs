@@ -324,7 +324,10 @@ fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebo
     record.as_object_mut().unwrap().remove("paused");
     bench.write(".claude/ralph/s1/loop.json", record.to_string());
     works_and_says(&bench, "no").reason();
+    // Only a pause that somebody asked for counts.
+    printed(&spool(&bench, None, &["pause"]));
     record["paused"] = json!({"by": "the moon", "phase": "full"});
+    record["ledger"]["iterations"] = json!(1);
     bench.write(".claude/ralph/s1/loop.json", record.to_string());
     assert!(works_and_says(&bench, "no").told().starts_with("Ralph loop paused"));
     let kept = serde_json::to_value(bench.record("s1")).unwrap();
