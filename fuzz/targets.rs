@@ -10,7 +10,7 @@ use ralph_speckit::claude::transcript::{Calls, Tail};
 use ralph_speckit::engine::edit;
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::ralph;
-use ralph_speckit::runner::harness::{self, Approval, Harness, Left, Order, Report, Stream};
+use ralph_speckit::runner::harness::{self, Approval, ExitInfo, Harness, Order, Report, Stream};
 use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::speckit::arm;
 use ralph_speckit::speckit::settings::Settings;
@@ -239,7 +239,7 @@ fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Repo
         };
         reader.line(stream, line, &mut |event| heard += format!("{event:?}").len() / 4);
     }
-    (reader.report(&Left { code: Some(0), ..Left::default() }), heard)
+    (reader.report(&ExitInfo { code: Some(0), ..ExitInfo::default() }), heard)
 }
 
 /// A file with these bytes; each thread has one of its own.

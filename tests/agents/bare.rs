@@ -3,7 +3,7 @@
 use crate::agent::{Agent, on_every_agent};
 use crate::stage::Stage;
 use ralph_speckit::runner::harness::{
-    Approval, Event, Input, Left, Order, Outcome, Report, Stream, harness,
+    Approval, Event, ExitInfo, Input, Order, Outcome, Report, Stream, harness,
 };
 use scripted_model::{Reply, Usage};
 use std::fs::{self, File};
@@ -103,6 +103,6 @@ fn play(stage: &Stage, prompt: &str) -> (Report, Vec<Event>) {
             reader.line(stream, line, &mut |event| events.push(event));
         }
     }
-    let left = Left { code: status.code(), signal: status.signal(), ..Left::default() };
+    let left = ExitInfo { code: status.code(), signal: status.signal(), ..ExitInfo::default() };
     (reader.report(&left), events)
 }

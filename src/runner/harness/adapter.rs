@@ -121,12 +121,12 @@ pub trait Reader {
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event));
 
     /// Returns what the whole run came to.
-    fn report(&mut self, left: &Left) -> Report;
+    fn report(&mut self, left: &ExitInfo) -> Report;
 }
 
 /// How the process left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct ExitInfo {
     /// Its exit code, `None` when a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.

@@ -11,7 +11,7 @@ use super::lines::{self, Once, Told};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    Approval, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
 
 const PROGRAM: Program = Program {
@@ -352,7 +352,7 @@ impl Format for StreamJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
             // A run that was cut has no result that tells: the messages do, each counted once.
             let messages = self.messages.values().copied();

@@ -13,7 +13,8 @@ use super::lines::{self, Told};
 use super::program::{self, Program, Version};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Ending, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    Approval, Ending, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage,
+    sessions,
 };
 use crate::world;
 
@@ -245,7 +246,7 @@ impl Format for ExecJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         let mut report = run.report(&PROGRAM, left);
         if let (Told::Nothing, Outcome::Failed(message)) = (&run.told, &mut report.outcome)
             && !self.trouble.is_empty()

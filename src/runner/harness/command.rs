@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::lines::{self, Errors, Told};
 use super::program::{self, find};
 use super::{
-    Ending, Event, Harness, Input, Launch, Left, Order, Outcome, Reader, Report, Stream,
+    Ending, Event, ExitInfo, Harness, Input, Launch, Order, Outcome, Reader, Report, Stream,
     environment,
 };
 use crate::store::write::{Flush, write_whole};
@@ -228,7 +228,7 @@ impl Reader for CommandReader {
         heard(Event::Said(String::from_utf8_lossy(kept).into_owned()));
     }
 
-    fn report(&mut self, left: &Left) -> Report {
+    fn report(&mut self, left: &ExitInfo) -> Report {
         let told = if left.code == Some(0) { Told::Result } else { Told::Nothing };
         let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
             // There is no result that could be missing: the exit code is all that is told.

@@ -10,7 +10,8 @@ use super::lines::{self, Told};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Harness, Launch, Left, Missing, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
+    sessions,
 };
 use crate::store::read;
 
@@ -232,7 +233,7 @@ impl Format for OutputJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         run.told = self.told();
         run.tokens = self.tokens();
         let report = run.report(&PROGRAM, left);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::claude::{self, StreamJson};
 use super::stream::StreamReader;
 use super::{
-    Ending, Event, Harness, Input, Launch, Left, Order, Reader, Report, Stream, environment,
+    Ending, Event, ExitInfo, Harness, Input, Launch, Order, Reader, Report, Stream, environment,
 };
 use crate::runner::script::{self, Step};
 use crate::world;
@@ -94,7 +94,7 @@ impl Reader for DemoReader {
         self.0.line(stream, line, heard);
     }
 
-    fn report(&mut self, left: &Left) -> Report {
+    fn report(&mut self, left: &ExitInfo) -> Report {
         Report { session: None, ..self.0.report(left) }
     }
 }
@@ -339,7 +339,7 @@ mod tests {
         for line in printed.split(|byte| *byte == b'\n') {
             reader.line(Stream::Output, line, &mut |_| {});
         }
-        reader.report(&Left { code: Some(0), ..Left::default() })
+        reader.report(&ExitInfo { code: Some(0), ..ExitInfo::default() })
     }
 
     fn open_tasks(folder: &Path) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::lines::{self, Told};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Harness, Launch, Left, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    Approval, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
 use crate::world;
 
@@ -225,7 +225,7 @@ impl Format for StreamJson {
         }
     }
 
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         // The exit code is the last byte of the status.
         let status = left.code.filter(|code| self.failed && (144..256).contains(code));
         run.status = status.and_then(|code| u64::try_from(code + 256).ok());

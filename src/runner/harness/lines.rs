@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Left, Outcome};
+use super::{ExitInfo, Outcome};
 use crate::claude::json::read_json;
 
 /// The most that is kept of an agent's final text, in bytes: its end, where a promise stands.
@@ -270,7 +270,7 @@ const UNKNOWN_FLAG: &[&str] = &["unknown option", "unexpected argument", "Unknow
 pub fn outcome(
     program: &str,
     told: &Told,
-    left: &Left,
+    left: &ExitInfo,
     errors: &Errors,
     lasting: &[&str],
 ) -> Outcome {
@@ -308,7 +308,7 @@ pub fn message(sentence: &str, said: &str) -> String {
     if said.is_empty() { sentence.to_owned() } else { format!("{sentence}: {said}") }
 }
 
-fn end(left: &Left) -> String {
+fn end(left: &ExitInfo) -> String {
     match (left.code, left.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),

@@ -20,8 +20,8 @@ mod usage;
 use anyhow::Result;
 
 pub use adapter::{
-    Approval, Ending, Event, Harness, HarnessChoice, Input, Launch, Left, Missing, Order, Outcome,
-    Reader, Report, Stream,
+    Approval, Ending, Event, ExitInfo, Harness, HarnessChoice, Input, Launch, Missing, Order,
+    Outcome, Reader, Report, Stream,
 };
 pub use lines::is_passing;
 pub use usage::TokenUsage;

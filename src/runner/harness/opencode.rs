@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::lines::{self, Once, Told};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
-use super::{Approval, Harness, Launch, Left, Missing, Order, Outcome, Reader, Report, TokenUsage};
+use super::{
+    Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
+};
 
 const PROGRAM: Program = Program {
     name: "opencode",
@@ -251,7 +253,7 @@ impl Format for RunJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         run.told = self.told(run);
         let missing = match (&self.reason, self.delegated) {
             // A step tells what it used when its tools are done, and not before.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
 use super::program::Program;
 use super::usage::TokenUsage;
-use super::{Event, Left, Missing, Order, Reader, Report, Stream};
+use super::{Event, ExitInfo, Missing, Order, Reader, Report, Stream};
 
 /// Tool calls without an end that are remembered.
 const OPEN: usize = 64;
@@ -24,7 +24,7 @@ pub trait Format: fmt::Debug {
     fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
 
     /// Returns what the whole run came to.
-    fn report(&mut self, run: &mut RunState, left: &Left) -> Report;
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report;
 }
 
 /// What takes in one line.
@@ -58,7 +58,7 @@ impl<F: Format> Reader for StreamReader<F> {
         self.run.events.drain(..).for_each(heard);
     }
 
-    fn report(&mut self, left: &Left) -> Report {
+    fn report(&mut self, left: &ExitInfo) -> Report {
         self.format.report(&mut self.run, left)
     }
 }
@@ -144,7 +144,7 @@ impl RunState {
     }
 
     /// Returns what the run of a program came to, as far as all programs tell it in the same way.
-    pub fn report(&mut self, program: &Program, left: &Left) -> Report {
+    pub fn report(&mut self, program: &Program, left: &ExitInfo) -> Report {
         let mut outcome =
             lines::outcome(program.name, &self.told, left, &self.errors, program.lasting);
         if self.resumed {

@@ -17,7 +17,7 @@ use super::watch::{Cut, Ended, Limits, Watch, Watcher};
 use super::words::{Command as Asked, News, Order};
 use crate::exec::family::{self, Rest};
 use crate::exec::tree;
-use crate::runner::harness::{Launch, Left};
+use crate::runner::harness::{ExitInfo, Launch};
 use crate::world::{self, Deadline};
 
 /// The longest between two looks at the moment.
@@ -121,7 +121,7 @@ struct Run<'a> {
     stuck: Option<Deadline>,
     cut: Option<Cut>,
     agent: Option<i32>,
-    left: Option<Left>,
+    left: Option<ExitInfo>,
     survivors: usize,
     trouble: Option<String>,
     piece: Vec<u8>,
@@ -247,7 +247,7 @@ impl Run<'_> {
     }
 
     fn leave(&mut self, code: Option<i32>, signal: Option<i32>) {
-        self.left = Some(Left {
+        self.left = Some(ExitInfo {
             code,
             signal,
             lingered: self.cut == Some(Cut::Lingering),

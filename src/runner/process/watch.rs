@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::runner::harness::{Left, Stream};
+use crate::runner::harness::{ExitInfo, Stream};
 
 /// How long a run may take.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ pub trait Watcher {
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
     /// How the process left.
-    pub left: Left,
+    pub left: ExitInfo,
     /// Why the runner ended it, `None` when it left by itself.
     pub cut: Option<Cut>,
     /// Processes of its tree, besides itself, that had to be ended.

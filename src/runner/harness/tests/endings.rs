@@ -1,10 +1,10 @@
 //! How runs end: what may pass, what will not, and what is only talked about.
 
 use super::super::command::Any;
-use super::super::{Approval, Event, Harness, Left, Outcome, Report, Stream, TokenUsage};
+use super::super::{Approval, Event, ExitInfo, Harness, Outcome, Report, Stream, TokenUsage};
 use super::{code, order, read, reader_for, recording};
 
-fn ended(name: &str, output: &[&str], errors: &[&str], left: &Left) -> Outcome {
+fn ended(name: &str, output: &[&str], errors: &[&str], left: &ExitInfo) -> Outcome {
     let mut reader = reader_for(name, Approval::All);
     for line in output {
         reader.line(Stream::Output, line.as_bytes(), &mut |_| {});
@@ -89,7 +89,7 @@ fn what_may_pass_is_a_failure() {
     let turns = r#"{"type":"result","subtype":"error_max_turns","is_error":false}"#;
     let gemini = r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: down]"},"stats":{}}"#;
     let unnamed = r#"{"type":"error","sessionID":"s","error":{"name":"UnknownError","data":{"message":"Unexpected server error."}}}"#;
-    let killed = Left { signal: Some(11), ..Left::default() };
+    let killed = ExitInfo { signal: Some(11), ..ExitInfo::default() };
     for (name, output, errors, left, words) in [
         ("claude", &[overloaded][..], &[][..], code(1), "`claude` failed: Overloaded"),
         ("claude", &[turns], &[], code(0), "error_max_turns"),
@@ -115,7 +115,7 @@ fn what_may_pass_is_a_failure() {
 fn a_program_that_the_runner_cut_short_is_cut_whatever_it_printed() {
     // Copilot CLI prints a result with exit code 0 when it is ended.
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
-        let left = Left { code: Some(0), cut: true, ..Left::default() };
+        let left = ExitInfo { code: Some(0), cut: true, ..ExitInfo::default() };
         let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &left);
         assert_eq!(seen.outcome, Outcome::Cut, "{name}");
     }
@@ -338,7 +338,7 @@ fn opencode_that_goes_on_after_a_step_that_seemed_the_last_is_not_finished() {
     assert!(matches!(seen.outcome, Outcome::Failed(_)), "{:?}", seen.outcome);
 }
 
-fn own(lines: &[&str], left: &Left, prompt: &str) -> Report {
+fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> Report {
     let any = Any::new("some/agent").unwrap();
     let mut reader = any.reader(&order(prompt));
     for line in lines {

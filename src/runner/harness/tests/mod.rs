@@ -8,7 +8,7 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use super::{Approval, Event, Left, Order, Reader, Report, Stream};
+use super::{Approval, Event, ExitInfo, Order, Reader, Report, Stream};
 
 /// The recording of this name, as its lines.
 fn recording(name: &str) -> Vec<Vec<u8>> {
@@ -63,7 +63,7 @@ fn harness_named(name: &str) -> Box<dyn super::Harness> {
 fn read<L: AsRef<[u8]>>(
     mut reader: Box<dyn Reader>,
     lines: &[L],
-    left: &Left,
+    left: &ExitInfo,
 ) -> (Report, Vec<Event>) {
     let mut heard = Vec::new();
     for line in lines {
@@ -72,6 +72,6 @@ fn read<L: AsRef<[u8]>>(
     (reader.report(left), heard)
 }
 
-fn code(code: i32) -> Left {
-    Left { code: Some(code), ..Left::default() }
+fn code(code: i32) -> ExitInfo {
+    ExitInfo { code: Some(code), ..ExitInfo::default() }
 }

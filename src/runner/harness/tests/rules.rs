@@ -1,6 +1,6 @@
 //! The six rules that the real programs taught, one test each.
 
-use super::super::{Approval, Ending, Event, Input, Left, Outcome, Stream};
+use super::super::{Approval, Ending, Event, ExitInfo, Input, Outcome, Stream};
 use super::{code, harness_named, order, read, reader_for, recording};
 
 const ALL: [&str; 5] = ["claude", "codex", "copilot", "gemini", "opencode"];
@@ -57,11 +57,12 @@ fn rule_2_exit_code_0_is_not_success_without_the_terminal_event() {
 #[test]
 fn rule_2_the_terminal_event_is_not_success_without_exit_code_0() {
     for name in GOOD {
-        for left in [code(1), code(143), Left { signal: Some(15), ..Left::default() }] {
+        for left in [code(1), code(143), ExitInfo { signal: Some(15), ..ExitInfo::default() }] {
             let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &left);
             assert!(matches!(seen.outcome, Outcome::Failed(_)), "{name}: {:?}", seen.outcome);
         }
-        let lingered = Left { signal: Some(9), lingered: true, cut: true, ..Left::default() };
+        let lingered =
+            ExitInfo { signal: Some(9), lingered: true, cut: true, ..ExitInfo::default() };
         let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &lingered);
         assert_eq!(seen.outcome, Outcome::Finished, "{name}: the result was there");
     }
