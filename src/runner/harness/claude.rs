@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use serde_json::Value;
 
-use super::lines::{self, Once, Told};
+use super::lines::{self, Once, StreamEnd};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -242,7 +242,7 @@ impl StreamJson {
             }
             return;
         }
-        run.told = Told::Nothing;
+        run.told = StreamEnd::Nothing;
         if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"]))
             && self.messages.len() < MESSAGES
         {
@@ -299,9 +299,9 @@ impl StreamJson {
         let said = text(&line["result"]);
         let failed = line["is_error"] != false || line["subtype"] != "success";
         if failed {
-            run.told = Told::Failure(self.failure(run, line, said));
+            run.told = StreamEnd::Failure(self.failure(run, line, said));
         } else {
-            run.told = Told::Result;
+            run.told = StreamEnd::Result;
             if !said.is_empty() {
                 run.text.set(said);
             }
@@ -356,7 +356,7 @@ impl Format for StreamJson {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
             // A run that was cut has no result that tells: the messages do, each counted once.
             let messages = self.messages.values().copied();
-            (run.told == Told::Nothing).then(|| TokenUsage::sum(messages)).flatten()
+            (run.told == StreamEnd::Nothing).then(|| TokenUsage::sum(messages)).flatten()
         });
         run.report(&PROGRAM, left)
     }

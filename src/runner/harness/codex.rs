@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
-use super::lines::{self, Told};
+use super::lines::{self, StreamEnd};
 use super::program::{self, Program, Version};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
@@ -187,12 +187,12 @@ impl ExecJson {
             // A later turn counts on from the one before: the last figure is the whole.
             run.tokens = Some(used(usage));
         }
-        run.told = Told::Result;
+        run.told = StreamEnd::Result;
         run.finished();
     }
 
     fn turn_failed(&mut self, run: &mut RunState, line: &Value) {
-        run.told = Told::Failure(self.failure(run, text(&line["error"]["message"])));
+        run.told = StreamEnd::Failure(self.failure(run, text(&line["error"]["message"])));
         run.finished();
     }
 
@@ -233,7 +233,7 @@ impl Format for ExecJson {
             "thread.started" => |_, run, line| {
                 run.session = lines::session(&line["thread_id"]).or(run.session.take());
             },
-            "turn.started" => |_, run, _| run.told = Told::Nothing,
+            "turn.started" => |_, run, _| run.told = StreamEnd::Nothing,
             "item.started" => Self::item_started,
             "item.completed" => Self::item_completed,
             "turn.completed" => Self::turn_completed,
@@ -248,7 +248,7 @@ impl Format for ExecJson {
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
         let mut report = run.report(&PROGRAM, left);
-        if let (Told::Nothing, Outcome::Failed(message)) = (&run.told, &mut report.outcome)
+        if let (StreamEnd::Nothing, Outcome::Failed(message)) = (&run.told, &mut report.outcome)
             && !self.trouble.is_empty()
         {
             *message = lines::message(message, &self.trouble);

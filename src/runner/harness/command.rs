@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::lines::{self, Errors, Told};
+use super::lines::{self, Errors, StreamEnd};
 use super::program::{self, find};
 use super::{
     Ending, Event, ExitInfo, Harness, Input, Launch, Order, Outcome, Reader, Report, Stream,
@@ -229,7 +229,7 @@ impl Reader for CommandReader {
     }
 
     fn report(&mut self, left: &ExitInfo) -> Report {
-        let told = if left.code == Some(0) { Told::Result } else { Told::Nothing };
+        let told = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
         let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
             // There is no result that could be missing: the exit code is all that is told.
             Outcome::Failed(message) => {

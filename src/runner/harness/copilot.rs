@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::Value;
 
-use super::lines::{self, Told};
+use super::lines::{self, StreamEnd};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -179,17 +179,17 @@ impl OutputJson {
         run.finished();
     }
 
-    fn told(&self) -> Told {
+    fn told(&self) -> StreamEnd {
         match (self.exit, &self.failure) {
-            (None, None) => Told::Nothing,
-            (_, Some(failure)) => Told::Failure(failure.clone()),
-            (Some(0), None) if self.in_turn => Told::Failure(Outcome::Failed(
+            (None, None) => StreamEnd::Nothing,
+            (_, Some(failure)) => StreamEnd::Failure(failure.clone()),
+            (Some(0), None) if self.in_turn => StreamEnd::Failure(Outcome::Failed(
                 "`copilot` was ended in the middle of a turn".to_owned(),
             )),
-            (Some(0), None) => Told::Result,
-            (Some(code), None) => {
-                Told::Failure(Outcome::Failed(format!("`copilot` failed with exit code {code}")))
-            }
+            (Some(0), None) => StreamEnd::Result,
+            (Some(code), None) => StreamEnd::Failure(Outcome::Failed(format!(
+                "`copilot` failed with exit code {code}"
+            ))),
         }
     }
 

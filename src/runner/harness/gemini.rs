@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::Value;
 
-use super::lines::{self, Told};
+use super::lines::{self, StreamEnd};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -191,12 +191,12 @@ impl StreamJson {
             run.tokens = Some(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
         }
         if line["status"] == "success" {
-            run.told = Told::Result;
+            run.told = StreamEnd::Result;
             return;
         }
         let said = text(&line["error"]["message"]);
         let message = lines::message("`gemini` failed", said);
-        run.told = Told::Failure(if said.contains(DAILY_QUOTA) {
+        run.told = StreamEnd::Failure(if said.contains(DAILY_QUOTA) {
             Outcome::UsageLimit { resets_at: None, words: lines::words(said) }
         } else {
             self.failed = true;

@@ -250,7 +250,7 @@ impl Errors {
 
 /// What a stream told of its own end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Told {
+pub enum StreamEnd {
     /// Nothing: there was no terminal event.
     #[default]
     Nothing,
@@ -269,7 +269,7 @@ const UNKNOWN_FLAG: &[&str] = &["unknown option", "unexpected argument", "Unknow
 /// only where the stream has told nothing: there, the program never got to work.
 pub fn outcome(
     program: &str,
-    told: &Told,
+    told: &StreamEnd,
     left: &ExitInfo,
     errors: &Errors,
     lasting: &[&str],
@@ -279,13 +279,13 @@ pub fn outcome(
     }
     let end = end(left);
     match told {
-        Told::Failure(outcome) => outcome.clone(),
-        Told::Result if left.lingered || left.code == Some(0) => Outcome::Finished,
-        Told::Result => Outcome::Failed(message(
+        StreamEnd::Failure(outcome) => outcome.clone(),
+        StreamEnd::Result if left.lingered || left.code == Some(0) => Outcome::Finished,
+        StreamEnd::Result => Outcome::Failed(message(
             &format!("`{program}` left with {end} after its result"),
             &errors.all(),
         )),
-        Told::Nothing => {
+        StreamEnd::Nothing => {
             let missed = message(
                 &format!("`{program}` left with {end} and without a result"),
                 &errors.all(),
@@ -373,10 +373,10 @@ pub fn is_passing(status: Option<u64>) -> bool {
 
 /// Returns the outcome of a run that was to continue a session: gone where standard error says so and the program
 /// never got to work.
-pub fn resumed(outcome: Outcome, told: &Told, errors: &Errors, gone: &[&str]) -> Outcome {
+pub fn resumed(outcome: Outcome, told: &StreamEnd, errors: &Errors, gone: &[&str]) -> Outcome {
     match outcome {
         Outcome::Failed(why) | Outcome::Lasting(why)
-            if *told == Told::Nothing && errors.line_with(gone).is_some() =>
+            if *told == StreamEnd::Nothing && errors.line_with(gone).is_some() =>
         {
             Outcome::SessionGone(why)
         }

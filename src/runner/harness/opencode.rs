@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::lines::{self, Once, Told};
+use super::lines::{self, Once, StreamEnd};
 use super::program::{self, Program, Version};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -219,17 +219,17 @@ impl RunJson {
         });
     }
 
-    fn told(&self, run: &RunState) -> Told {
+    fn told(&self, run: &RunState) -> StreamEnd {
         if let Some(failure) = &self.failure {
-            return Told::Failure(failure.clone());
+            return StreamEnd::Failure(failure.clone());
         }
         match self.reason.as_deref() {
-            None => Told::Nothing,
-            Some("stop") => Told::Result,
-            Some("tool-calls") if !run.refusals.is_empty() => Told::Failure(Outcome::Failed(
+            None => StreamEnd::Nothing,
+            Some("stop") => StreamEnd::Result,
+            Some("tool-calls") if !run.refusals.is_empty() => StreamEnd::Failure(Outcome::Failed(
                 "`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned(),
             )),
-            Some(reason) => Told::Failure(Outcome::Failed(format!(
+            Some(reason) => StreamEnd::Failure(Outcome::Failed(format!(
                 "`opencode` ended in the middle of its work, with the reason `{reason}`"
             ))),
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::lines::{self, Errors, FinalText, Once, Refusals, Told};
+use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
 use super::program::Program;
 use super::usage::TokenUsage;
 use super::{Event, ExitInfo, Missing, Order, Reader, Report, Stream};
@@ -85,7 +85,7 @@ pub struct RunState {
     /// The status of the service's last failed answer.
     pub status: Option<u64>,
     /// What the stream told of its own end.
-    pub told: Told,
+    pub told: StreamEnd,
     /// Lines of standard error.
     pub errors: Errors,
     /// Tool calls that have begun, by id, with the tool and what it is used with: their end does not name them.
@@ -157,7 +157,11 @@ impl RunState {
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
-            missing: if self.told == Told::Nothing { Missing::Elsewhere } else { Missing::Nothing },
+            missing: if self.told == StreamEnd::Nothing {
+                Missing::Elsewhere
+            } else {
+                Missing::Nothing
+            },
             status: self.status,
             tokens_of_session: false,
             model: self.model.take(),
