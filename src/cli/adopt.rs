@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
-use super::surroundings::Surroundings;
+use super::environment::Environment;
 use crate::claude::transcript::of_session;
 use crate::ralph::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::store::loops::Loops;
@@ -46,7 +46,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
             crate::speckit::project::printable(named)
         );
     };
-    let config = Surroundings::of_this_process().ok().map(|around| around.claude_folder());
+    let config = Environment::of_this_process().ok().map(|around| around.claude_folder());
     let transcript = config.and_then(|config| of_session(&config, &own));
     let adopter = Adopter {
         session: &own,

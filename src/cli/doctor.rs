@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::surroundings::Surroundings;
+use super::environment::Environment;
 use crate::engine::Guardrails;
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
@@ -67,15 +67,15 @@ pub struct Check {
 
 /// Returns success when no check fails.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
-    let surroundings = Surroundings::of_this_process()?;
+    let environment = Environment::of_this_process()?;
     let program = match &args.claude {
         Some(named) => Some(named.clone()),
-        None => client::find_program("claude", &surroundings.path),
+        None => client::find_program("claude", &environment.path),
     };
     let client = program.map(|program| {
-        Client::new(&program, surroundings.claude_config.as_deref(), &surroundings.working_folder)
+        Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)
     });
-    let checks = examine(&surroundings, client.as_ref());
+    let checks = examine(&environment, client.as_ref());
     if args.json {
         print_json(&checks)?;
     } else {
@@ -86,9 +86,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
 }
 
 /// Returns every check, in the order in which a person would put things right.
-pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Check> {
-    let project = project_folder(surroundings);
-    let settings = SettingsFile::all(surroundings, &project);
+pub fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Check> {
+    let project = project_folder(environment);
+    let settings = SettingsFile::all(environment, &project);
     let mut checks = vec![check_client(client)];
     let plugins = client.map(Client::plugins);
     match &plugins {
@@ -107,14 +107,14 @@ pub fn examine(surroundings: &Surroundings, client: Option<&Client>) -> Vec<Chec
         None => {}
     }
     checks.extend(check_settings_files(&settings));
-    checks.push(check_hooks_allowed(&settings, surroundings));
-    checks.push(check_project_switch(surroundings));
-    checks.extend(check_let_go(surroundings));
-    checks.extend(check_armed(surroundings));
+    checks.push(check_hooks_allowed(&settings, environment));
+    checks.push(check_project_switch(environment));
+    checks.extend(check_let_go(environment));
+    checks.extend(check_armed(environment));
     let plugins = plugins.and_then(Result::ok).unwrap_or_default();
     checks.push(check_other_loops(&plugins));
     checks.push(check_other_stop_hooks(&settings, &plugins));
-    checks.push(check_block_cap(&settings, surroundings));
+    checks.push(check_block_cap(&settings, environment));
     checks
 }
 
@@ -268,7 +268,7 @@ fn check_settings_files(settings: &[SettingsFile]) -> Vec<Check> {
         .collect()
 }
 
-fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -> Check {
+fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment) -> Check {
     let name = "hooks";
     let managed = || settings.iter().filter(|file| file.level == Level::Managed);
     if let Some(file) = managed().find(|file| file.says("allowManagedHooksOnly")) {
@@ -297,7 +297,7 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
             "remove that line",
         );
     }
-    let variables = variables(settings, surroundings);
+    let variables = variables(settings, environment);
     for variable in ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"] {
         if let Some((value, place)) = variables.get(variable)
             && is_switched_on(value)
@@ -312,9 +312,9 @@ fn check_hooks_allowed(settings: &[SettingsFile], surroundings: &Surroundings) -
     Check::ok(name, "no setting switches hooks off")
 }
 
-fn check_project_switch(surroundings: &Surroundings) -> Check {
+fn check_project_switch(environment: &Environment) -> Check {
     let name = "project";
-    let start = &surroundings.working_folder;
+    let start = &environment.working_folder;
     let Some(project) = Project::around(start) else {
         return Check::ok(
             name,
@@ -348,9 +348,9 @@ fn check_project_switch(surroundings: &Surroundings) -> Check {
 }
 
 /// What may be run for the live loops of this project, and whether its settings need trust.
-fn check_armed(surroundings: &Surroundings) -> Vec<Check> {
+fn check_armed(environment: &Environment) -> Vec<Check> {
     let name = "armed";
-    let Some(project) = Project::around(&surroundings.working_folder) else {
+    let Some(project) = Project::around(&environment.working_folder) else {
         return Vec::new();
     };
     let mut checks = Vec::new();
@@ -388,8 +388,8 @@ fn check_armed(surroundings: &Surroundings) -> Vec<Check> {
 
 /// The sessions that were not held because the loop is another's: nothing is wrong, but somebody may
 /// wonder.
-fn check_let_go(surroundings: &Surroundings) -> Option<Check> {
-    let project = Project::around(&surroundings.working_folder)?;
+fn check_let_go(environment: &Environment) -> Option<Check> {
+    let project = Project::around(&environment.working_folder)?;
     let loops = Loops::of(&project.root);
     let mut features = project.features().into_iter();
     let (feature, session) = features
@@ -456,11 +456,11 @@ fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]
     )
 }
 
-fn check_block_cap(settings: &[SettingsFile], surroundings: &Surroundings) -> Check {
+fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> Check {
     let name = "block-cap";
     let variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
     let idle = i64::from(Guardrails::default().max_idle_stops);
-    let variables = variables(settings, surroundings);
+    let variables = variables(settings, environment);
     let Some((value, place)) = variables.get(variable) else {
         return Check::ok(
             name,
@@ -523,15 +523,15 @@ struct SettingsFile {
 
 impl SettingsFile {
     /// Every settings file that exists, the weakest first.
-    fn all(surroundings: &Surroundings, project: &Path) -> Vec<Self> {
-        let mut places = vec![(Level::User, surroundings.claude_folder().join("settings.json"))];
-        if project.join(".claude") != surroundings.claude_folder() {
+    fn all(environment: &Environment, project: &Path) -> Vec<Self> {
+        let mut places = vec![(Level::User, environment.claude_folder().join("settings.json"))];
+        if project.join(".claude") != environment.claude_folder() {
             places.push((Level::Project, project.join(".claude/settings.json")));
             places.push((Level::Local, project.join(".claude/settings.local.json")));
         }
-        places.push((Level::Managed, surroundings.managed_settings.join("managed-settings.json")));
+        places.push((Level::Managed, environment.managed_settings.join("managed-settings.json")));
         let mut dropped_in: Vec<PathBuf> =
-            fs::read_dir(surroundings.managed_settings.join("managed-settings.d"))
+            fs::read_dir(environment.managed_settings.join("managed-settings.d"))
                 .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
                 .unwrap_or_default();
         dropped_in.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
@@ -563,9 +563,9 @@ impl SettingsFile {
 /// The client's variables with their values and where they come from: settings override the shell, later files earlier ones.
 fn variables(
     settings: &[SettingsFile],
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> BTreeMap<String, (String, String)> {
-    let mut found: BTreeMap<String, (String, String)> = surroundings
+    let mut found: BTreeMap<String, (String, String)> = environment
         .client_variables
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (value.clone(), "the environment".to_owned())))
@@ -621,11 +621,11 @@ fn has_stop_hook(plugin: &Path) -> bool {
 }
 
 /// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
-fn project_folder(surroundings: &Surroundings) -> PathBuf {
-    let start = &surroundings.working_folder;
+fn project_folder(environment: &Environment) -> PathBuf {
+    let start = &environment.working_folder;
     start
         .ancestors()
-        .take_while(|folder| *folder != surroundings.home)
+        .take_while(|folder| *folder != environment.home)
         .find(|folder| {
             [".claude", ".specify", ".git"].iter().any(|mark| folder.join(mark).exists())
         })
@@ -687,7 +687,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let surroundings = Surroundings {
+        let environment = Environment {
             home: scratch.path().to_owned(),
             data_home: scratch.path().join("data"),
             claude_config: None,
@@ -697,7 +697,7 @@ mod tests {
             managed_settings: scratch.path().join("managed"),
             client_variables: Vec::new(),
         };
-        let mut checks = examine(&surroundings, None);
+        let mut checks = examine(&environment, None);
         let at = checks.iter().position(|check| check.name == "hooks").unwrap();
         checks.swap_remove(at)
     }

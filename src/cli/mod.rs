@@ -6,6 +6,7 @@ mod cancel;
 mod context;
 mod demo;
 mod doctor;
+mod environment;
 mod log;
 mod pause;
 mod person;
@@ -16,7 +17,6 @@ mod setup;
 mod start;
 mod status;
 mod stop;
-mod surroundings;
 mod task;
 mod trust;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::surroundings::Surroundings;
+use super::environment::Environment;
 use crate::plugin::{self, Programs};
 
 /// Build the plugin's folder.
@@ -33,8 +33,8 @@ enum PluginCommand {
 pub fn run(args: &PluginArgs) -> Result<ExitCode> {
     match &args.command {
         PluginCommand::Build { folder } => {
-            let surroundings = Surroundings::of_this_process()?;
-            let programs = Programs::beside(&surroundings.program)?;
+            let environment = Environment::of_this_process()?;
+            let programs = Programs::beside(&environment.program)?;
             let assembly = plugin::assemble(folder, &programs)?;
             let folder = assembly.folder.display();
             match assembly.replaced {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::surroundings::Surroundings;
+use super::environment::Environment;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
@@ -87,36 +87,36 @@ struct Places {
 
 /// Returns success when all was done, failure when Claude Code could not be told.
 pub fn run(args: &SetupArgs) -> Result<ExitCode> {
-    let surroundings = Surroundings::of_this_process()?;
-    let setup = Setup::new(&surroundings, args.claude.as_deref())?;
+    let environment = Environment::of_this_process()?;
+    let setup = Setup::new(&environment, args.claude.as_deref())?;
     if args.remove { setup.take_away(args) } else { setup.install(args) }
 }
 
 struct Setup<'a> {
-    surroundings: &'a Surroundings,
+    environment: &'a Environment,
     places: Places,
     claude: Option<PathBuf>,
 }
 
 impl<'a> Setup<'a> {
-    fn new(surroundings: &'a Surroundings, claude: Option<&Path>) -> Result<Self> {
-        let data = surroundings.data_folder();
+    fn new(environment: &'a Environment, claude: Option<&Path>) -> Result<Self> {
+        let data = environment.data_folder();
         let places = Places { plugin: data.join("plugin"), bin: data.join("bin"), data };
         let claude = match claude {
             Some(named) => Some(named.canonicalize().with_context(|| {
                 format!("could not find the Claude Code `{}`", named.display())
             })?),
-            None => client::find_program("claude", &surroundings.path),
+            None => client::find_program("claude", &environment.path),
         };
-        Ok(Self { surroundings, places, claude })
+        Ok(Self { environment, places, claude })
     }
 
     fn install(&self, args: &SetupArgs) -> Result<ExitCode> {
-        let programs = Programs::beside(&self.surroundings.program)?;
+        let programs = Programs::beside(&self.environment.program)?;
         let mut receipt = Receipt::load(&self.places.data)?.unwrap_or_default();
-        let client = self.client(self.surroundings.claude_config.as_deref());
+        let client = self.client(self.environment.claude_config.as_deref());
         let mut steps = self.steps_for_files(&receipt)?;
-        let config = self.surroundings.claude_folder();
+        let config = self.environment.claude_folder();
         let mut known = receipt.registrations.iter();
         let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
         if args.user_commands || has_commands {
@@ -144,12 +144,12 @@ impl<'a> Setup<'a> {
         if client.is_some() {
             // Noted before it is done: to take away what was not done after all does no harm.
             receipt.registration(
-                self.surroundings.claude_config.as_deref(),
-                &self.surroundings.claude_folder(),
+                self.environment.claude_config.as_deref(),
+                &self.environment.claude_folder(),
             );
         }
         if args.user_commands {
-            let noted = receipt.registration(self.surroundings.claude_config.as_deref(), &config);
+            let noted = receipt.registration(self.environment.claude_config.as_deref(), &config);
             noted.user_commands = true;
             let commands = config.join("commands");
             if noted.made_commands.is_none() && !commands.exists() {
@@ -458,9 +458,8 @@ impl<'a> Setup<'a> {
         let Some(copy) = &installed.install_path else {
             return Ok(());
         };
-        let folder = self.surroundings.claude_folder();
-        let registration =
-            receipt.registration(self.surroundings.claude_config.as_deref(), &folder);
+        let folder = self.environment.claude_folder();
+        let registration = receipt.registration(self.environment.claude_config.as_deref(), &folder);
         if !registration.copies.contains(copy) {
             registration.copies.push(copy.clone());
         }
@@ -470,7 +469,7 @@ impl<'a> Setup<'a> {
     fn client(&self, config: Option<&Path>) -> Option<Client> {
         // In a folder of ours, so that the settings of the project at hand are neither read nor changed.
         let folder =
-            if self.places.data.is_dir() { &self.places.data } else { &self.surroundings.home };
+            if self.places.data.is_dir() { &self.places.data } else { &self.environment.home };
         self.claude.as_deref().map(|program| Client::new(program, config, folder))
     }
 

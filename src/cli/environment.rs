@@ -9,7 +9,7 @@ use crate::world;
 
 /// The environment, the working folder and the running program, as plain values.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct Environment {
     /// `HOME`, when it is an absolute path.
     pub home: PathBuf,
     /// `XDG_DATA_HOME`, or `~/.local/share`.
@@ -32,8 +32,8 @@ pub struct Surroundings {
 pub const CLIENT_VARIABLES: &[&str] =
     &["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
 
-impl Surroundings {
-    /// Returns the surroundings of this process; an error when it has no home or no working folder.
+impl Environment {
+    /// Returns the environment of this process; an error when it has no home or no working folder.
     pub fn of_this_process() -> Result<Self> {
         let home = world::folder("HOME").context(
             "the environment variable `HOME` names no folder\nset it to your home folder",
