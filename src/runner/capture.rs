@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::harness::{Launch, Stream};
-use super::process::{self, Cut, Ended, Limits, Watch, Watcher};
+use super::process::{self, Cut, Limits, ProcessOutcome, Watch, Watcher};
 
 /// The most of the output that is kept, in bytes.
 const TAIL: usize = 6_000;
@@ -16,7 +16,7 @@ const TAIL: usize = 6_000;
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: ProcessOutcome,
     /// The end of what it printed on standard output.
     pub output: Vec<u8>,
     /// The end of all that it printed.

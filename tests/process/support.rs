@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ralph_speckit::runner::harness::{Launch, Stream};
-use ralph_speckit::runner::process::{self, Ended, Limits, Watch, Watcher};
+use ralph_speckit::runner::process::{self, Limits, ProcessOutcome, Watch, Watcher};
 
 /// Limits that end nothing.
 pub fn no_limits() -> Limits {
@@ -73,7 +73,11 @@ impl Watcher for Scribe {
 }
 
 /// Runs a program in the root folder with a log that nobody reads.
-pub fn run(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<Ended> {
+pub fn run(
+    launch: &Launch,
+    limits: &Limits,
+    watcher: &mut dyn Watcher,
+) -> io::Result<ProcessOutcome> {
     let mut log = tempfile::tempfile().unwrap();
     process::run(keeper(), launch, Path::new("/"), limits, &mut log, watcher)
 }

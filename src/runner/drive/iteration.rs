@@ -15,7 +15,7 @@ use crate::runner::eyes::{About, Eyes, wants_end};
 use crate::runner::files::Files;
 use crate::runner::harness::{Launch, Order, Outcome, Report};
 use crate::runner::options::Sessions;
-use crate::runner::process::{self, Cut, Ended, Limits};
+use crate::runner::process::{self, Cut, Limits, ProcessOutcome};
 use crate::runner::prompt::{self, Material};
 use crate::runner::screen::{grouped, lasted};
 use crate::runner::tokens::{self, Counted, Usage};
@@ -114,7 +114,7 @@ impl Drive<'_> {
     fn try_agent(&self, prompt: &str, about: &About, log: &mut File) -> Ran {
         self.run_agent(prompt, about, log).unwrap_or_else(|error| Ran {
             report: Report { outcome: not_started(&error), ..Report::default() },
-            ended: Ended::default(),
+            ended: ProcessOutcome::default(),
             asked: None,
             lasted: Duration::ZERO,
         })

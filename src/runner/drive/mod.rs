@@ -26,7 +26,7 @@ use crate::runner::files::Files;
 use crate::runner::git::{Git, Moment};
 use crate::runner::harness::{self, Harness, Outcome, Report};
 use crate::runner::options::{DoneCriteria, Doubted, Options};
-use crate::runner::process::{self, Ended};
+use crate::runner::process::{self, ProcessOutcome};
 use crate::runner::requests::{Request, Requests};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
@@ -197,7 +197,7 @@ enum Next {
 /// One run of the agent program, with what came of it.
 struct Ran {
     report: Report,
-    ended: Ended,
+    ended: ProcessOutcome,
     asked: Option<Asked>,
     lasted: Duration,
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub use keeper::keep_if_asked;
 pub use orphaned::has_keeper;
 pub use run::run;
-pub use watch::{Cut, Ended, Limits, Watch, Watcher};
+pub use watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.

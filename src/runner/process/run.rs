@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use super::keeper;
 use super::kept::{Heard, Kept};
 use super::log::Log;
-use super::watch::{Cut, Ended, Limits, Watch, Watcher};
+use super::watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
 use super::words::{Command as Asked, News, Order};
 use crate::exec::family::{self, Rest};
 use crate::exec::tree;
@@ -46,7 +46,7 @@ pub fn run(
     limits: &Limits,
     log: &mut File,
     watcher: &mut dyn Watcher,
-) -> io::Result<Ended> {
+) -> io::Result<ProcessOutcome> {
     if !folder.is_dir() {
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
@@ -296,7 +296,7 @@ impl Run<'_> {
         }
     }
 
-    fn ended(mut self) -> Ended {
+    fn ended(mut self) -> ProcessOutcome {
         // It has nothing left to do, and may not keep anybody waiting.
         let _ = self.kept.child.kill();
         let _ = self.kept.child.wait();
@@ -316,7 +316,7 @@ impl Run<'_> {
             }
             self.close(place);
         }
-        Ended {
+        ProcessOutcome {
             left: self.left.unwrap_or_default(),
             cut: self.cut,
             survivors: self.survivors,

@@ -68,7 +68,7 @@ pub trait Watcher {
 
 /// How a run ended.
 #[derive(Clone, Debug, Default)]
-pub struct Ended {
+pub struct ProcessOutcome {
     /// How the process left.
     pub left: ExitInfo,
     /// Why the runner ended it, `None` when it left by itself.
