@@ -16,7 +16,7 @@ const BYTES: u64 = 4;
 
 /// What one iteration used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct TokenCount {
     /// Tokens, as far as they are known.
     pub tokens: u64,
     /// Whether that is only an estimate.
@@ -54,13 +54,13 @@ impl Counter {
         report: &Report,
         harness: &dyn Harness,
         began_at: u64,
-    ) -> Counted {
+    ) -> TokenCount {
         let own = self.own_report(report);
         let mut warning = None;
         if let Some(Usage { before, after }) = usage {
             match (before, after) {
                 (Some(before), Some(after)) if after > before => {
-                    return Counted { tokens: after - before, ..Counted::default() };
+                    return TokenCount { tokens: after - before, ..TokenCount::default() };
                 }
                 (Some(before), Some(after)) => {
                     let grown = i128::from(after) - i128::from(before);
@@ -71,34 +71,34 @@ impl Counter {
         }
         let known = own.filter(|tokens| *tokens > 0);
         if let (Some(tokens), Missing::Nothing) = (known, report.missing) {
-            return Counted { tokens, warning, ..Counted::default() };
+            return TokenCount { tokens, warning, ..TokenCount::default() };
         }
         // What a program writes down about a question that was never answered is no use of tokens.
         if is_unanswered(report) {
-            return Counted { warning, ..Counted::default() };
+            return TokenCount { warning, ..TokenCount::default() };
         }
         if let Some(tokens) = self.written_down(report, harness, began_at) {
             let tokens = tokens.max(known.unwrap_or(0));
             let estimated = report.missing == Missing::Lost;
-            return Counted { tokens, estimated, warning, ..Counted::default() };
+            return TokenCount { tokens, estimated, warning, ..TokenCount::default() };
         }
         if let Some(tokens) = known {
-            return Counted { tokens, estimated: true, warning, ..Counted::default() };
+            return TokenCount { tokens, estimated: true, warning, ..TokenCount::default() };
         }
         let growth = self.growth(report.session.as_deref(), &harness.session_folders(), began_at);
         let Some(growth) = growth else {
             let nothing = own.map(|_| "the agent program reported 0 tokens".to_owned());
             let warning = warning.or(nothing).map(|why| format!("{why}; what it used is unknown"));
-            return Counted { unknown: true, warning, ..Counted::default() };
+            return TokenCount { unknown: true, warning, ..TokenCount::default() };
         };
         let tokens = growth / BYTES;
         let why = match (warning, own) {
             (Some(why), _) => why,
             (None, Some(_)) => "the agent program reported 0 tokens".to_owned(),
-            (None, None) => return Counted { tokens, estimated: true, ..Counted::default() },
+            (None, None) => return TokenCount { tokens, estimated: true, ..TokenCount::default() },
         };
         let warning = Some(format!("{why}; {tokens} are estimated from its session file"));
-        Counted { tokens, estimated: true, unknown: false, warning }
+        TokenCount { tokens, estimated: true, unknown: false, warning }
     }
 
     /// What the agent program reported for this run alone.
@@ -227,7 +227,7 @@ mod tests {
             &NOTHING,
             0,
         );
-        assert_eq!(counted, Counted { tokens: 60, ..Counted::default() });
+        assert_eq!(counted, TokenCount { tokens: 60, ..TokenCount::default() });
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         fs::write(&file, "x".repeat(400)).unwrap();
         let mut counter = Counter::default();
         let first = counter.count(None, &report, &kept, 0);
-        assert_eq!(first, Counted { tokens: 100, estimated: true, ..Counted::default() });
+        assert_eq!(first, TokenCount { tokens: 100, estimated: true, ..TokenCount::default() });
         fs::write(&file, "x".repeat(480)).unwrap();
         assert_eq!(counter.count(None, &report, &kept, 0).tokens, 20);
         let later = world::now() + 60_000;
@@ -272,7 +272,7 @@ mod tests {
         fs::write(folder.path().join("theirs.jsonl"), "x".repeat(8_000_000)).unwrap();
         for report in [of_session("mine"), Report::default()] {
             let counted = Counter::default().count(None, &report, &kept, 0);
-            assert_eq!(counted, Counted { unknown: true, ..Counted::default() });
+            assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
         }
         fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
         assert_eq!(Counter::default().count(None, &of_session("mine"), &kept, 0).tokens, 100);
@@ -284,7 +284,7 @@ mod tests {
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let cut = Report { outcome: Outcome::Cut, ..of_session("mine") };
         let counted = Counter::default().count(None, &cut, &kept, 0);
-        assert_eq!(counted, Counted { tokens: 1_494, ..Counted::default() });
+        assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
         // What the stream has told is less: the agents of its own are not in it.
         let told = Report { missing: Missing::Elsewhere, ..reported("mine", 1) };
         assert_eq!(Counter::default().count(None, &told, &kept, 0).tokens, 1_494);
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn d9_what_nobody_can_count_is_unknown() {
         let counted = Counter::default().count(None, &Report::default(), &NOTHING, 0);
-        assert_eq!(counted, Counted { unknown: true, ..Counted::default() });
+        assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         let refused = Report { outcome: Outcome::Failed("429".to_owned()), ..of_session("mine") };
         let counted = Counter::default().count(None, &refused, &kept, 0);
-        assert_eq!(counted, Counted::default());
+        assert_eq!(counted, TokenCount::default());
         let half = Report { tool_calls: Some(1), ..refused };
         assert_eq!(Counter::default().count(None, &half, &kept, 0).tokens, 100);
     }

@@ -22,7 +22,7 @@ use crate::runner::harness::{Outcome, Report, is_passing};
 use crate::runner::options::Commits;
 use crate::runner::proofs;
 use crate::runner::screen::lasted;
-use crate::runner::tokens::Counted;
+use crate::runner::tokens::TokenCount;
 use crate::runner::work::{Looked, Tasks};
 use crate::world::Stopwatch;
 
@@ -135,7 +135,7 @@ impl Drive<'_> {
     pub(super) fn judge(
         &mut self,
         ran: &Ran,
-        counted: &Counted,
+        counted: &TokenCount,
         looked: Looked,
         entry: &mut Iteration,
         log: &mut File,
@@ -170,7 +170,7 @@ impl Drive<'_> {
     pub(super) fn observe(
         &self,
         ran: &Ran,
-        counted: &Counted,
+        counted: &TokenCount,
         looked: Looked,
         entry: &Iteration,
     ) -> Observation {

@@ -18,7 +18,7 @@ use crate::runner::options::Sessions;
 use crate::runner::process::{self, Cut, Limits, ProcessOutcome};
 use crate::runner::prompt::{self, Material};
 use crate::runner::screen::{grouped, lasted};
-use crate::runner::tokens::{self, Counted, Usage};
+use crate::runner::tokens::{self, TokenCount, Usage};
 use crate::runner::words;
 use crate::runner::work::{Looked, Tasks};
 use crate::store::journal::Entry;
@@ -197,7 +197,7 @@ impl Drive<'_> {
         &mut self,
         entry: &mut Iteration,
         ran: &Ran,
-        counted: &Counted,
+        counted: &TokenCount,
         looked: &Looked,
     ) {
         let report = &ran.report;

@@ -158,7 +158,7 @@ pub fn reader(order: &Order<'_>) -> StreamReader<StreamJson> {
 /// `--output-format stream-json`.
 #[derive(Debug, Default)]
 pub struct StreamJson {
-    tokens: Counted,
+    tokens: ResultTokens,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
     /// Whether the end of one was told in this turn: it may wait for its own turn behind the result.
@@ -180,7 +180,7 @@ struct Limit {
 
 /// Tokens as the results tell them.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct ResultTokens {
     /// The sum of what each result calls its own share, sub-agents included (newer clients).
     shares: Option<TokenUsage>,
     /// What the last result has for the whole process, sub-agents included.
@@ -362,7 +362,7 @@ impl Format for StreamJson {
     }
 }
 
-impl Counted {
+impl ResultTokens {
     fn take_in(&mut self, result: &Value) {
         if let Some(share) = usage(&result["usage"]) {
             share.add_to(&mut self.main);
