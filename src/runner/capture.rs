@@ -50,18 +50,18 @@ pub fn capture(
         lingering: limit,
         grace: Duration::from_secs(2),
     };
-    let mut ears = Ears { interrupted, output: Vec::new(), printed: Vec::new() };
-    let ended = process::run(keeper, launch, folder, &limits, log, &mut ears)?;
-    Ok(Captured { ended, output: ears.output, printed: ears.printed })
+    let mut monitor = CaptureMonitor { interrupted, output: Vec::new(), printed: Vec::new() };
+    let ended = process::run(keeper, launch, folder, &limits, log, &mut monitor)?;
+    Ok(Captured { ended, output: monitor.output, printed: monitor.printed })
 }
 
-struct Ears<'a> {
+struct CaptureMonitor<'a> {
     interrupted: &'a mut dyn FnMut() -> bool,
     output: Vec<u8>,
     printed: Vec<u8>,
 }
 
-impl Watcher for Ears<'_> {
+impl Watcher for CaptureMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
         keep(&mut self.printed, line);
         if stream == Stream::Output {

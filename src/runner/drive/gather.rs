@@ -15,10 +15,10 @@ use crate::engine::{
 };
 use crate::runner::books::Iteration;
 use crate::runner::capture::capture;
-use crate::runner::eyes::{asked, wants_end};
 use crate::runner::files::Files;
 use crate::runner::git::{self, Git, NO_COMMIT};
 use crate::runner::harness::{Outcome, Report, is_passing};
+use crate::runner::monitor::{asked, wants_end};
 use crate::runner::options::Commits;
 use crate::runner::proofs;
 use crate::runner::screen::lasted;

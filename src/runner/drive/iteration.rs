@@ -11,9 +11,9 @@ use super::{Drive, Next, Ran};
 use crate::engine::{Verdict, Work};
 use crate::runner::books::{Iteration, iso};
 use crate::runner::capture::capture;
-use crate::runner::eyes::{About, Eyes, wants_end};
 use crate::runner::files::Files;
 use crate::runner::harness::{Launch, Order, Outcome, Report};
+use crate::runner::monitor::{About, RunMonitor, wants_end};
 use crate::runner::options::Sessions;
 use crate::runner::process::{self, Cut, Limits, ProcessOutcome};
 use crate::runner::prompt::{self, Material};
@@ -149,7 +149,7 @@ impl Drive<'_> {
         };
         let mut reader = self.harness.reader(&order);
         let clock = Stopwatch::start();
-        let mut eyes = Eyes {
+        let mut monitor = RunMonitor {
             reader: reader.as_mut(),
             screen: &self.screen,
             signals: self.signals,
@@ -162,9 +162,9 @@ impl Drive<'_> {
             calls: 0,
         };
         let ended =
-            process::run(&self.keeper, &launch, &self.change.worktree, &limits, log, &mut eyes)
+            process::run(&self.keeper, &launch, &self.change.worktree, &limits, log, &mut monitor)
                 .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
-        let asked = eyes.asked;
+        let asked = monitor.asked;
         let report = reader.report(&ended.left);
         Ok(Ran { report, ended, asked, lasted: clock.elapsed() })
     }

@@ -21,10 +21,10 @@ use crate::engine::{
 use crate::exec::family;
 use crate::runner::books::{Books, LoopState, Taken, holder, iso, read_state, state_folder};
 use crate::runner::ends;
-use crate::runner::eyes::Asked;
 use crate::runner::files::Files;
 use crate::runner::git::{Git, Moment};
 use crate::runner::harness::{self, Harness, Outcome, Report};
+use crate::runner::monitor::Asked;
 use crate::runner::options::{DoneCriteria, Doubted, Options};
 use crate::runner::process::{self, ProcessOutcome};
 use crate::runner::requests::{Request, Requests};

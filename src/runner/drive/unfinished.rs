@@ -10,7 +10,7 @@ use super::gather::COMMIT_LIMIT;
 use crate::evidence::tree::is_own;
 use crate::runner::books::{Iteration, millis_of, tail};
 use crate::runner::capture::capture;
-use crate::runner::eyes::wants_end;
+use crate::runner::monitor::wants_end;
 use crate::runner::options::Commits;
 use crate::runner::screen::counted;
 use crate::text;

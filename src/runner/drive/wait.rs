@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Drive, LOOK};
 use crate::engine;
 use crate::runner::books::iso;
-use crate::runner::eyes::{Asked, asked};
+use crate::runner::monitor::{Asked, asked};
 use crate::runner::screen::lasted;
 use crate::world::{self, Stopwatch};
 

@@ -58,7 +58,7 @@ impl About {
 }
 
 /// Watches one run.
-pub struct Eyes<'a> {
+pub struct RunMonitor<'a> {
     /// Reads what the program prints.
     pub reader: &'a mut dyn Reader,
     /// Shows it.
@@ -81,7 +81,7 @@ pub struct Eyes<'a> {
     pub calls: u64,
 }
 
-impl Watcher for Eyes<'_> {
+impl Watcher for RunMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
         self.screen.raw(line);
         let mut watch = Watch::GoOn;
