@@ -32,8 +32,8 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 ///
-/// The first argument may name the event that the hook is started for. A `Stop` is then answered also when
-/// the client does not hand it over in time: an armed loop must not end because the machine is busy.
+/// The first argument may name the event that the hook is started for. A `Stop` or a command is then answered also
+/// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
 pub fn main() {
     keep_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
@@ -52,21 +52,40 @@ fn answer_to_caller(caller: &mut Caller, deadline: Deadline) -> Answer {
     match caller.event(PATIENCE) {
         Handed::Event(event) => return answer_by(&event, deadline),
         Handed::Nothing => return Answer::silent(),
-        Handed::Late if !is_for_stop() => return Answer::silent().log(LATE),
         Handed::Late => {}
     }
+    match started_for().as_deref() {
+        Some("Stop") => late_stop(caller, deadline).log(LATE),
+        Some("UserPromptExpansion") => late_command(caller).log(LATE),
+        _ => Answer::silent().log(LATE),
+    }
+}
+
+/// A stop whose event is late is judged without it where the environment names the session.
+fn late_stop(caller: &mut Caller, deadline: Deadline) -> Answer {
     let stop = Event::stop_of_environment();
     if !stop.session().is_empty() {
-        let words = format!("{LATE}: the stop is judged without it");
-        return answer_by(&stop, deadline).log(&words);
+        return answer_by(&stop, deadline);
     }
     if !stop::may_be_in_a_loop(&stop) {
-        return Answer::silent().log(LATE);
+        return Answer::silent();
     }
     match caller.event(MORE_PATIENCE) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => Answer::silent(),
-        Handed::Late => stop::unheard(&stop).log(LATE),
+        Handed::Late => stop::unheard(&stop),
+    }
+}
+
+/// A command that nobody read must not look as if it had armed a loop.
+fn late_command(caller: &mut Caller) -> Answer {
+    match caller.event(MORE_PATIENCE) {
+        Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
+        Handed::Nothing => Answer::silent(),
+        Handed::Late if matches!(partner::runner(), Runner::Proven(_)) => Answer::silent(),
+        Handed::Late => Answer::stop_command(
+            "Ralph-speckit did nothing: Claude Code did not hand over the command in time. Type it again.",
+        ),
     }
 }
 
@@ -76,8 +95,9 @@ pub fn answer(input: &[u8]) -> Answer {
     event.map_or_else(Answer::silent, |event| answer_by(&event, Deadline::after(ALL_PATIENCE)))
 }
 
-fn is_for_stop() -> bool {
-    std::env::args_os().nth(1).is_some_and(|name| name == "Stop")
+/// The event that `hooks.json` starts the hook for, where it says so.
+fn started_for() -> Option<String> {
+    std::env::args_os().nth(1)?.into_string().ok()
 }
 
 fn answer_by(event: &Event, deadline: Deadline) -> Answer {

@@ -130,6 +130,23 @@ fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
 }
 
 #[test]
+fn a_command_that_does_not_come_in_time_is_not_taken_for_one_that_armed_a_loop() {
+    let bench = Bench::ready();
+    let command = |bytes: &str| {
+        let command = bench.command("s1", "speckit:implement", "").with_bytes(bytes).left_open();
+        command.started_for("UserPromptExpansion").run()
+    };
+    let late = command("{");
+    assert!(
+        late.reason().contains("did nothing") && late.reason().contains("Type it again"),
+        "{late}"
+    );
+    assert!(!bench.path(".claude").exists());
+    let late = bench.command("s1", "speckit:implement", "").late_by(Duration::from_millis(1_700));
+    late.started_for("UserPromptExpansion").run().context();
+}
+
+#[test]
 fn nfr_1_all_that_can_keep_it_waiting_at_once_is_over_within_3_seconds() {
     // The caller never closes its end, the state is half written and dated in the future, and
     // nobody has armed the loop, so the files are looked at before and after it is claimed.

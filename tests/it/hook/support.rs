@@ -380,8 +380,13 @@ impl Call<'_> {
 
     /// The hook is started as `hooks.json` has it for a stop.
     #[allow(dead_code, reason = "only the tests of the hook do")]
-    pub fn named_stop(mut self) -> Self {
-        self.arguments.push("Stop".to_owned());
+    pub fn named_stop(self) -> Self {
+        self.started_for("Stop")
+    }
+
+    /// The hook is started as `hooks.json` has it for this event.
+    pub fn started_for(mut self, event: &str) -> Self {
+        self.arguments.push(event.to_owned());
         self
     }
 
