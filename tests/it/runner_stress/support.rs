@@ -16,7 +16,7 @@ use crate::support::hearing::hear_all_signals;
 /// The change that every test works on.
 pub const CHANGE: &str = "002-01_login";
 /// So long a test waits for what must come; far longer than it takes.
-pub const PATIENCE: Duration = Duration::from_mins(2);
+pub const PATIENCE: Duration = Duration::from_mins(5);
 /// The variable by which the processes of a test are known.
 const MARK: &str = "STRESS_MARK";
 
