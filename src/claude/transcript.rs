@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::json::read_json;
 use super::scan::Scan;
 use crate::engine::promise::stands_alone;
-use crate::engine::{Tokens, hash_of};
+use crate::engine::{TokenTotals, hash_of};
 use crate::store::loops::LastMessage;
 use crate::store::read;
 
@@ -58,7 +58,7 @@ pub struct Calls {
     /// Whether there may have been more than were counted.
     pub more: bool,
     /// The tokens of its messages, each message once however many lines it has.
-    pub tokens: Tokens,
+    pub tokens: TokenTotals,
     /// The last message of which tokens were counted.
     pub last: LastMessage,
     /// Up to where the transcript was read, in bytes from its start.
@@ -120,7 +120,7 @@ struct Seen {
     failed: u64,
     looks_at_results: bool,
     most_calls: u64,
-    tokens: Tokens,
+    tokens: TokenTotals,
     /// The latest messages, the last one first.
     messages: [LastMessage; SIDE_BY_SIDE],
     end: u64,
@@ -140,7 +140,7 @@ impl Seen {
             failed: 0,
             looks_at_results: false,
             most_calls: MOST_CALLS,
-            tokens: Tokens::default(),
+            tokens: TokenTotals::default(),
             messages,
             end: start,
             role: Name::new(br#""role":""#),
@@ -249,11 +249,11 @@ impl Seen {
         }
     }
 
-    fn take(&mut self, message: u64, cost: Tokens) {
+    fn take(&mut self, message: u64, cost: TokenTotals) {
         let known = self.messages.iter().position(|known| known.id == message);
         let known = known.filter(|_| message != 0).unwrap_or_else(|| {
             self.messages.rotate_right(1);
-            self.messages[0] = LastMessage { id: message, tokens: Tokens::default() };
+            self.messages[0] = LastMessage { id: message, tokens: TokenTotals::default() };
             0
         });
         let known = &mut self.messages[known];
@@ -289,8 +289,8 @@ impl Name {
 }
 
 /// What a `usage` object counts.
-fn tokens_in(usage: &[u8]) -> Option<Tokens> {
-    let mut tokens = Tokens::default();
+fn tokens_in(usage: &[u8]) -> Option<TokenTotals> {
+    let mut tokens = TokenTotals::default();
     let mut found = 0;
     let end = Scan::new(usage).members(|name, value| {
         let number = match name {
@@ -721,14 +721,14 @@ mod tests {
         let second = [line_of("a", 1, 6), line_of("b", 3, 8), aside, none].concat();
         std::fs::write(&path, &first).unwrap();
         let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
-        assert_eq!(calls.tokens, Tokens { all: 326 + 327, written: 5 + 4 });
+        assert_eq!(calls.tokens, TokenTotals { all: 326 + 327, written: 5 + 4 });
         // The rest of a message that was not all there: only the difference is new.
         std::fs::write(&path, [first, line_of("b", 3, 6)].concat()).unwrap();
         let more = Calls::since(&path, calls.read_up_to, calls.last, 0).unwrap();
-        assert_eq!(more.tokens, Tokens { all: 2, written: 2 });
+        assert_eq!(more.tokens, TokenTotals { all: 2, written: 2 });
         std::fs::write(&path, [line_of("b", 3, 6), second].concat()).unwrap();
         let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
-        assert_eq!(all.tokens, Tokens { all: 327 + 331, written: 6 + 8 });
+        assert_eq!(all.tokens, TokenTotals { all: 327 + 331, written: 6 + 8 });
         assert_eq!(all.count, Some(0));
     }
 

@@ -23,7 +23,7 @@ pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, Change, CheckResult, Demand, Files, Observation, Tampered, Tokens, Waiting, Work,
+    Attempt, Change, CheckResult, Demand, Files, Observation, Tampered, TokenTotals, Waiting, Work,
 };
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

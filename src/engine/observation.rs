@@ -66,14 +66,14 @@ pub struct Observation {
 /// Tokens of an agent's messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tokens {
+pub struct TokenTotals {
     /// All that went through the model: read anew, read from its cache, put there, and written.
     pub all: u64,
     /// Those that it wrote.
     pub written: u64,
 }
 
-impl Tokens {
+impl TokenTotals {
     /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

@@ -6,7 +6,9 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::{CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, Tokens, UNSEEN};
+use crate::engine::{
+    CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
+};
 use crate::world;
 
 /// The kind of a loop that drives a feature.
@@ -138,7 +140,7 @@ pub struct LastMessage {
     /// Hash of its id, 0 for none.
     pub id: u64,
     /// What was counted for it.
-    pub tokens: Tokens,
+    pub tokens: TokenTotals,
 }
 
 /// A loop's way from one session to another.
