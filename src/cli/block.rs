@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
-use crate::ralph::end::{end, meant};
+use crate::ralph::end::end;
+use crate::ralph::select::{Wanted, live_ralph, select};
 use crate::speckit::books::{Books, one_line};
 use crate::store::closing::Telling;
 use crate::store::loops::Loops;
@@ -38,7 +39,10 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         };
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
     } else {
-        let record = meant(&loops, session.as_deref()).map_err(|refusal| anyhow!("{refusal}"))?;
+        let mut live = live_ralph(&loops);
+        live.retain(|record| session.as_ref().is_none_or(|own| *own == record.session));
+        let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own: None };
+        let record = select(live, wanted).map_err(|refusal| anyhow!("{refusal}"))?;
         let telling = Telling::AtNextStop;
         if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop is over already\n`spool status` tells why");

@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
-use crate::ralph::end::{cancelled, end, live, meant};
+use crate::ralph::end::{cancelled, end};
+use crate::ralph::select::{Wanted, live_ralph, select};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
 use crate::speckit::project::Project;
 use crate::speckit::reconcile::settle_all;
@@ -58,16 +59,15 @@ fn ralph_meant(
     session: Option<&str>,
 ) -> Result<Option<Record>> {
     let loops = Loops::of(&project.root);
-    let refused = |refusal| anyhow!("{refusal}");
-    if args.session.is_some() {
-        return meant(&loops, args.session.as_deref()).map(Some).map_err(refused);
+    let all = live_ralph(&loops);
+    let named = args.session.as_deref();
+    let wanted = Wanted { noun: "ralph loop", state: "live", named, own: session };
+    let is_own = |record: &Record| Some(record.session.as_str()) == session;
+    if named.is_some() || (args.feature.is_none() && all.iter().any(is_own)) {
+        return select(all, wanted).map(Some).map_err(|refusal| anyhow!("{refusal}"));
     }
     if args.feature.is_some() {
         return Ok(None);
-    }
-    let all = live(&loops);
-    if let Some(own) = all.iter().find(|record| Some(record.session.as_str()) == session) {
-        return Ok(Some(own.clone()));
     }
     let meant_feature = project.feature_meant(None, session).ok().flatten();
     let has_loop = meant_feature.is_some_and(|feature| {
@@ -76,5 +76,5 @@ fn ralph_meant(
     if has_loop || all.is_empty() {
         return Ok(None);
     }
-    meant(&loops, None).map(Some).map_err(refused)
+    select(all, wanted).map(Some).map_err(|refusal| anyhow!("{refusal}"))
 }

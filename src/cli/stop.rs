@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::context::Where;
-use crate::ralph::end::live as in_sessions;
+use crate::ralph::select::live_ralph;
 use crate::runner::books::{
     Status, changes_with_state, find_state_folder, holder, is_change_id, read_state, states_folder,
 };
-use crate::runner::report::live;
+use crate::runner::report::{live, only_live};
 use crate::runner::requests::{Request, Requests};
 use crate::runner::target::{meant, one_of};
 use crate::speckit::project::printable;
@@ -111,19 +111,11 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
         );
     };
     let live = live(root)?;
-    let change = match (change, live.as_slice()) {
-        (Some(change), _) => id_of(change, &live, root)?,
-        (None, [only]) => only.clone(),
-        (None, []) => {
-            bail!("no runner is at work in `{}`\nthere is nothing to end", root.display())
-        }
-        (None, several) => {
-            bail!(
-                "{} runners are at work\nname one with --change: {}",
-                several.len(),
-                several.join(", ")
-            )
-        }
+    let change = match change {
+        Some(change) => id_of(change, &live, root)?,
+        None => only_live(root)?.with_context(|| {
+            format!("no runner is at work in `{}`\nthere is nothing to end", root.display())
+        })?,
     };
     let folder = if is_change_id(&change) { find_state_folder(root, &change)? } else { None };
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
@@ -161,7 +153,7 @@ pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Run
         // Without a place for loops in sessions, a runner is all that can be meant.
         return running(&start, None).map(Some);
     };
-    if !in_sessions(&Loops::of(&project.root)).is_empty() {
+    if !live_ralph(&Loops::of(&project.root)).is_empty() {
         return Ok(None);
     }
     Ok(running(&start, None).ok())

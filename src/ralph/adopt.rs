@@ -11,6 +11,7 @@ use std::io;
 use std::path::Path;
 
 use super::arm::{TASK_FILE, replace};
+use super::select::{drives, live};
 use super::words;
 use crate::engine::{Demand, Observation, TerminalReason, ends};
 use crate::speckit::arm::{Refusal, length_of, path_of};
@@ -160,18 +161,9 @@ pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
 }
 
 fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    let others = loops.sessions().into_iter().filter(|other| Some(other.as_str()) != session);
-    let records = others.filter_map(|other| loops.peek(&other));
-    let drives = |record: &Record| drives(loops.claim(&record.about).as_ref(), record);
-    records.filter(|record| record.ledger.is_live() && drives(record)).collect()
-}
-
-/// Whether the loop is this record's: that of a feature goes by its claim.
-fn drives(claim: Option<&Claim>, record: &Record) -> bool {
-    record.kind == RALPH
-        || claim.is_some_and(|claim| {
-            claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
-        })
+    let mut others = live(loops);
+    others.retain(|record| Some(record.session.as_str()) != session);
+    others
 }
 
 /// The session whose loop is meant.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::words;
 use crate::engine::{Demand, Observation, ends};
-use crate::speckit::arm::Refusal;
 use crate::speckit::armed;
 use crate::speckit::reconcile::settle;
 use crate::store::closing::{Telling, Unnoted, close_record};
@@ -15,35 +14,6 @@ use crate::text::{self, counted};
 
 /// How long a stop under way is waited for: no stop holds the session's folder longer.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
-
-/// Returns the live ralph loop that is meant: this session's, or without a session the only one.
-pub fn meant(loops: &Loops, session: Option<&str>) -> Result<Record, Refusal> {
-    let mut live = live(loops);
-    if let Some(session) = session {
-        live.retain(|record| record.session == session);
-    }
-    match live.len() {
-        1 => Ok(live.remove(0)),
-        0 => Err(Refusal(
-            "no ralph loop is live here.\n`spool status` lists the loops of this project."
-                .to_owned(),
-        )),
-        _ => {
-            let named = |record: &Record| format!("{}  {}", record.session, record.about);
-            let lines: Vec<_> = live.iter().map(named).collect();
-            Err(Refusal(format!(
-                "several ralph loops are live here; name one with --session:\n{}",
-                lines.join("\n")
-            )))
-        }
-    }
-}
-
-/// Returns the live ralph loops of a project, by session.
-pub fn live(loops: &Loops) -> Vec<Record> {
-    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
-    records.filter(Record::is_live_ralph).collect()
-}
 
 /// Ends a session's ralph loop at once and returns its record; `None` when it has none that lives.
 ///

@@ -7,6 +7,7 @@ pub(crate) mod observe;
 pub(crate) mod pause;
 pub(crate) mod report;
 pub mod request;
+pub(crate) mod select;
 pub(crate) mod words;
 
 /// The longest task, in characters, that is repeated in every text; a longer one is named by its file.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::select::{Wanted, live, select};
 use crate::speckit::arm::Refusal;
 use crate::speckit::armed;
 use crate::speckit::project::printable;
@@ -12,7 +13,7 @@ use crate::world;
 
 /// Returns the loop that is to be paused: the named session's, this session's, or the only live one.
 pub fn meant(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    choose(live(loops), "live", named, own)
+    select(live(loops), Wanted { noun: "loop", state: "live", named, own })
 }
 
 /// Returns the loop that is to go on: the named session's, this session's, or the only paused one.
@@ -23,7 +24,7 @@ pub fn meant_to_go_on(
 ) -> Result<Record, Refusal> {
     let mut paused = live(loops);
     paused.retain(|record| record.pause().is_some());
-    choose(paused, "paused", named, own)
+    select(paused, Wanted { noun: "loop", state: "paused", named, own })
 }
 
 /// Pauses a session's loop and returns its record; `None` when no loop of it lives.
@@ -92,53 +93,6 @@ pub fn told(record: &Record) -> Option<String> {
         name(record),
         printable(&pause.words())
     ))
-}
-
-/// The live loops of a project, by session. A feature's loop lives where its claim says so.
-fn live(loops: &Loops) -> Vec<Record> {
-    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
-    let live = records.filter(|record| record.ledger.is_live());
-    let drives = |record: &Record| {
-        let claim = loops.claim(&record.about).filter(|claim| claim.closed.is_none());
-        claim.is_some_and(|claim| claim.session.as_deref() == Some(&record.session))
-    };
-    live.filter(|record| record.kind == RALPH || drives(record)).collect()
-}
-
-fn choose(
-    mut records: Vec<Record>,
-    state: &str,
-    named: Option<&str>,
-    own: Option<&str>,
-) -> Result<Record, Refusal> {
-    if let Some(session) = named {
-        records.retain(|record| record.session == session);
-    } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
-        return Ok(own.clone());
-    }
-    let armed = match state {
-        "live" => "; one that is only armed begins when a session stops",
-        _ => "",
-    };
-    match (records.len(), named) {
-        (1, _) => Ok(records.remove(0)),
-        (0, Some(session)) => Err(Refusal(format!(
-            "session `{}` has no loop here that is {state}.\n`spool status` lists the loops of this project.",
-            printable(session)
-        ))),
-        (0, None) => Err(Refusal(format!(
-            "no loop is {state} here{armed}.\n`spool status` lists the loops of this project."
-        ))),
-        _ => {
-            let line =
-                |record: &Record| format!("{}  {}", record.session, printable(&record.about));
-            let lines: Vec<_> = records.iter().map(line).collect();
-            Err(Refusal(format!(
-                "several loops are {state} here; name one with --session:\n{}",
-                lines.join("\n")
-            )))
-        }
-    }
 }
 
 fn name(record: &Record) -> String {

@@ -288,17 +288,23 @@ pub fn live(root: &Path) -> Result<Vec<String>> {
 /// Returns the change that is meant where none is named: the only one with a runner, else the one whose
 /// state was written last; `None` when no loop has run, an error when several run.
 pub fn meant(root: &Path) -> Result<Option<String>> {
-    let live = live(root)?;
-    if live.len() > 1 {
-        bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
-    }
+    let running = only_live(root)?;
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {
             let path = super::books::state_folder(root, change).join("state.json");
             path.symlink_metadata().and_then(|meta| meta.modified()).map_or(0, world::millis)
         })
     };
-    Ok(live.into_iter().next().or_else(newest))
+    Ok(running.or_else(newest))
+}
+
+/// Returns the change of the only loop that runs here, `None` when none runs; an error when several do.
+pub fn only_live(root: &Path) -> Result<Option<String>> {
+    let mut live = live(root)?;
+    if live.len() > 1 {
+        bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
+    }
+    Ok(live.pop())
 }
 
 fn others(root: &Path) -> String {

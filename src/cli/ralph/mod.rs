@@ -18,7 +18,7 @@ use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, Trusted, resolve,
 };
-use crate::runner::report::{Report, live, meant};
+use crate::runner::report::{Report, meant, only_live};
 use crate::runner::target::{self, Change, Found, Wanted};
 use crate::speckit::settings;
 use crate::style;
@@ -142,7 +142,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
         return Ok(Job::Status(root, change, options));
     }
     let only = if beside && settings.change.is_none() && settings.module.is_none() {
-        the_loop_that_runs(&root)?
+        only_live(&root)?
     } else {
         None
     };
@@ -190,15 +190,6 @@ fn layers(args: &RalphArgs, root: &Path, beside: bool) -> Result<Layers> {
         ));
     }
     Ok(layers)
-}
-
-/// The change of the only loop that runs here, `None` when none runs; several have to be told apart.
-fn the_loop_that_runs(root: &Path) -> Result<Option<String>> {
-    let mut live = live(root)?;
-    if live.len() > 1 {
-        bail!("{} loops run here\nname one with --change: {}", live.len(), live.join(", "));
-    }
-    Ok(live.pop())
 }
 
 /// The checks that the project asks of every loop; its switch is for the loops of sessions, and who types
