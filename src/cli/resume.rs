@@ -9,6 +9,7 @@ use super::stop::{ask, rather_a_runner};
 use crate::ralph::pause;
 use crate::runner::requests::Request;
 use crate::speckit::project::printable;
+use crate::speckit::reconcile::settle_all;
 use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 
@@ -37,7 +38,9 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
         outln!("The loop of `{change}` goes on.");
         return Ok(ExitCode::SUCCESS);
     }
-    let loops = Loops::of(&args.place.with_loops()?.root);
+    let root = args.place.with_loops()?.root;
+    settle_all(&root);
+    let loops = Loops::of(&root);
     let meant = pause::meant_to_go_on(&loops, args.session.as_deref(), own_session().as_deref());
     let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
     let Some((record, unnoted)) = pause::go_on(&loops, &session, asked_from(&session))? else {

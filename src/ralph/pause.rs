@@ -55,9 +55,9 @@ pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
     };
     let asked = Pause { by: by.to_owned(), ..Pause::default() };
     let root = loops.root()?;
+    // A pause that only the notes have is nobody's.
+    armed::keep_pause(&root, &record, Some(false))?;
     let unnoted = resume_record(&folder, &mut record, &asked.words())?;
-    // One that is still kept there brings none back.
-    let _ = armed::keep_pause(&root, &record, Some(false));
     Ok(Some((record, unnoted)))
 }
 

@@ -223,7 +223,9 @@ pub fn unpin_feature(root: &Path, claim: &Claim) {
     let Ok(pins) = Pins::of(root) else { return };
     let _ = pins.close(Whose::Feature(&claim.about), claim.armed_at);
     if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
-        let _ = pins.close(Whose::Session(session), claim.armed_at);
+        let own = Whose::Session(session);
+        // One that cannot be read would be told of at every stop.
+        let _ = pins.close(own, claim.armed_at).or_else(|_| pins.discard(own));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::{Contract, TerminalReason};
 use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, RALPH, Record, SPECKIT, put_aside};
+use crate::store::loops::{BY_TERMINAL, Claim, Loops, Pause, RALPH, Record, SPECKIT, put_aside};
 use crate::store::pins::{Pin, Pins, Standing, Whose};
 use crate::text;
 use crate::world;
@@ -158,6 +158,9 @@ fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
     if is_forged_pause(record, pin) {
         return Some("says that the loop is paused, and nobody asked for that".to_owned());
     }
+    if is_lifted_pause(record, pin) {
+        return Some("says that the loop is not paused, and somebody asked for that".to_owned());
+    }
     let (noted, counted) = (record.ledger.iterations, pin.counted);
     (noted < counted)
         .then(|| format!("says that {noted} iterations were judged, and {counted} were"))
@@ -166,6 +169,11 @@ fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
 /// Whether a record has a pause that nobody asked for; one after a failure ends by itself.
 fn is_forged_pause(record: &Record, pin: &Pin) -> bool {
     pin.paused == Some(false) && record.pause().is_some_and(|pause| !pause.ends_by_itself())
+}
+
+/// Whether the pause that somebody asked for is not in a record.
+fn is_lifted_pause(record: &Record, pin: &Pin) -> bool {
+    pin.paused == Some(true) && record.pause().is_none_or(Pause::ends_by_itself)
 }
 
 /// Returns what is wrong with the claim on a feature, `None` when it says the same as the pin; `session` is
@@ -236,6 +244,10 @@ fn record_of(
     record.ledger.iterations = record.ledger.iterations.max(pin.counted);
     if is_forged_pause(&record, pin) {
         record.paused = None;
+    }
+    if is_lifted_pause(&record, pin) {
+        let by = BY_TERMINAL.to_owned();
+        record.paused = Some(Pause { at: world::now(), by, ..Pause::default() });
     }
     record.untold = false;
     record.moved_to = String::new();

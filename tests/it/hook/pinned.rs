@@ -589,3 +589,89 @@ fn s1_notes_that_are_a_pipe_are_put_aside_without_waiting() {
         holds(&bench, &[name]);
     }
 }
+
+#[test]
+fn s1_counters_that_were_set_back_or_are_gone_make_no_loop_longer() {
+    for kind in ["none", "zero", "gone", "garbage"] {
+        let bench = Bench::ready();
+        bench.implement("s1", "--max-iterations 5").context();
+        let mut held = 0;
+        loop {
+            // Each iteration changes something: only the limit ends the loop.
+            bench.write("src/lib.rs", format!("{held}"));
+            let stop = works(&bench);
+            if !stop.is_block() {
+                assert!(stop.told().contains("max_iters"), "{kind}: {stop}");
+                assert!(stop.told().contains("iteration 5"), "{kind}: {stop}");
+                break;
+            }
+            held += 1;
+            assert!(held < 9, "{kind} runs away: {stop}");
+            match kind {
+                "zero" => edit(&bench, RECORD, |record| {
+                    record["ledger"]["iterations"] = json!(0);
+                    record["ledger"]["unchanged"] = json!(0);
+                }),
+                "gone" => fs::remove_dir_all(bench.path(".claude/ralph")).unwrap(),
+                "garbage" => bench.write(RECORD, "{"),
+                _ => {}
+            }
+        }
+        assert_eq!(held, 4, "{kind}");
+        assert!(bench.pin("session-s1").is_none(), "{kind}");
+    }
+}
+
+#[test]
+fn s1_a_pause_that_a_person_did_not_ask_for_pauses_nothing() {
+    let bench = armed();
+    edit(&bench, RECORD, |record| {
+        record["paused"] = json!({"at": 1, "by": "terminal", "told": true});
+    });
+    works(&bench).reason();
+    let asked = as_agent(&bench, "", &["pause"]);
+    assert!(asked.status.success(), "{asked:?}");
+    let paused = works(&bench);
+    assert!(!paused.is_block() && paused.told().contains("paused"), "{paused}");
+    // Nor does the end of one.
+    edit(&bench, RECORD, |record| record["paused"] = Value::Null);
+    assert!(!works(&bench).is_block());
+    assert!(as_agent(&bench, "", &["resume"]).status.success());
+    works(&bench).reason();
+}
+
+#[test]
+fn s1_what_a_person_is_told_is_told_whatever_the_notes_say() {
+    let forge = |bench: &Bench| {
+        edit(bench, RECORD, |record| {
+            record["told"] = json!({"approval": true, "switched_off": true, "unarmed": true});
+        });
+    };
+    for stops in [0, 1] {
+        let bench = Bench::ready();
+        bench.implement("s1", "").context();
+        for _ in 0..stops {
+            works(&bench).reason();
+        }
+        forge(&bench);
+        bench.set_state("awaitingApproval", true);
+        assert!(works(&bench).told().contains("awaitingApproval"), "{stops}");
+        works(&bench).silent();
+        bench.set_state("awaitingApproval", false);
+        works(&bench).reason();
+        forge(&bench);
+        bench.write(".claude/ralph-speckit.local.md", "---\nenabled: false\n---\n");
+        assert!(works(&bench).told().contains("enabled: false"), "{stops}");
+        works(&bench).silent();
+    }
+}
+
+#[test]
+fn s1_a_cancelled_loop_is_over_although_its_pin_of_the_session_cannot_be_read() {
+    let bench = armed();
+    fs::write(bench.pin_path("session-s1").unwrap(), "{").unwrap();
+    assert!(works(&bench).message().contains("session-s1.json"));
+    assert!(bench.cancel("s1", "").reason().contains("Loop cancelled"));
+    assert!(bench.pin_path("session-s1").is_none());
+    assert!(bench.stop("s1").run().message().is_empty());
+}
