@@ -26,6 +26,7 @@ pub mod exec;
 pub mod hook;
 mod mask;
 pub mod ralph;
+mod session;
 pub mod speckit;
 pub mod store;
 mod text;

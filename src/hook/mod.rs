@@ -1,12 +1,9 @@
 //! The hook: one event in, one answer out. It never fails, and never holds a session it cannot judge.
 
 mod failure;
-mod notices;
 mod prompt;
 mod session;
 mod stop;
-mod stop_feature;
-mod stop_task;
 
 use std::io::{self, BufRead, Write};
 use std::time::Duration;

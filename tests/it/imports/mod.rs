@@ -11,8 +11,6 @@ use source::{Source, Use};
 /// Circles that are still there, each as all files that need each other. The list gets shorter, and never longer: a type
 /// or a function that two files need goes into a third one, which needs neither of them.
 const KNOWN: &[&[&str]] = &[
-    // One driver for both kinds of loop inside a session takes these apart.
-    &["hook/notices", "hook/stop", "hook/stop_feature", "hook/stop_task"],
     &["runner/options", "runner/options/settings", "runner/options/task", "runner/options/value"],
     &["runner/drive", "runner/drive/iteration", "runner/drive/tell", "runner/drive/wait"],
     // Arming, ending and observing need each other's reading of a feature.

@@ -1,7 +1,7 @@
 //! What a person is told once of a loop, beside its verdict: that nobody armed it, that settings were
 //! changed since, that it waits for their approval, that it is switched off.
 
-use super::stop::Scene;
+use super::context::StopContext;
 use crate::claude::answer::Answer;
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::speckit::armed;
@@ -43,7 +43,7 @@ pub fn told(answer: Answer, notices: &[Notice]) -> Answer {
 
 /// Returns what the person has not been told yet, and notes in the record that they are told now.
 pub fn notices(
-    scene: &Scene<'_>,
+    context: &StopContext<'_>,
     record: &mut Record,
     standing: &Standing,
     limits: Limits,
@@ -51,8 +51,8 @@ pub fn notices(
 ) -> Vec<Notice> {
     record.told.switched_off = false;
     let mut notices = Vec::new();
-    notices.extend(unarmed(scene, record, standing, limits, verdict));
-    notices.extend(settings_changed(scene, record, standing));
+    notices.extend(unarmed(context, record, standing, limits, verdict));
+    notices.extend(settings_changed(context, record, standing));
     notices.extend(approval(record, verdict));
     notices
 }
@@ -93,7 +93,7 @@ pub fn switched_off(record: &mut Record) -> Option<Notice> {
 }
 
 fn unarmed(
-    scene: &Scene<'_>,
+    context: &StopContext<'_>,
     record: &mut Record,
     standing: &Standing,
     limits: Limits,
@@ -103,9 +103,9 @@ fn unarmed(
         return None;
     }
     let event = "unarmed";
-    let asked = match scene.broken {
+    let asked = match context.broken {
         Some(_) => "which cannot be read".to_owned(),
-        None => scene.settings.checks.len().to_string(),
+        None => context.settings.checks.len().to_string(),
     };
     let completed = matches!(verdict, Verdict::End(TerminalReason::Completed));
     if completed && !matches!(standing, Standing::Lost(_)) {
@@ -122,19 +122,23 @@ fn unarmed(
     Some(Notice { event, words: armed::nobody_words(record, standing, limits) })
 }
 
-fn settings_changed(scene: &Scene<'_>, record: &mut Record, standing: &Standing) -> Option<Notice> {
+fn settings_changed(
+    context: &StopContext<'_>,
+    record: &mut Record,
+    standing: &Standing,
+) -> Option<Notice> {
     let pin = standing.pin()?;
-    let now = scene.settings.digest;
+    let now = context.settings.digest;
     if now == pin.settings.hash {
         record.told.settings = 0;
         return None;
     }
     // No settings at all are a change as well.
-    let content = now.max(1);
-    if std::mem::replace(&mut record.told.settings, content) == content {
+    let hash = now.max(1);
+    if std::mem::replace(&mut record.told.settings, hash) == hash {
         return None;
     }
-    let what = match scene.broken {
+    let what = match context.broken {
         Some(error) => format!("changed and cannot be used ({})", error.what()),
         None if now == 0 => "was removed".to_owned(),
         None => "changed".to_owned(),

@@ -1,0 +1,242 @@
+//! A feature in execution that no session drives, or another one: it is claimed, or the stop is allowed.
+
+use std::io;
+
+use super::context::{StopContext, waiting_answer};
+use super::notices::{Notice, tampered};
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::engine::{Evaluation, Files, TerminalReason, Verdict, evaluate};
+use crate::evidence::commits;
+use crate::speckit::arm::new_record;
+use crate::speckit::armed;
+use crate::speckit::ending::complete_end;
+use crate::speckit::observe::{Desk, observe};
+use crate::speckit::project::{Feature, Project};
+use crate::speckit::reconcile;
+use crate::store::journal::Entry;
+use crate::store::loops::{Claim, Loops, Record};
+use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, Standing};
+use crate::world;
+
+/// What becomes of a stop in a session that has no live loop.
+pub enum Unowned {
+    /// It is answered.
+    Answer(Answer),
+    /// The session has a loop now, with what the person is told of it.
+    HasLoop(Option<Box<Desk>>, Vec<Notice>),
+}
+
+/// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
+pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
+    let StopContext { project, loops, event, deadline, .. } = context;
+    let feature = match project.current_feature() {
+        Ok(Some(feature)) => feature,
+        Ok(None) => return Ok(Unowned::Answer(Answer::silent())),
+        Err(lost) => return Ok(Unowned::Answer(Answer::silent().log(&lost.to_string()))),
+    };
+    let there = loops.read_claim(&feature.name)?;
+    let pin = unbound_pin(context, &feature, there.as_ref());
+    let (claim, wrong) = claimed(there, pin.as_deref());
+    let earlier = loops.peek(event.session());
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
+        if complete_end(loops, claim, event.session())? {
+            return Ok(Unowned::HasLoop(None, Vec::new()));
+        }
+        // Whoever ended the loop may have been killed before its claim was closed.
+        match earlier.as_ref().filter(|_| claim.closed.is_none()) {
+            Some(record) => {
+                let _closed = close_claim(loops, record);
+                note_let_go(loops, loops.claim(&feature.name).as_ref(), event.session());
+            }
+            None => note_let_go(loops, Some(claim), event.session()),
+        }
+        return Ok(Unowned::Answer(answer));
+    }
+    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
+        return Ok(Unowned::Answer(Answer::silent()));
+    };
+    if let Err(error) = desk.opened() {
+        return Ok(Unowned::Answer(Answer::silent().log(&error.to_string())));
+    }
+    // Whether anything would be said at all is known without writing a byte.
+    let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
+    let seen = observe(project, &desk, event, &mut trial);
+    let standing = armed::standing(&project.root, &trial);
+    let desk = desk.under(&standing);
+    let contract = desk.contract(&standing);
+    let nobody_looks = &mut || Files::Unknown;
+    if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, nobody_looks)
+        && let Verdict::Wait(waiting) = judgement.verdict
+    {
+        return Ok(Unowned::Answer(waiting_answer(&waiting)));
+    }
+    let mut notices = Vec::new();
+    {
+        let _lock = loops.lock()?;
+        let there = loops.read_claim(&feature.name)?;
+        let pin = unbound_pin(context, &feature, there.as_ref());
+        let (claim, _) = claimed(there, pin.as_deref());
+        if let Some(answer) = claim.as_ref().and_then(over) {
+            return Ok(Unowned::Answer(answer));
+        }
+        claim_feature(context, &feature, claim.as_ref())?;
+        if let (Some(pin), Some(wrong)) = (&pin, wrong) {
+            let words = reconcile::sentence(&trial, &[wrong], pin);
+            loops.note(event.session(), &reconcile::entry(&feature.name, 0, &words))?;
+            notices.push(tampered(words));
+        }
+    }
+    Ok(Unowned::HasLoop(Some(Box::new(desk)), notices))
+}
+
+/// The open pin of a feature that, as its claim says, no session drives; `None` where a live claim names one.
+fn unbound_pin(
+    context: &StopContext<'_>,
+    feature: &Feature,
+    claim: Option<&Claim>,
+) -> Option<Box<Pin>> {
+    let lives = |claim: &Claim| claim.closed.is_none() && claim.session.is_some();
+    if claim.is_some_and(lives) {
+        return None;
+    }
+    match armed::standing_of_feature(&context.project.root, &feature.name) {
+        Standing::Armed(pin) => Some(pin),
+        _ => None,
+    }
+}
+
+/// The claim as the open pin of the feature has it, and what was wrong with the one that was found.
+fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<String>) {
+    let Some(pin) = pin else { return (found, None) };
+    let session = Some(pin.session.as_str()).filter(|session| !session.is_empty());
+    let wrong = reconcile::wrong_in_claim(found.as_ref(), pin, session);
+    if wrong.is_none() {
+        return (found, None);
+    }
+    (Some(reconcile::claim_of(found, pin, session)), wrong)
+}
+
+/// Silence with a line for the log when a claim is closed or another session's.
+///
+/// `earlier` is this session's last loop: a claim of the same arming is over with it.
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+    let ended = earlier
+        .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
+        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
+    if let Some(reason) = claim.closed.as_deref().or(ended) {
+        let line = format!(
+            "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
+            claim.about
+        );
+        return Some(Answer::silent().log(&line));
+    }
+    let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
+    let line = format!(
+        "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
+        claim.about
+    );
+    Some(Answer::silent().log(&line))
+}
+
+/// Notes that a session stopped beside the loop of another one, for a person who wonders why.
+fn note_let_go(loops: &Loops, claim: Option<&Claim>, session: &str) {
+    let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
+        return;
+    };
+    let owner = claim.session.as_deref().filter(|owner| *owner != session);
+    // Nobody is kept waiting for a note, and nobody is told that it could not be written.
+    let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
+}
+
+/// Binds the feature to this session, unless another hook of the same session has just done it.
+fn claim_feature(
+    context: &StopContext<'_>,
+    feature: &Feature,
+    claim: Option<&Claim>,
+) -> io::Result<()> {
+    let StopContext { project, loops, event, .. } = *context;
+    let folder = loops.session(event.session())?;
+    let earlier = folder.record()?;
+    if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
+        return Ok(());
+    }
+    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
+    let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
+    loops.write_claim(&Claim {
+        session: Some(event.session().to_owned()),
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: record.armed_at,
+        commits_from: Some(record.commits_read),
+        ..claim.cloned().unwrap_or_default()
+    })?;
+    folder.save(&record)?;
+    if record.armed_by == BY_TERMINAL {
+        let claim =
+            Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
+        // Without it, the notes alone say which session drives the loop.
+        let _bound = armed::bind(&project.root, &claim, event.session());
+    }
+    folder.note(&Entry {
+        at: world::now(),
+        event: "claimed".to_owned(),
+        about: feature.name.clone(),
+        words: format!(
+            "the first session that stopped took the loop (armed by {})",
+            record.armed_by
+        ),
+        ..Entry::default()
+    })
+}
+
+/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+fn fresh_record(
+    project: &Project,
+    feature: &Feature,
+    claim: Option<&Claim>,
+    earlier: Option<&Record>,
+    event: &Event,
+) -> Record {
+    let by = match claim {
+        Some(claim) if claim.session.is_none() && claim.unkept => BY_UNKEPT,
+        Some(claim) if claim.session.is_none() => BY_TERMINAL,
+        _ => "claim",
+    };
+    let claim = Claim {
+        about: feature.name.clone(),
+        folder: feature.relative.clone(),
+        armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
+        // What was committed before nobody armed it is nobody's work for this loop.
+        commits_from: claim
+            .map_or_else(|| Some(commits::log_length(&project.root)), |claim| claim.commits_from),
+        ..Claim::default()
+    };
+    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // loop before: then only what it says now is new.
+    let said_before = earlier.and_then(|_| event.transcript());
+    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    if let Some(earlier) = earlier {
+        record.transcript_read = earlier.transcript_read.min(record.transcript_from);
+    }
+    record
+}
+
+/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+pub fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
+    let Some(reason) = &record.ledger.ended else {
+        return Ok(());
+    };
+    let _lock = loops.lock()?;
+    let claim = loops.read_claim(&record.about)?.filter(|claim| {
+        claim.session.as_deref() == Some(&record.session)
+            && claim.armed_at == record.armed_at
+            && claim.closed.is_none()
+    });
+    let Some(claim) = claim else {
+        return Ok(());
+    };
+    let closed = Some(reason.name().to_owned());
+    loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
+}

@@ -1,0 +1,80 @@
+//! Where a stop happens, and the loop that it is judged for.
+
+use crate::claude::answer::Answer;
+use crate::claude::input::Event;
+use crate::engine::{CheckResult, Pending, Waiting};
+use crate::evidence::progress::Moment;
+use crate::speckit::project::Project;
+use crate::speckit::settings::{Settings, SettingsError};
+use crate::store::loops::{Loops, Marks, Record, Session};
+use crate::store::pins::Standing;
+use crate::world::Deadline;
+
+/// Where a stop happens.
+pub struct StopContext<'a> {
+    pub project: &'a Project,
+    pub settings: &'a Settings,
+    /// What is wrong with the settings, `None` when nothing is.
+    pub broken: Option<&'a SettingsError>,
+    pub loops: &'a Loops,
+    pub event: &'a Event,
+    pub deadline: Deadline,
+}
+
+impl StopContext<'_> {
+    /// Returns when this stop looks at the files.
+    pub fn moment(&self, record: &Record) -> Moment {
+        Moment { seen_at: record.seen_at.max(record.armed_at), deadline: self.deadline }
+    }
+}
+
+/// A session whose folder is locked for a stop, with its loop.
+pub struct StopSession<'a> {
+    pub context: &'a StopContext<'a>,
+    pub folder: Session,
+    pub record: Record,
+    pub standing: Standing,
+}
+
+/// Checks that were run for a stop.
+pub struct ChecksRun {
+    /// What was to be judged before they ran.
+    pub pending: Pending,
+    /// Their results, in the order of the contract.
+    pub results: Vec<CheckResult>,
+    /// The times of the iterations, with what the look at the files has left in them.
+    pub marks: Marks,
+}
+
+/// Returns the answer that lets the agent stop and stays armed; the log says for what.
+pub fn waiting_answer(waiting: &[Waiting]) -> Answer {
+    match waiting {
+        [Waiting::Unproven] => Answer::silent().log(
+            "The turn was held by another hook before this loop ever did: the agent is let go",
+        ),
+        _ => Answer::silent().log(&format!("Waiting: {}", waited_for(waiting))),
+    }
+}
+
+/// Returns the same, with a line for the person where there is one to tell.
+pub fn waiting_and_telling(waiting: &[Waiting], message: Option<&str>) -> Answer {
+    let answer = waiting_answer(waiting);
+    match message {
+        Some(message) => Answer { stdout: Answer::tell(message).stdout, ..answer },
+        None => answer,
+    }
+}
+
+/// Returns in words what is waited for.
+pub fn waited_for(waiting: &[Waiting]) -> String {
+    let words = waiting.iter().map(|one| match one {
+        Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Background(what) => format!("background {what}"),
+        Waiting::Paused(why) => format!("the end of a pause ({why})"),
+        Waiting::Typed(command) => format!("`{command}`, which was typed and runs now"),
+        Waiting::UsageLimit(words) => words.clone(),
+        Waiting::NoTasks => "tasks; there are none".to_owned(),
+        Waiting::Unproven => "a turn of its own".to_owned(),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,277 @@
+//! A stop in a feature's loop (spec 003): what is read and observed of the feature, and what is said about it.
+
+use std::io;
+use std::time::Duration;
+
+use super::context::{StopContext, StopSession};
+use super::notices::{self, Notice};
+use crate::claude::answer::Answer;
+use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
+use crate::speckit::armed;
+use crate::speckit::observe::{self, Desk, add_seen, wait_for_transcript};
+use crate::speckit::state::State;
+use crate::speckit::words;
+use crate::store::closing::{Telling, close_record};
+use crate::store::loops::{Claim, Loops, Record};
+use crate::store::pins::Standing;
+use crate::text;
+
+/// The most tasks that are gone and remembered.
+const MOST_GONE: usize = 200;
+
+/// The feature of a loop at a stop.
+pub struct FeatureStop {
+    /// Its files.
+    pub desk: Desk,
+    /// Whether its task list is another one than at the stop before.
+    list_changed: bool,
+}
+
+/// Whether a stop is to be judged by the feature's files.
+pub enum Entered {
+    /// It is answered already: the loop is over, or not this one's.
+    Answer(Answer),
+    /// It is.
+    Feature(Box<FeatureStop>),
+}
+
+/// Returns the feature's files, before any lock is taken; waits for a transcript that lags where `waits` says so.
+pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<Desk> {
+    if waits {
+        wait_for_transcript(context.event, record, context.deadline);
+    }
+    let feature = context.project.feature_at(&record.folder).ok()?;
+    Desk::read_by(&feature, context.deadline)
+}
+
+/// Returns the feature under the limits of its loop, or the answer where the claim, or files that are gone, have
+/// ended the loop. `desk` are the files as they were read before the lock.
+pub fn enter(
+    session: &mut StopSession<'_>,
+    claim: Claim,
+    desk: Option<Desk>,
+) -> io::Result<Entered> {
+    let about = session.record.about.clone();
+    let own = session.context.event.session();
+    let armed_for = session.standing.pin().map(|pin| pin.session.clone());
+    let owner = armed_for.filter(|it| !it.is_empty() && it != own).or(claim.session);
+    if let Some(owner) = owner.filter(|owner| *owner != session.record.session) {
+        let line = format!("Feature {about} is driven by session {owner} now");
+        return session.close(&Demand::Stopped, &line).map(Entered::Answer);
+    }
+    if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
+        // Whoever ended it was killed before the record had the end: it keeps its name and words.
+        let (record, telling) = (&mut session.record, Telling::AtNextStop);
+        close_record(&session.folder, record, &reason, &claim.words, telling)?;
+        return session.tell_end().map(|told| Entered::Answer(told.unwrap_or_default()));
+    }
+    if let Some(reason) = claim.closed {
+        let line = format!("The loop of feature {about} is over ({reason})");
+        return session.close(&Demand::Cancelled, &line).map(Entered::Answer);
+    }
+    let Some(desk) = desk.or_else(|| session.desk_without_state()) else {
+        return session.state_gone().map(Entered::Answer);
+    };
+    desk.opened()?;
+    let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+    // Another phase, or armed for another feature since the files were read.
+    let ours = desk.in_execution()
+        || (all_done && desk.state.phase().is_empty())
+        // The agent can write the phase, too.
+        || session.standing.pin().is_some();
+    if !ours || desk.feature.relative != session.record.folder {
+        return Ok(Entered::Answer(Answer::silent()));
+    }
+    let desk = desk.under(&session.standing);
+    Ok(Entered::Feature(Box::new(FeatureStop { desk, list_changed: false })))
+}
+
+/// Returns what a person reads, and the log, about an end between two stops.
+pub fn end_told(
+    context: &StopContext<'_>,
+    record: &Record,
+    reason: &TerminalReason,
+) -> (String, String) {
+    match (words::moved_message(record), context.project.feature_at(&record.folder)) {
+        (Some(message), _) => (message.clone(), message),
+        (None, Ok(feature)) => {
+            let desk = Desk::read_even_without_state(&feature);
+            let message = words::end_message(&desk, &record.ledger, reason, None);
+            (message, words::end_line(&desk, reason))
+        }
+        (None, Err(_)) => {
+            let line = words::end_without_files(record);
+            (line.clone(), line)
+        }
+    }
+}
+
+impl FeatureStop {
+    /// Returns the contract of the loop and the observation of this stop; moves the record's places in
+    /// transcript and commits forward.
+    pub fn observe(
+        &mut self,
+        session: &mut StopSession<'_>,
+    ) -> io::Result<(Contract, Observation)> {
+        let StopContext { project, event, .. } = session.context;
+        let (desk, record) = (&self.desk, &mut session.record);
+        let mut seen = observe::observe(project, desk, event, record);
+        add_seen(project, event, record, &mut seen);
+        self.list_changed = desk.tasks.is_some() && record.tasks_hash != desk.tasks_hash();
+        if self.list_changed && record.tasks_hash != 0 {
+            seen.tampered = desk.tampered_since(&session.folder.open_tasks()?);
+        }
+        note_gone_tasks(record, desk, &seen);
+        Ok((desk.contract(&session.standing), seen))
+    }
+
+    /// Keeps the open tasks, where the list is another one than before.
+    pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
+        if self.list_changed {
+            session.folder.save_open_tasks(&self.desk.open_tasks())?;
+            session.record.tasks_hash = self.desk.tasks_hash();
+        }
+        Ok(())
+    }
+
+    /// Returns what the person is told of another phase in the state file of a loop that was armed.
+    pub fn other_phase(&self, record: &mut Record, standing: &Standing) -> Option<Notice> {
+        let is_readable = standing.pin().is_some() && self.desk.unreadable.is_none();
+        if is_readable { notices::other_phase(record, self.desk.state.phase()) } else { None }
+    }
+
+    /// Returns the present task and how many there are, for the journal.
+    pub fn place(&self) -> String {
+        let place = self.desk.place();
+        format!("{}/{}", place.task, place.total)
+    }
+
+    /// Returns what the journal and `spool status` tell of a verdict, on one line.
+    pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
+        let words = match verdict {
+            Verdict::End(reason) => match words::failed_checks(seen.checks.as_deref()) {
+                Some(failed) => format!("{reason}; {failed}"),
+                None => reason.to_string(),
+            },
+            Verdict::Wait(_) => String::new(),
+            Verdict::Continue(missing) => {
+                let words: Vec<_> =
+                    missing.iter().map(|one| words::missing(&self.desk, one)).collect();
+                words.join("; ")
+            }
+        };
+        let words = text::line(&words).into_owned();
+        match (verdict, words::gone_tasks(record)) {
+            (Verdict::End(_), Some(gone)) => format!("{words}; {gone}"),
+            _ => words,
+        }
+    }
+
+    /// Returns the answer that sends the agent back to work.
+    pub fn continue_answer(&self, record: &Record, missing: &[Shortfall]) -> Answer {
+        let (desk, ledger) = (&self.desk, &record.ledger);
+        let line = words::stopped_line(desk);
+        if missing.contains(&Shortfall::Unreadable) {
+            let text = words::corrupt(desk);
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
+        }
+        Answer::block(
+            &words::resume(desk, ledger, missing),
+            &words::progress(desk, ledger, missing),
+        )
+        .log(&line)
+    }
+
+    /// Returns the answer that tells why the loop ended, and brings the state file of a completed one up to date.
+    pub fn end_answer(
+        &self,
+        session: &StopSession<'_>,
+        seen: &Observation,
+        reason: &TerminalReason,
+    ) -> Answer {
+        let (desk, record) = (&self.desk, &session.record);
+        if *reason != TerminalReason::Completed {
+            let failed = words::failed_checks(seen.checks.as_deref());
+            let message = words::end_message(desk, &record.ledger, reason, failed.as_deref());
+            return Answer::tell(&message).log(&words::end_line(desk, reason));
+        }
+        let mut answer = match words::doubtful_message(record) {
+            Some(message) => Answer::tell(&message).log(&message),
+            None => Answer::silent(),
+        };
+        if seen.claimed {
+            answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
+        }
+        match bring_up_to_date(session.context.loops, desk) {
+            Ok(()) => answer,
+            Err(error) => {
+                answer.log(&format!("The state file could not be brought up to date: {error}"))
+            }
+        }
+    }
+}
+
+impl StopSession<'_> {
+    /// The feature's files when its state file is gone, and no cancel of ours took it away: older
+    /// prompts have the agent remove it when all is done.
+    fn desk_without_state(&self) -> Option<Desk> {
+        let feature = self.context.project.feature_at(&self.record.folder).ok()?;
+        let desk = Desk::read_even_without_state(&feature);
+        let place = desk.place();
+        let all_done = place.total > 0 && place.done == place.total;
+        // In execution: somebody has just written it.
+        (all_done || desk.in_execution()).then_some(desk)
+    }
+
+    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    fn state_gone(&mut self) -> io::Result<Answer> {
+        let about = self.record.about.clone();
+        let line = format!("The state file of feature {about} is gone: the loop is over");
+        self.close(&Demand::Cancelled, &line)?;
+        let feature = self.context.project.feature_at(&self.record.folder).ok();
+        let desk = feature.as_ref().map(Desk::read_even_without_state);
+        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
+        let message = words::gone_message(&about, place, &self.record.ledger);
+        Ok(Answer::tell(&message).log(&line))
+    }
+
+    /// Ends the loop for a reason that lies outside the work; only the log says so.
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Answer> {
+        let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
+        if let Some(reason) = ends(&self.record.ledger, &seen) {
+            armed::end(&self.context.project.root, &self.record, &reason, line)?;
+            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
+        }
+        Ok(Answer::silent().log(line))
+    }
+}
+
+/// Keeps which open tasks are gone from the list: they may come back, and are told at the end.
+fn note_gone_tasks(record: &mut Record, desk: &Desk, seen: &Observation) {
+    let Some(list) = &desk.tasks else { return };
+    let gone = &mut record.gone_tasks;
+    gone.retain(|id| list.find(id).is_none());
+    let new = seen.tampered.removed.iter().filter(|id| list.find(id).is_none());
+    let new: Vec<String> = new.filter(|id| !gone.contains(id)).cloned().collect();
+    gone.extend(new);
+    gone.truncate(MOST_GONE);
+}
+
+/// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+///
+/// A state file that the agent has removed is not written anew.
+fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
+    let total = desk.place().total;
+    let state = &desk.state;
+    let right = state.task_index() >= total && state.total_tasks() == total;
+    if right || state.phase() != "execution" {
+        return Ok(());
+    }
+    let _lock =
+        loops.feature_lock(&desk.feature.name, &desk.feature.folder, Duration::from_millis(200))?;
+    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
+    state.set("taskIndex", total);
+    state.set("totalTasks", total);
+    state.write(&desk.feature)
+}

@@ -1,0 +1,461 @@
+//! What becomes of a stop, from the first look at the session's loop to the answer. The two kinds of loops differ in
+//! what is observed and in the words; each has its own file.
+
+use std::io;
+use std::time::Duration;
+
+use super::claim::{Unowned, close_claim, unowned};
+use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_and_telling};
+use super::feature::{Entered, FeatureStop};
+use super::notices::{self, Notice};
+use super::{feature, task};
+use crate::checks::run_each;
+use crate::claude::answer::Answer;
+use crate::engine::{
+    Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
+    evaluate,
+};
+use crate::evidence::progress::still;
+use crate::ralph::observe::still_good;
+use crate::ralph::pause;
+use crate::ralph::words::title;
+use crate::speckit::arm::path_of;
+use crate::speckit::armed;
+use crate::speckit::observe::Desk;
+use crate::speckit::reconcile::{agree, reconcile};
+use crate::store::closing::{Telling, close_record};
+use crate::store::journal::Entry;
+use crate::store::loops::{Checked, Claim, RALPH, Record};
+use crate::store::pausing::resume_after_failure;
+use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
+use crate::world;
+
+/// How long all checks together may take; `hooks.json` gives the hook a little more.
+pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
+
+/// How often notes are put right that are changed while they are read.
+const TRIES: usize = 3;
+
+/// What a session loops over.
+enum LoopKind {
+    /// The task list of a feature.
+    Feature(Box<FeatureStop>),
+    /// One task, until its promise.
+    Task,
+}
+
+/// What became of a look at the session's loop.
+enum Turn {
+    /// The session has no loop that lives.
+    NoLoop,
+    /// It was judged.
+    Answered(Answer),
+    /// Checks have to run first; the lock is given up, and this is the loop as it was.
+    RunChecks(Box<Pending>, Box<Record>),
+    /// The loop's notes say something else than what a person armed, and count for nothing.
+    Contradicted,
+}
+
+/// The same for a stop in a loop that lives.
+enum Judged {
+    Answer(Answer),
+    RunChecks(Box<Pending>),
+}
+
+/// Returns the answer to a stop of a session: in the loop that it has, or in one that nobody has claimed yet.
+pub fn answer(context: &StopContext<'_>) -> io::Result<Answer> {
+    if let Some(answer) = own_loop(context, None)? {
+        return Ok(answer);
+    }
+    match unowned(context)? {
+        Unowned::Answer(answer) => Ok(answer),
+        Unowned::HasLoop(desk, notices) => {
+            let answer = own_loop(context, desk.map(|desk| *desk))?.unwrap_or_default();
+            Ok(notices::told(answer, &notices))
+        }
+    }
+}
+
+/// The loop that this session already has; `None` when it has none that lives. `desk` are the feature's files
+/// where they were just read.
+fn own_loop(context: &StopContext<'_>, mut desk: Option<Desk>) -> io::Result<Option<Answer>> {
+    let mut notices = Vec::new();
+    let mut checks = None;
+    let mut tries = 0;
+    while tries < TRIES {
+        match turn(context, desk.take(), checks.take())? {
+            // The notes were taken away while they were read.
+            Turn::NoLoop if is_pinned(context)? => tries += 1,
+            Turn::NoLoop if notices.is_empty() => return Ok(None),
+            Turn::NoLoop => return Ok(Some(notices::told(Answer::silent(), &notices))),
+            Turn::Answered(answer) => return Ok(Some(notices::told(answer, &notices))),
+            Turn::RunChecks(pending, record) => {
+                checks = Some(run_checks(context, *pending, &record));
+            }
+            Turn::Contradicted => {
+                tries += 1;
+                notices.extend(reconciled(context)?);
+            }
+        }
+    }
+    Err(io::Error::other(format!(
+        "something changes `{}` while it is read",
+        context.loops.folder().display()
+    )))
+}
+
+/// Puts this session's notes right, and returns what the person is told of it.
+fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
+    let transcript = context.event.transcript();
+    let root = &context.project.root;
+    let wrong = reconcile(root, context.event.session(), transcript.as_deref())?;
+    Ok(wrong.map(notices::tampered))
+}
+
+/// One look at the session's loop: it is read, locked, judged and kept.
+fn turn(
+    context: &StopContext<'_>,
+    desk: Option<Desk>,
+    checks: Option<ChecksRun>,
+) -> io::Result<Turn> {
+    let (root, session) = (&context.project.root, context.event.session());
+    let Some(record) = to_judge(context) else {
+        return without_loop(context);
+    };
+    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    let is_task = record.kind == RALPH;
+    let waits = desk.is_none() && record.ledger.is_live() && checks.is_none();
+    let desk = match desk {
+        None if is_task => {
+            if waits {
+                task::wait_for_transcript(context, &record);
+            }
+            None
+        }
+        None => feature::read(context, &record, waits),
+        desk => desk,
+    };
+    let folder = context.loops.session(session)?;
+    let Some(record) = folder.record()?.filter(|record| (record.kind == RALPH) == is_task) else {
+        return Ok(Turn::NoLoop);
+    };
+    let standing = armed::standing_in(root, &record, session);
+    let claim = if is_task { None } else { context.loops.read_claim(&record.about)? };
+    let is_own = |pin: &&Pin| is_task || pin.session.is_empty() || pin.session == session;
+    if standing
+        .pin()
+        .filter(is_own)
+        .is_some_and(|pin| !agree(&record, claim.as_ref(), pin, session))
+    {
+        return Ok(Turn::Contradicted);
+    }
+    if is_task && record.ralph().is_none() {
+        return Ok(Turn::NoLoop);
+    }
+    let mut stop = StopSession { context, folder, record, standing };
+    if !stop.record.ledger.is_live() {
+        return Ok(stop.tell_end()?.map_or(Turn::NoLoop, Turn::Answered));
+    }
+    match stop.judge(claim, desk, checks)? {
+        Judged::Answer(answer) => Ok(Turn::Answered(stop.leave(answer))),
+        Judged::RunChecks(pending) => {
+            // Nobody waits for the checks: a cancel in the meantime counts.
+            let StopSession { folder, record, .. } = stop;
+            drop(folder);
+            Ok(Turn::RunChecks(pending, Box::new(record)))
+        }
+    }
+}
+
+/// The session's loop, as it is before the lock: one that lives, or whose end is still to be told.
+fn to_judge(context: &StopContext<'_>) -> Option<Record> {
+    let session = context.event.session();
+    let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
+    record.filter(|record| record.ledger.is_live() || record.untold)
+}
+
+fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
+    if is_pinned(context)? {
+        return Ok(Turn::Contradicted);
+    }
+    let session = context.event.session();
+    if context.loops.knows(session) {
+        // One that cannot be read is looked at under the lock, and put aside.
+        context.loops.session(session)?.record()?;
+    }
+    Ok(Turn::NoLoop)
+}
+
+/// Whether a person armed a loop for this session that is not over, whatever its notes say.
+fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
+    let (root, session) = (&context.project.root, context.event.session());
+    if !Pins::has(root, Whose::Session(session)) {
+        return Ok(false);
+    }
+    match armed::of_session(root, session, None) {
+        Standing::Armed(_) => Ok(true),
+        Standing::Unknown(why) => Err(io::Error::other(why)),
+        Standing::Ended(_) | Standing::Lost(_) | Standing::Nobody => Ok(false),
+    }
+}
+
+/// Runs the checks of this session's loop and returns their results, with what was observed before. The
+/// journal names the one that runs, and a lock tells as long as it does: `spool status` shows it, because
+/// the client's own line cannot change.
+fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
+    let session = context.event.session();
+    let _running = context.loops.checking(session);
+    let mut marks = record.marks.clone();
+    let checks = pending.checks();
+    let results = run_each(checks, &context.project.root, CHECKS_LIMIT, &mut |check, number| {
+        // A journal that cannot be written is told of when the verdict is to be written.
+        let _ = context.loops.note(
+            session,
+            &Entry {
+                at: world::now(),
+                event: "checks".to_owned(),
+                about: record.about.clone(),
+                iteration: record.ledger.iterations.saturating_add(1),
+                words: format!("running `{}` ({number} of {})", title(&check.run), checks.len()),
+                ..Entry::default()
+            },
+        );
+        if marks.checking == 0 {
+            marks.checking = context.loops.noted_at(session);
+        }
+    });
+    ChecksRun { pending, results, marks }
+}
+
+impl StopSession<'_> {
+    /// What becomes of a stop in a loop that lives.
+    fn judge(
+        &mut self,
+        claim: Option<Claim>,
+        desk: Option<Desk>,
+        checks: Option<ChecksRun>,
+    ) -> io::Result<Judged> {
+        if let Standing::Ended(end) = &self.standing {
+            // Whoever ended it was killed before the notes had it: it keeps its name and words.
+            let (record, end) = (&mut self.record, end.clone());
+            if end.reason == TerminalReason::Cancelled {
+                // Whoever cancels knows of it.
+                close_record(&self.folder, record, &end.reason, &end.words, Telling::Done)?;
+                let what = if record.kind == RALPH { "" } else { "feature " };
+                let line = format!("The loop of {what}{} is over (cancelled)", record.about);
+                return Ok(Judged::Answer(Answer::silent().log(&line)));
+            }
+            close_record(&self.folder, record, &end.reason, &end.words, Telling::AtNextStop)?;
+            return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
+        }
+        let mut kind = LoopKind::Task;
+        if self.record.kind != RALPH {
+            match feature::enter(self, claim.unwrap_or_default(), desk)? {
+                Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
+                Entered::Feature(stop) => kind = LoopKind::Feature(stop),
+            }
+        }
+        self.begin();
+        resume_after_failure(&self.folder, &mut self.record)?;
+        armed::recall_told(&mut self.record, &self.standing);
+        let before = self.record.clone();
+        let (contract, seen) = match &mut kind {
+            LoopKind::Feature(stop) => stop.observe(self)?,
+            LoopKind::Task => task::observe(self),
+        };
+        match self.evaluate(&contract, seen, checks) {
+            Evaluation::RunChecks(pending) => Ok(Judged::RunChecks(pending)),
+            Evaluation::Decided(judgement) => {
+                self.keep(&kind, &contract, *judgement, &before).map(Judged::Answer)
+            }
+        }
+    }
+
+    /// Takes in when the iteration before ended.
+    fn begin(&mut self) {
+        let marks = &mut self.record.marks;
+        marks.begin(self.folder.written_at(), self.record.ledger.settled);
+        if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
+            && checked.since == 0
+        {
+            checked.since = marks.ends.last().copied().unwrap_or_default();
+        }
+    }
+
+    fn evaluate(
+        &mut self,
+        contract: &Contract,
+        seen: Observation,
+        checks: Option<ChecksRun>,
+    ) -> Evaluation {
+        let root = &self.context.project.root;
+        let moment = self.context.moment(&self.record);
+        let Record { assignment, ledger, marks, .. } = &mut self.record;
+        if let Some(ChecksRun { pending, results, marks: noted }) = checks {
+            *marks = noted;
+            if let Some(assignment) = assignment {
+                let (fingerprint, results) = (seen.fingerprint, results.clone());
+                assignment.checked = Some(Checked { fingerprint, results, since: 0 });
+            }
+            let judgement = pending.with(contract, ledger, results, seen);
+            return Evaluation::Decided(Box::new(judgement));
+        }
+        let evaluation = evaluate(contract, ledger, seen, &mut || still(root, marks, moment));
+        let checked = assignment.as_ref().and_then(|assignment| assignment.checked.as_ref());
+        if let Evaluation::RunChecks(pending) = &evaluation
+            && let Some(known) = still_good(checked, pending.seen(), root, moment)
+        {
+            let judgement = pending.with_earlier(contract, ledger, known.results);
+            return Evaluation::Decided(Box::new(judgement));
+        }
+        evaluation
+    }
+
+    /// Writes a verdict down, and returns what is said about it.
+    fn keep(
+        &mut self,
+        kind: &LoopKind,
+        contract: &Contract,
+        judgement: Judgement,
+        before: &Record,
+    ) -> io::Result<Answer> {
+        let (root, event) = (&self.context.project.root, self.context.event);
+        let Judgement { verdict, ledger, seen } = judgement;
+        armed::may_end(root, &self.record, &self.standing, &verdict)?;
+        self.record.seen_at = world::now();
+        if let Some(path) = event.transcript() {
+            self.record.transcript = path_of(Some(&path));
+        }
+        self.record.ledger = ledger;
+        self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
+        if self.record.marks.waited {
+            // Nothing is counted while waiting: what was read is read again at the next stop.
+            self.record.read_as_far_as(before);
+        } else if let LoopKind::Feature(stop) = kind {
+            stop.keep_list(self)?;
+        }
+        self.record.words = match (&verdict, kind) {
+            (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
+            (_, LoopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
+            (_, LoopKind::Task) => task::words(&self.record, &verdict),
+        };
+        let of_a_pause = pause_to_tell(&mut self.record, &verdict);
+        let limits = match kind {
+            LoopKind::Feature(stop) => stop.desk.limits,
+            LoopKind::Task => Limits::default(),
+        };
+        let mut notices =
+            notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
+        if let LoopKind::Feature(stop) = kind {
+            notices.extend(stop.other_phase(&mut self.record, &self.standing));
+        }
+        if let Verdict::End(reason) = &verdict {
+            armed::end(root, &self.record, reason, &self.record.words)?;
+        }
+        self.folder.save(&self.record)?;
+        armed::keep(root, &self.record, &self.standing, &verdict);
+        let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
+            notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
+        });
+        let answer = match (&verdict, kind) {
+            (Verdict::Wait(waiting), _) => waiting_and_telling(waiting, of_a_pause.as_deref()),
+            (Verdict::Continue(missing), LoopKind::Feature(stop)) => {
+                stop.continue_answer(&self.record, missing)
+            }
+            (Verdict::Continue(missing), LoopKind::Task) => task::continue_answer(self, missing),
+            (Verdict::End(reason), LoopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
+            (Verdict::End(reason), LoopKind::Task) => task::end_answer(&self.record, reason),
+        };
+        let answer = match noted {
+            Ok(()) => answer,
+            // It is over, and the record says so: the person hears of it whatever the journal has.
+            Err(error) if matches!(verdict, Verdict::End(_)) => {
+                answer.log(&format!("The end is not in the journal: {error}"))
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(notices::told(answer, &notices))
+    }
+
+    fn note(
+        &self,
+        kind: &LoopKind,
+        contract: &Contract,
+        seen: &Observation,
+        verdict: &Verdict,
+    ) -> io::Result<()> {
+        let (name, reason) = names_of(verdict);
+        let entry = Entry {
+            at: self.record.seen_at,
+            event: "stop".to_owned(),
+            about: self.record.about.clone(),
+            iteration: self.record.ledger.iterations,
+            verdict: name.to_owned(),
+            reason: reason.to_owned(),
+            words: self.record.words.clone(),
+            ..Entry::default()
+        };
+        let entry = match kind {
+            LoopKind::Feature(stop) => Entry { task: stop.place(), ..entry },
+            LoopKind::Task => task::with_promise(entry, &self.record, contract, seen, verdict),
+        };
+        let is_end = matches!(verdict, Verdict::End(_));
+        self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
+    }
+
+    /// Tells the person once why the loop ended between two stops; `None` when that is told already.
+    pub fn tell_end(&mut self) -> io::Result<Option<Answer>> {
+        let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.untold) else {
+            return Ok(None);
+        };
+        let (message, line) = if self.record.kind == RALPH {
+            task::end_told(&self.record, &reason)
+        } else {
+            feature::end_told(self.context, &self.record, &reason)
+        };
+        self.record.untold = false;
+        self.folder.save(&self.record)?;
+        Ok(Some(Answer::tell(&message).log(&line)))
+    }
+
+    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    fn leave(self, answer: Answer) -> Answer {
+        let Self { context, folder, record, .. } = self;
+        // Who arms or cancels takes the lock of the project first and the session's second.
+        drop(folder);
+        if !record.ledger.is_live() {
+            armed::unpin(&context.project.root, &record);
+        }
+        if record.kind == RALPH {
+            return answer;
+        }
+        match close_claim(context.loops, &record) {
+            Ok(()) => answer,
+            Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
+        }
+    }
+}
+
+/// Marks a pause that this verdict waits for as told and returns what the person reads of it; `None`
+/// when it was told before.
+fn pause_to_tell(record: &mut Record, verdict: &Verdict) -> Option<String> {
+    let Verdict::Wait(waiting) = verdict else {
+        return None;
+    };
+    waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
+    let message = pause::told(record)?;
+    if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.told) {
+        pause.told = true;
+        return Some(message);
+    }
+    None
+}
+
+/// Returns the name of a verdict in the journal, and the name of the reason of an end.
+fn names_of(verdict: &Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Continue(_) => ("continue", ""),
+        Verdict::Wait(_) => ("wait", ""),
+        Verdict::End(reason) => ("end", reason.name()),
+    }
+}

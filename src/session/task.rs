@@ -1,0 +1,77 @@
+//! A stop in a ralph loop (spec 002): what is observed, and what is said about it.
+
+use super::context::{StopContext, StopSession};
+use crate::claude::answer::Answer;
+use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
+use crate::ralph::{PROMISE, end, observe, words};
+use crate::speckit::armed;
+use crate::store::journal::Entry;
+use crate::store::loops::Record;
+
+/// Waits, half a second at most, for a transcript that lags.
+pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
+    observe::wait_for_transcript(context.event, record, context.deadline);
+}
+
+/// Returns the contract of the loop and the observation of this stop; moves the record's places in transcript
+/// and commits forward.
+pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
+    let StopSession { context, record, standing, .. } = session;
+    armed::hold_to(record, standing, PROMISE);
+    let moment = context.moment(record);
+    let seen = observe::observe(&context.project.root, context.event, record, moment);
+    let contract = record.assignment.as_ref().map(|it| it.contract.clone()).unwrap_or_default();
+    (contract, seen)
+}
+
+/// Returns what the journal and `spool status` tell of a verdict, on one line.
+pub fn words(record: &Record, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Continue(missing) => words::why(missing),
+        Verdict::Wait(_) => String::new(),
+        Verdict::End(TerminalReason::Completed) => {
+            format!("{}{}", TerminalReason::Completed, words::grounds(record))
+        }
+        Verdict::End(reason) => reason.to_string(),
+    }
+}
+
+/// Returns the journal's line with what became of the promise.
+pub fn with_promise(
+    entry: Entry,
+    record: &Record,
+    contract: &Contract,
+    seen: &Observation,
+    verdict: &Verdict,
+) -> Entry {
+    let promise = match (verdict, seen.claimed) {
+        _ if contract.token.is_none() => "",
+        (Verdict::End(TerminalReason::Completed), _) => "accepted",
+        (_, true) => "refused",
+        (_, false) => "missing",
+    };
+    let status = match verdict {
+        Verdict::End(reason) => words::status(record, reason),
+        _ => "",
+    };
+    Entry { status: status.to_owned(), promise: promise.to_owned(), ..entry }
+}
+
+/// Returns the answer that sends the agent back to work.
+pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> Answer {
+    let reason = words::go_on(&session.record, &session.folder, missing);
+    let line = words::progress(&session.record, missing);
+    Answer::block(&reason, &line).log(&line)
+}
+
+/// Returns the answer that tells why the loop ended.
+pub fn end_answer(record: &Record, reason: &TerminalReason) -> Answer {
+    let message = words::end_message(record, reason);
+    Answer::tell(&message).log(&message)
+}
+
+/// Returns what a person reads, and the log, about an end between two stops.
+pub fn end_told(record: &Record, reason: &TerminalReason) -> (String, String) {
+    let message = end::told_late(record).unwrap_or_else(|| words::end_message(record, reason));
+    (message.clone(), message)
+}
