@@ -2,7 +2,7 @@
 # `scripts/bench`. The project is a repository with an ignore list, and as many files again are ignored.
 
 curve_sizes() {
-    if [[ -n $quick ]]; then echo "1000 50000"; else echo "1000 10000 50000 200000"; fi
+    if [[ -n $quick ]]; then echo "1000 20000"; else echo "1000 10000 50000 200000"; fi
 }
 
 # One hundred files a folder, and a list of what is ignored as projects have it.

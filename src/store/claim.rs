@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::notes::load_whole;
+use super::read::below;
 use crate::engine::TerminalReason;
 
 /// Which session drives a feature.
@@ -63,7 +64,7 @@ pub(super) fn claim_path(loops: &Path, feature: &str) -> io::Result<PathBuf> {
     if Path::new(feature).file_name() != Some(feature.as_ref()) {
         return Err(io::Error::other("the feature's name cannot name a file"));
     }
-    Ok(loops.join("claims").join(format!("{feature}.json")))
+    Ok(below(loops, &["claims", &[feature, ".json"].concat()]))
 }
 
 /// Returns the claim on a feature, `None` where there is none; an error for one that cannot be opened.

@@ -154,7 +154,7 @@ impl Loops {
 
     /// Returns the sessions that were let go because a loop is another's, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
-        let noted: Option<NotedLetGo> = load(&self.folder.join(LET_GO)).ok().flatten();
+        let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();
         noted.unwrap_or_default().sessions
     }
 
@@ -178,7 +178,7 @@ impl Loops {
         sessions.truncate(MOST_LET_GO);
         // A link in the folder's place is not followed out of the project.
         self.create()?;
-        save(&self.folder.join(LET_GO), &NotedLetGo { version: VERSION, sessions })
+        save(&below(&self.folder, &[LET_GO]), &NotedLetGo { version: VERSION, sessions })
     }
 
     /// Returns the lock under which claims are taken and given up.
@@ -279,10 +279,11 @@ impl Loops {
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
         let root = self.root()?;
-        for folder in [&root.join(".claude"), &self.folder, &self.folder.join("claims")] {
+        for folder in [&below(&root, &[".claude"]), &self.folder, &below(&self.folder, &["claims"])]
+        {
             make_inside(&root, folder)?;
         }
-        let ignored = self.folder.join(".gitignore");
+        let ignored = below(&self.folder, &[".gitignore"]);
         if ignored.is_file() {
             return Ok(());
         }

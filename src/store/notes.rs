@@ -87,3 +87,9 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     bytes.push(b'\n');
     write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
 }
+
+/// Writes a long list for nobody to read: the same without blanks.
+pub(super) fn save_in_short<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let bytes = serde_json::to_vec(value)?;
+    write_private(path, &bytes, Flush::ToSystem).map_err(|error| in_file(path, &error))
+}

@@ -8,6 +8,7 @@
 //! the project; a second one, under the name of the session that drives it, says which feature that is, and
 //! is written with the lock of the session.
 
+use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::loops::{Assignment, Told, VerifyCommands, is_session_id};
-use super::read::{self, Problem};
+use super::read::{self, Problem, below};
 use super::write::{
     Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, remove_leftovers, write_private,
 };
@@ -186,13 +187,13 @@ pub struct Pins {
 /// Returns the folder outside of every project in which this program keeps what a person decided, such
 /// as `~/.local/state/ralph-speckit`; an error that says why there is none.
 pub fn state_home() -> io::Result<PathBuf> {
-    let home = || world::folder("HOME").map(|home| home.join(".local/state"));
-    let folder = world::folder("XDG_STATE_HOME").or_else(home).ok_or_else(|| {
+    let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
+    let home = || world::folder("HOME").map(|home| below(&home, &[".local/state", OURS]));
+    own.or_else(home).ok_or_else(|| {
         io::Error::other(
             "there is no place outside of the project to keep what is armed: neither `HOME` nor `XDG_STATE_HOME` names a folder",
         )
-    })?;
-    Ok(folder.join(OURS))
+    })
 }
 
 impl Standing {
@@ -216,9 +217,9 @@ impl Standing {
 impl Whose<'_> {
     fn name(self) -> String {
         match self {
-            Self::Feature(name) => format!("feature-{name}"),
-            Self::Session(id) => format!("session-{id}"),
-            Self::Change(id) => format!("change-{id}"),
+            Self::Feature(name) => ["feature-", name].concat(),
+            Self::Session(id) => ["session-", id].concat(),
+            Self::Change(id) => ["change-", id].concat(),
         }
     }
 }
@@ -229,15 +230,16 @@ impl Pins {
     pub fn of(root: &Path) -> io::Result<Self> {
         let home = state_home()?;
         refuse_inside(root, &home)?;
-        Ok(Self { root: root.to_owned(), folder: home.join("projects").join(folder_name(root)) })
+        Ok(Self { root: root.to_owned(), folder: below(&home, &["projects", &folder_name(root)]) })
     }
 
     /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
     pub fn has(root: &Path, whose: Whose<'_>) -> bool {
         let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         state_home().is_ok_and(|home| {
-            let folder = home.join("projects").join(folder_name(root));
-            match (Self { root: PathBuf::new(), folder }).path(whose).symlink_metadata() {
+            let (folder, mut file) = (folder_name(root), whose.name());
+            file.push_str(".json");
+            match below(&home, &["projects", &folder, &file]).symlink_metadata() {
                 // What cannot be looked at may be there.
                 Err(error) => !missing.contains(&error.kind()),
                 Ok(_) => true,
@@ -260,7 +262,7 @@ impl Pins {
 
     /// Returns the path of a pin.
     pub fn path(&self, whose: Whose<'_>) -> PathBuf {
-        self.folder.join(format!("{}.json", whose.name()))
+        below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
 
     /// Returns the path of the Verify commands that belong to a pin.
@@ -484,10 +486,12 @@ pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
 
 /// A name for the project's folder that a person recognizes and no other project has.
 fn folder_name(root: &Path) -> String {
-    let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    let name: String = name.chars().filter(|letter| plain(*letter)).take(40).collect();
-    format!("{}-{:016x}", name.trim_start_matches('.'), hash_of(root.as_os_str().as_bytes()))
+    let name = root.file_name().unwrap_or_default().as_bytes().iter().copied();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+    let plain = name.filter(is_plain).take(40).skip_while(|byte| *byte == b'.');
+    let mut folder: String = plain.map(char::from).collect();
+    let _ = write!(folder, "-{:016x}", hash_of(root.as_os_str().as_bytes()));
+    folder
 }
 
 fn is_full(error: &io::Error) -> bool {

@@ -1,5 +1,6 @@
 //! The folder of one session: its record, its open tasks and its journal, locked against other hooks.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use super::journal::{self, Entry};
 use super::lock::Lock;
 use super::notes::{
     MOST, NotLoaded, VERSION, in_file, load, load_up_to, load_whole, put_aside, read_ours, save,
-    taken_apart,
+    save_in_short, taken_apart,
 };
 use super::read::below;
 use super::record::{RALPH, Record};
@@ -31,9 +32,9 @@ pub type OpenTasks = BTreeMap<String, u64>;
 /// `open-tasks.json`, as it stands on the disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct NotedTasks {
+struct NotedTasks<'a> {
     version: u32,
-    tasks: OpenTasks,
+    tasks: Cow<'a, OpenTasks>,
 }
 
 /// The record that was read last, with its bytes: the same bytes are not taken apart twice at one stop, which
@@ -93,15 +94,16 @@ impl Session {
     /// Returns the open tasks as they were last noted, none when what is there is broken; an error when it
     /// cannot be opened.
     pub fn open_tasks(&self) -> io::Result<OpenTasks> {
-        Ok(self.noted()?.tasks)
+        Ok(self.noted()?.tasks.into_owned())
     }
 
     /// Notes the open tasks, so that one that is taken out of the list is noticed.
     pub fn save_open_tasks(&self, tasks: &OpenTasks) -> io::Result<()> {
-        save(&self.noted_path(), &NotedTasks { version: VERSION, tasks: tasks.clone() })
+        let noted = NotedTasks { version: VERSION, tasks: Cow::Borrowed(tasks) };
+        save_in_short(&self.noted_path(), &noted)
     }
 
-    fn noted(&self) -> io::Result<NotedTasks> {
+    fn noted(&self) -> io::Result<NotedTasks<'static>> {
         let noted = load_up_to(&self.noted_path(), MOST_NOTED).or_else(NotLoaded::or_none)?;
         Ok(noted.unwrap_or_default())
     }
