@@ -60,10 +60,11 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
     };
     let failed_calls = calls.as_ref().map_or(0, |calls| calls.failed);
     let more_calls = calls.as_ref().is_some_and(|calls| calls.more);
-    let read_up_to = calls.as_ref().map(|calls| calls.read_up_to);
-    record.transcript_read = read_up_to.unwrap_or(record.transcript_read);
-    record.last_message = calls.as_ref().map_or(record.last_message, |calls| calls.last);
-    let tokens = calls.as_ref().map(|calls| calls.tokens).unwrap_or_default();
+    // A part that does not show the end of the turn yet is read again at the next stop.
+    let counted = calls.as_ref().filter(|_| !unseen);
+    record.transcript_read = counted.map_or(record.transcript_read, |calls| calls.read_up_to);
+    record.last_message = counted.map_or(record.last_message, |calls| calls.last);
+    let tokens = counted.map(|calls| calls.tokens).unwrap_or_default();
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
     let fingerprint = fingerprint(root);
     let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);

@@ -339,16 +339,20 @@ pub fn add_seen(project: &Project, event: &Event, record: &mut Record, seen: &mu
     let Some(calls) = Calls::since(&path, from, record.last_message, 0) else {
         return;
     };
-    // A transcript that lags has no calls yet, and does not say that there were none.
+    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
+    // A transcript that lags has no calls yet, and does not say that there were none: it is read again at
+    // the next stop.
     let unseen = calls.count == Some(0)
         && is_last_idle_stop(&Guardrails::default(), &record.ledger)
         && !turn_end(event, record).is_shown(&path, from);
+    if unseen {
+        return;
+    }
     record.transcript_read = calls.read_up_to;
     record.last_message = calls.last;
-    seen.tool_calls = calls.count.filter(|_| !unseen);
+    seen.tool_calls = calls.count;
     seen.tokens = calls.tokens.all;
     seen.written_tokens = calls.tokens.written;
-    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
 }
 
 /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
