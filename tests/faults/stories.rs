@@ -435,7 +435,7 @@ fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
     let mut is_told = told || case.killed() || case.is_mute();
     let mut is_over = case.now.end(OURS) == reason;
     for _ in 0..ROUNDS {
-        let run = case.later(case.call);
+        let run = case.repeats();
         is_told |= words.is_none_or(|words| run.stdout.contains(words));
         let is_held = run.stdout.contains("\"decision\"");
         ensure(!is_over || !is_held, "the agent is held after the end")?;

@@ -212,9 +212,15 @@ impl Case<'_> {
         run
     }
 
+    /// Makes the same call again, in a later turn.
+    pub fn repeats(&self) -> Run {
+        self.world.speaks_again(self.call);
+        self.later(self.call)
+    }
+
     /// Makes the same call again and returns what the files say then.
     pub fn again(&self) -> Result<Facts, String> {
-        let run = self.later(self.call);
+        let run = self.repeats();
         ensure(run.signal.is_none(), "made again, it ended by a signal")?;
         self.facts()
     }

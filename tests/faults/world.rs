@@ -129,6 +129,19 @@ impl World {
         fs::write(path, format!("{text}{line}\n")).unwrap();
     }
 
+    /// Writes the words of a stop into the transcript once more: each turn of the client has words of its own
+    /// there, also one that ends as the one before it did.
+    pub fn speaks_again(&self, call: &Call) {
+        let event: Value = serde_json::from_slice(&call.input).unwrap_or_default();
+        if let (Some("Stop"), Some(words), Some(session)) = (
+            event["hook_event_name"].as_str(),
+            event["last_assistant_message"].as_str(),
+            event["session_id"].as_str(),
+        ) {
+            self.writes(session, &json!({"type": "text", "text": words}));
+        }
+    }
+
     fn transcript(&self, session: &str) -> PathBuf {
         self.top().join("transcripts").join(format!("{session}.jsonl"))
     }
