@@ -108,6 +108,11 @@ impl Stage {
     ) -> (Run, Outcome) {
         let steps = run.steps.clone();
         let hit = run.hit;
+        // What was hit: a run that waits for something may take a step more or less than the one before.
+        let kind = match fault {
+            Fault::Fail(at, _) => steps.get(at).map(|step| step.kind).or(kind),
+            _ => kind,
+        };
         let facts = Facts::read(&self.world);
         let case = |now| Case {
             world: &self.world,
