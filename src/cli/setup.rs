@@ -13,6 +13,7 @@ use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, Programs, VERSION, programs, user_commands};
+use crate::store::pins::state_home;
 use crate::store::write::{LEFT_ALONE, remove_leftovers};
 use crate::world;
 
@@ -284,6 +285,12 @@ impl<'a> Setup<'a> {
                 "error: no `claude` was found on PATH, so the plugin is still registered in `{}`\n\
                  run `spool setup --remove --claude PATH` with the path of Claude Code",
                 folder.display()
+            );
+        }
+        if let Some(kept) = state_home().ok().filter(|kept| kept.is_dir()) {
+            outln!(
+                "left `{}`: it says what you armed and what you trust; remove it by hand if you want",
+                kept.display()
             );
         }
         Ok(if unreachable.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -70,6 +70,6 @@ fn vanished(facts: &Facts<'_>) -> Option<String> {
 fn uncommitted(facts: &Facts<'_>) -> Option<String> {
     (facts.uncommitted > 0).then(|| {
         let files = counted(facts.uncommitted as u64, "file");
-        format!("{files} could not be committed: `git status` shows them")
+        format!("{files} could not be committed: see `git status`")
     })
 }

@@ -73,7 +73,7 @@ fn name_of(key: &Node, known: &[&'static str]) -> Result<&'static str, SettingsE
     if let Some(known) = known.iter().find(|known| *known == name) {
         return Ok(known);
     }
-    let what = format!("`{}` is no key that is known here", short(name));
+    let what = format!("unknown key `{}`", short(name));
     Err(SettingsError::at(key.line, what, meant(name, known)))
 }
 

@@ -158,7 +158,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\nenabled: true\n ---\n", "Line 3 has blanks before its `---`"),
         ("--- # settings\nenabled: true\n---\n", "line 1: something stands behind"),
         ("Notes\n---\nenabled: true\n---\n", "line 2: the settings begin with `---`"),
-        ("---\ntitle: x\n---\n", "line 2: `title` is no key that is known here"),
+        ("---\ntitle: x\n---\n", "line 2: unknown key `title`"),
         ("---\ncheck:\n  - x\n---\n", "Did you mean `checks`?"),
         ("---\nCHECKS:\n  - x\n---\n", "Did you mean `checks`?"),
         ("---\nchekcs:\n  - x\n---\n", "Did you mean `checks`?"),
@@ -166,11 +166,11 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\ndisabled: true\n---\n", "Did you mean `enabled: false`?"),
         (
             "---\nenabled: true\nchecks:\n  - cmd: x\n---\n",
-            "line 4: `cmd` is no key that is known here.\nDid you mean `run`?",
+            "line 4: unknown key `cmd`.\nDid you mean `run`?",
         ),
         (
             "---\nchecks:\n  - run: x\n    timeout: 5\n---\n",
-            "line 4: `timeout` is no key that is known here.\nDid you mean `limit`?",
+            "line 4: unknown key `timeout`.\nDid you mean `limit`?",
         ),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
@@ -245,7 +245,7 @@ fn s3_what_is_no_yaml_is_refused_with_its_line() {
             "---\nenabled: true\n---\nprose\nenabled: false\n",
             "line 5: `enabled` stands after the settings",
         ),
-        ("---\nchecks: [a]\n<<: {enabled: false}\n---\n", "line 3: `<<` is no key"),
+        ("---\nchecks: [a]\n<<: {enabled: false}\n---\n", "line 3: unknown key `<<`"),
         ("---\n? [a]\n: b\n---\n", "line 2: a key is no word"),
         ("---\nenabled: !!python/object:x false\n---\n", "line 2: the value has a YAML tag"),
         (

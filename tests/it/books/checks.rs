@@ -174,7 +174,7 @@ fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
         .collect();
     let large = format!("---\nchecks:\n  - exit 7\n---\n{}", "prose ".repeat(20_000));
     for (settings, what) in [
-        (b"---\ncheck:\n  - exit 7\n---\n".to_vec(), "`check` is no key"),
+        (b"---\ncheck:\n  - exit 7\n---\n".to_vec(), "unknown key `check`"),
         (b"---\nchecks: exit 7\n---\n".to_vec(), "`checks` is no list"),
         (b"---\nchecks:\n  - exit 7\n".to_vec(), "no line of `---` closes them"),
         (b"---\nchecks:\n\t- exit 7\n---\n".to_vec(), "a tab is where YAML takes only blanks"),
@@ -201,6 +201,6 @@ fn s3_status_names_what_is_wrong_with_the_settings() {
     assert_eq!(project.spool(&["status", "--json"]).json()["settings_problem"], "");
     project.write(".claude/ralph-speckit.local.md", "---\ncheck:\n  - exit 7\n---\n");
     let status = project.spool(&["status"]).ok();
-    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: `check` is no key that is known here. Did you mean `checks`?\n";
+    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: unknown key `check`. Did you mean `checks`?\n";
     assert!(status.contains(wanted), "{status}");
 }

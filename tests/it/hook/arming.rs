@@ -136,7 +136,7 @@ fn without_something_to_do_nothing_is_armed() {
         (Bench::ready().tasks("- [ ] CHK001 only a checklist\n"), "holds no task"),
         (Bench::ready().tasks(ALL_DONE), "nothing is open: all 3 tasks"),
         (Bench::ready().settings("---\nenabled: false\n---\n"), "switched off for this project"),
-        (Bench::ready().settings("---\ncheck: [x]\n---\n"), "line 2: `check` is no key"),
+        (Bench::ready().settings("---\ncheck: [x]\n---\n"), "line 2: unknown key `check`"),
     ] {
         let answer = refused(&bench, "");
         assert!(answer.reason().contains(words), "`{words}` not in: {answer}");

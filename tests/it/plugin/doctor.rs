@@ -207,7 +207,7 @@ fn s3_settings_that_cannot_be_used_are_a_failure_with_the_line() {
     patient.expect(
         "project",
         "fail",
-        &["ralph-speckit.local.md", "line 3: `check` is no key", "did you mean `checks`?"],
+        &["ralph-speckit.local.md", "line 3: unknown key `check`", "did you mean `checks`?"],
     );
     patient.scratch.write(path, "-\0-\0-\0");
     patient.expect("project", "fail", &["UTF-16", "save it as UTF-8 text"]);

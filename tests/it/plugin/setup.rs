@@ -92,6 +92,18 @@ fn setup_installs_and_remove_leaves_nothing() {
 }
 
 #[test]
+fn remove_names_the_folder_that_holds_what_was_armed_and_trusted() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    let kept = scratch.home().join(".local/state/ralph-speckit");
+    fs::create_dir_all(&kept).unwrap();
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.out.contains(&format!("left `{}`", kept.display())), "{outcome}");
+    assert!(kept.is_dir());
+}
+
+#[test]
 fn setup_twice_changes_nothing_in_the_client() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));

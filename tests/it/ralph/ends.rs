@@ -265,7 +265,7 @@ fn s3_settings_that_cannot_be_used_arm_nothing() {
     let bench = Bench::folder().settings("---\nchecks:\n  - run: x\n    timeout: 5\n---\n");
     for command in ["speckit:ralph-loop", "speckit:ulw-loop"] {
         let answer = bench.command("s1", command, "\"Make it\"").run();
-        assert!(answer.reason().contains("line 4: `timeout` is no key"), "{answer}");
+        assert!(answer.reason().contains("line 4: unknown key `timeout`"), "{answer}");
         assert!(answer.reason().contains("Did you mean `limit`?"), "{answer}");
         assert!(!bench.loops().knows("s1"));
     }
