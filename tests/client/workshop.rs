@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// The feature that every workshop has.
 pub const FEATURE: &str = "001-long-list";
@@ -21,6 +22,8 @@ const FOLDER: &str = ".specify/specs/001-long-list";
 /// A throw-away project whose feature has a list of open tasks.
 pub struct Workshop {
     pub project: Project,
+    /// The home of the person, for the client as for a terminal.
+    home: TempDir,
 }
 
 /// An agent that works with real tool calls and looks into the list, as a model does that follows its prompt.
@@ -49,12 +52,12 @@ impl Workshop {
         project.write(&format!("{FOLDER}/tasks.md"), &list);
         project.write(&format!("{FOLDER}/.progress.md"), "Notes of a person.\n");
         project.write(".specify/.current-feature", &format!("{FEATURE}\n"));
-        Workshop { project }
+        Workshop { project, home: tempfile::tempdir().expect("a home") }
     }
 
     /// Returns the client of one version in this project, with the assembled plugin.
     pub fn client(&self, version: &str, model: &ScriptedModel) -> Client {
-        client(version, &self.project, model).plugin(assembled_plugin())
+        client(version, &self.project, model).home(self.home.path()).plugin(assembled_plugin())
     }
 
     /// Writes the state file as older tools left it: in execution, armed by nobody.
@@ -88,12 +91,13 @@ impl Workshop {
         self.path_of(name).exists()
     }
 
-    /// Returns what `spool` prints in this project.
+    /// Returns what `spool` prints in this project, in a terminal of the same person.
     pub fn spool(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_spool"))
             .args(arguments)
             .current_dir(self.project.path())
             .env_clear()
+            .env("HOME", self.home.path())
             .output()
             .expect("spool")
     }
