@@ -25,7 +25,9 @@ fn a_second_session_is_never_held_while_the_first_one_loops(version: &str) {
     let neighbour = ScriptedModel::playing(vec![Reply::text("Four is the answer.")]);
     let neighbour = neighbour.expect("a model");
     let first_client = workshop.client(version, &model);
-    let second_client = workshop.client(version, &neighbour);
+    // A run reads what was added to all transcripts of its home: this one has a home of its own.
+    let home = tempfile::tempdir().expect("a home");
+    let second_client = workshop.client(version, &neighbour).home(home.path());
 
     thread::scope(|scope| {
         let first = scope.spawn(|| first_client.run("/speckit:implement").expect("a run"));
