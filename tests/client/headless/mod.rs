@@ -150,7 +150,7 @@ impl Client {
         run.exit_code = ended.status.and_then(|status| status.code());
         run.timed_out = ended.timed_out();
         run.stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
-        run.transcript = read_transcripts(&config, &before, run.session_id());
+        run.transcript = read_transcripts(&config, &before);
         Ok(run)
     }
 

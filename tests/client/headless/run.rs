@@ -277,21 +277,10 @@ pub(super) fn transcript_lengths(config: &Path) -> HashMap<PathBuf, u64> {
     transcripts(config).into_iter().filter_map(length).collect()
 }
 
-/// Returns the lines that were added to the transcripts since their lengths were taken. Lines that are not JSON are left out,
-/// and so is what another session that was there before has added meanwhile.
-pub(super) fn read_transcripts(
-    config: &Path,
-    before: &HashMap<PathBuf, u64>,
-    session: Option<&str>,
-) -> Vec<Value> {
+/// Returns the lines that were added to the transcripts since their lengths were taken. Lines that are not JSON are left out.
+pub(super) fn read_transcripts(config: &Path, before: &HashMap<PathBuf, u64>) -> Vec<Value> {
     let mut lines = Vec::new();
-    let is_others = |path: &Path| {
-        session.is_some() && path.file_stem().and_then(|stem| stem.to_str()) != session
-    };
     for path in transcripts(config) {
-        if before.contains_key(&path) && is_others(&path) {
-            continue;
-        }
         let start = before.get(&path).copied().unwrap_or(0);
         let Ok((mut file, _)) = read::open(&path) else {
             continue;
