@@ -73,7 +73,11 @@ fn verdicts(project: &Project) -> Vec<String> {
 fn left_behind(version: &str, project: &Project) -> Client {
     let model = ScriptedModel::start(|asked| match asked.number {
         1 => shell("echo one >> lines"),
-        2 => Reply::text("That is one."),
+        2 => {
+            // A model takes its time: by then the client has written the call into the transcript.
+            world::pause(Duration::from_millis(500));
+            Reply::text("That is one.")
+        }
         _ => Reply::error(400, "invalid_request_error", "the service is out of order"),
     });
     let model = model.expect("a model");
