@@ -153,7 +153,7 @@ impl<'a> Setup<'a> {
             let noted = receipt.registration(self.environment.claude_config.as_deref(), &config);
             noted.user_commands = true;
             let commands = config.join("commands");
-            if noted.made_commands.is_none() && !commands.exists() {
+            if noted.made_commands.is_none() && !exists(&commands)? {
                 noted.made_commands = Some(commands);
             }
         }
@@ -184,7 +184,7 @@ impl<'a> Setup<'a> {
         };
         for name in [programs::HOOK, programs::SPOOL] {
             let path = self.places.bin.join(name);
-            if path.exists() && !receipt.programs.iter().any(|known| known == name) {
+            if exists(&path)? && !receipt.programs.iter().any(|known| known == name) {
                 bail!(
                     "`{}` is there already, and `spool setup` did not put it there\nmove it away first",
                     path.display()
@@ -259,10 +259,10 @@ impl<'a> Setup<'a> {
                 None => unreachable.push(registration.claude_folder.clone()),
             }
         }
-        if self.places.plugin.exists() {
-            // Before anything is undone: a plugin folder that holds somebody's files is theirs to sort out.
-            assembly::site(&self.places.plugin)?;
-            steps.push(Step::RemovePlugin);
+        // Before anything is undone: a plugin folder that holds somebody's files is theirs to sort out.
+        match assembly::site(&self.places.plugin)? {
+            Site::Missing => {}
+            Site::Empty | Site::Assembled(_) => steps.push(Step::RemovePlugin),
         }
         if !receipt.programs.is_empty() {
             steps.push(Step::RemovePrograms(receipt.programs.clone()));
@@ -300,7 +300,7 @@ impl<'a> Setup<'a> {
     fn steps_to_unregister(&self, registration: &Registration) -> Result<Option<Vec<Step>>> {
         let mut steps = Vec::new();
         // A configuration that is gone took the registration with it.
-        if registration.claude_folder.is_dir() {
+        if exists(&registration.claude_folder)? {
             let Some(client) = self.client(registration.claude_config.as_deref()) else {
                 return Ok(None);
             };
@@ -619,6 +619,11 @@ fn is_copy_of_ours(copy: &Path) -> bool {
         && marketplace.is_some_and(|name| name == MARKETPLACE)
         && !copy.is_symlink()
         && copy.is_dir()
+}
+
+/// Whether something is at `path`; an error where that cannot be seen: nothing is added or removed on a guess.
+fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().with_context(|| format!("could not look at `{}`", path.display()))
 }
 
 fn is_program_name(name: &str) -> bool {
