@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::engine::{Check, CheckResult};
-use crate::exec::{End, Program, Ran};
+use crate::exec::{End, Program, ProgramOutput};
 use crate::mask::masked;
 use crate::world::Deadline;
 
@@ -39,7 +39,7 @@ pub fn run_each(
 
 /// Runs one command line with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
 ///
-/// A missing program, a signal and the time limit are failures. It runs under a keeper: a client ends a
+/// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
     let mut shell = Command::new("sh");
@@ -50,7 +50,7 @@ pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
     CheckResult { run: command.to_owned(), passed, outcome, tail }
 }
 
-fn outcome(ran: &io::Result<Ran>, limit: Duration) -> (bool, String) {
+fn outcome(ran: &io::Result<ProgramOutput>, limit: Duration) -> (bool, String) {
     let status = match ran {
         Err(error) => return (false, format!("it could not be started: {error}")),
         Ok(ran) => match ran.end {

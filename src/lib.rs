@@ -19,13 +19,15 @@
 mod print;
 
 mod checks;
-pub mod claude;
 pub mod engine;
 pub mod evidence;
 pub mod exec;
+pub mod feature;
 pub mod hook;
+pub mod hosts;
 mod mask;
 pub mod ralph;
+mod refusal;
 mod session;
 pub mod speckit;
 pub mod store;

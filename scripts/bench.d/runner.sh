@@ -66,7 +66,7 @@ measure_loop() {
         --max-iterations "$(runner_iterations)" --json --quiet 2>/dev/null)
 }
 
-# The agent tells at its end what its keeper, and the runner above that, have had of memory.
+# The agent tells at its end what its supervisor, and the runner above that, have had of memory.
 measure_flood() {
     local name=$1 folder=$work/$1 flood memory
     flood="yes 'a line of output that goes on and on, as an agent prints it all day' | head -c 1000000000"
@@ -80,7 +80,7 @@ AGENT
     { time in_project "$folder" "$spool" ralph 'do it' --change login --harness-command "sh $folder/agent.sh" \
         --max-iterations 1 --quiet >/dev/null 2>&1 || true; } 2>"$folder/time"
     mapfile -t memory <"$folder/memory"
-    record "$name" keeper_peak_kib "${memory[0]}"
+    record "$name" supervisor_peak_kib "${memory[0]}"
     record "$name" runner_peak_kib "${memory[1]}"
     read -r -a memory <"$folder/time"
     record "$name" seconds "${memory[0]}"
@@ -109,28 +109,28 @@ print_runner() {
     [[ $(uname) == Linux ]] || return 0
     local name title hundred
     while IFS=$'\t' read -r name title; do
-        printf '\n%-34s %9s %9s %9s %9s %9s\n' '`spool ralph`, one iteration' 'its own' median 'keeper' 'wall time' memory
+        printf '\n%-34s %9s %9s %9s %9s %9s\n' '`spool ralph`, one iteration' 'its own' median 'supervisor' 'wall time' memory
         echo "$title:"
         for hundred in $(seq -f %02g 1 "$(figure "$name" hundreds)"); do
             printf '%-34s %6.2f ms %6.2f ms %6.2f ms %6.2f ms\n' "  iterations $((10#$hundred * 100 - 99)) to $((10#$hundred * 100))" \
                 "$(milliseconds "$name" "own_us_$hundred")" "$(milliseconds "$name" "own_us_median_$hundred")" \
-                "$(awk -v time="$(keeper_us "$name" "$hundred")" 'BEGIN { print time / 1000 }')" \
+                "$(awk -v time="$(supervisor_us "$name" "$hundred")" 'BEGIN { print time / 1000 }')" \
                 "$(milliseconds "$name" "wall_us_$hundred")"
         done
         printf '%-34s %49d KiB\n' '  at most' "$(figure "$name" peak_kib)"
     done < <(runner_loops)
-    printf '\n%-34s %9s %9s %9s\n' '`spool ralph`, an agent prints' runner keeper 'wall time'
+    printf '\n%-34s %9s %9s %9s\n' '`spool ralph`, an agent prints' runner supervisor 'wall time'
     while IFS=$'\t' read -r name title; do
         printf '%-34s %5d KiB %5d KiB %7.1f s\n' "$title" "$(figure "$name" runner_peak_kib)" \
-            "$(figure "$name" keeper_peak_kib)" "$(figure "$name" seconds)"
+            "$(figure "$name" supervisor_peak_kib)" "$(figure "$name" seconds)"
     done < <(runner_floods)
     printf '\n%-34s %13s %11s %11s\n' '`spool ralph --status`' instructions 'wall time' 'at best'
     printf '%-34s %13s %8.2f ms %8.2f ms\n' '10,000 iterations in its history' \
         "$(grouped "$(figure runner_status instructions)")" "$(milliseconds runner_status us)" "$(milliseconds runner_status us_at_best)"
 }
 
-# Processor time of all that an iteration started, but for the agent itself: the keeper.
-keeper_us() { echo $(($(figure "$1" "children_us_$2") - $(figure "$1" agent_us))); }
+# Processor time of all that an iteration started, but for the agent itself: the supervisor.
+supervisor_us() { echo $(($(figure "$1" "children_us_$2") - $(figure "$1" agent_us))); }
 
 check_runner() {
     [[ $(uname) == Linux ]] || return 0
@@ -138,7 +138,7 @@ check_runner() {
     while IFS=$'\t' read -r name title; do
         for hundred in $(seq -f %02g 1 "$(figure "$name" hundreds)"); do
             budget "$title: processor time of an iteration in µs, hundred $hundred" \
-                $(($(figure "$name" "own_us_$hundred") + $(keeper_us "$name" "$hundred"))) '<=' 10000
+                $(($(figure "$name" "own_us_$hundred") + $(supervisor_us "$name" "$hundred"))) '<=' 10000
         done
         last=$hundred
         # Other work on the machine moves each figure by half of it; a cost that grows with the history would double it.
@@ -152,7 +152,7 @@ check_runner() {
     done < <(runner_loops)
     while IFS=$'\t' read -r name title; do
         budget "$title: peak memory of the runner in KiB" "$(figure "$name" runner_peak_kib)" '<=' 65535
-        budget "$title: peak memory of the keeper in KiB" "$(figure "$name" keeper_peak_kib)" '<=' 65535
+        budget "$title: peak memory of the supervisor in KiB" "$(figure "$name" supervisor_peak_kib)" '<=' 65535
         budget "$title: bytes in the log" "$(figure "$name" log_bytes)" '>=' $((64 << 20))
     done < <(runner_floods)
     budget 'status with 10,000 iterations: wall time in µs' "$(figure runner_status us_at_best)" '<=' 50000

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
-use crate::claude::transcript::of_session;
+use crate::hosts::claude::transcript::of_session;
 use crate::ralph::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::store::loops::Loops;
 
@@ -43,7 +43,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         };
         bail!(
             "a loop goes on in a session of Claude Code, and this terminal is none\ntype there, in this project: /speckit:ralph-loop --adopt {}{found}",
-            crate::speckit::project::printable(named)
+            crate::feature::project::printable(named)
         );
     };
     let config = Environment::of_this_process().ok().map(|around| around.claude_folder());

@@ -8,8 +8,8 @@ use super::context::{Where, own_session};
 use crate::engine::Demand;
 use crate::ralph::end::end;
 use crate::ralph::select::{Wanted, live_ralph, select};
-use crate::speckit::books::{Books, one_line};
-use crate::store::closing::Telling;
+use crate::speckit::task_log::{Books, one_line};
+use crate::store::closing::Notify;
 use crate::store::loops::Loops;
 
 /// End the loop because a person is needed.
@@ -43,7 +43,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         live.retain(|record| session.as_ref().is_none_or(|own| *own == record.session));
         let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own: None };
         let record = select(live, wanted).map_err(|refusal| anyhow!("{refusal}"))?;
-        let telling = Telling::AtNextStop;
+        let telling = Notify::AtNextStop;
         if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop is over already\n`spool status` tells why");
         }

@@ -6,12 +6,12 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
+use crate::feature::project::Project;
 use crate::ralph::end::{cancelled, end};
 use crate::ralph::select::{Wanted, live_ralph, select};
 use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
-use crate::speckit::project::Project;
 use crate::speckit::reconcile::settle_all;
-use crate::store::closing::{Telling, not_noted};
+use crate::store::closing::{Notify, not_noted};
 use crate::store::loops::{Loops, Record};
 
 /// End a loop; its notes and journal stay.
@@ -35,7 +35,7 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
     let session = own_session();
     if let Some(record) = ralph_meant(args, &project, session.as_deref())? {
         let loops = Loops::of(&project.root);
-        let ended = end(&loops, &record.session, Demand::Cancelled, Telling::Done)?;
+        let ended = end(&loops, &record.session, Demand::Cancelled, Notify::Done)?;
         let Some((ended, unnoted)) = ended else {
             bail!("the loop was over before\n`spool status` tells why");
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::speckit::project::Project;
+use crate::feature::project::Project;
 use crate::store::loops::{BY_SESSION, BY_TERMINAL};
 use crate::world;
 

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::environment::Environment;
 use crate::engine::Guardrails;
+use crate::feature::project::Project;
+use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
 use crate::speckit::armed;
-use crate::speckit::project::Project;
-use crate::speckit::settings::{SETTINGS, Settings, misnamed};
 use crate::speckit::status::{Report, let_go};
 use crate::store::loops::Loops;
 use crate::store::read;
@@ -503,7 +503,7 @@ impl Check {
     }
 }
 
-/// Whose settings a file holds, the weakest first.
+/// PinKey settings a file holds, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     User,

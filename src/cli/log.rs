@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::context::Where;
-use crate::runner::books::{changes_with_state, state_folder};
+use crate::feature::project::printable;
 use crate::runner::report as runners;
+use crate::runner::state::{changes_with_state, state_folder};
 use crate::runner::target::{meant, one_of};
-use crate::speckit::project::printable;
 use crate::speckit::status::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;

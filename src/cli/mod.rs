@@ -76,8 +76,8 @@ pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
         return code;
     }
-    crate::exec::keep::keep_if_asked();
-    crate::runner::process::keep_if_asked();
+    crate::exec::supervise::supervise_if_asked();
+    crate::runner::process::supervise_if_asked();
     let command = match Spool::try_parse() {
         Ok(spool) => spool.command,
         Err(error) => return said_by_clap(&unproposed(error)),

@@ -17,13 +17,14 @@ use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};
 use crate::evidence::task_list::TASKS;
+use crate::feature::STATE;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::state::State;
+use crate::speckit::SIGNAL;
 use crate::speckit::armed;
-use crate::speckit::books::{Books, Done, Failed, Proof, over, proof, read_list};
-use crate::speckit::project::{Feature, Project, printable};
-use crate::speckit::state::State;
-use crate::speckit::{SIGNAL, STATE};
+use crate::speckit::task_log::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::store::loops::{Loops, RALPH};
-use crate::store::pins::{Pins, Whose};
+use crate::store::pins::{PinKey, Pins};
 use crate::text;
 
 /// The longest list that is shown whole, in lines: a model reads it.
@@ -203,7 +204,7 @@ fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> 
     }
     // The claim lies in the project, where the agent can write; what was armed does not.
     let pins = Pins::of(&project.root).ok();
-    let pin = pins.and_then(|pins| pins.read(Whose::Feature(&feature.name)).ok()?);
+    let pin = pins.and_then(|pins| pins.read(PinKey::Feature(&feature.name)).ok()?);
     let of_pin = pin.as_ref().map(|pin| pin.session.clone()).filter(|session| !session.is_empty());
     if let Some(other) = of_claim.or(of_pin).filter(|other| Some(other.as_str()) != session) {
         let other = text::line(&other).into_owned();

@@ -7,12 +7,12 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::person::{can_be_asked, confirm, in_agents_session};
+use crate::feature::project::Project;
+use crate::feature::settings::{SETTINGS, Settings};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
 use crate::speckit::armed::indented;
-use crate::speckit::project::Project;
-use crate::speckit::settings::{SETTINGS, Settings};
 use crate::store::trust;
 use crate::text;
 

@@ -2,10 +2,10 @@
 //! whole tree.
 
 pub(crate) mod family;
-pub(crate) mod keep;
-pub(crate) mod keeper;
 pub(crate) mod partner;
 mod pipes;
+pub(crate) mod supervise;
+pub(crate) mod supervisor;
 pub(crate) mod tree;
 
 use std::io::{self, PipeWriter};
@@ -40,7 +40,7 @@ pub enum End {
 
 /// A program that ended, and the part of its output that was kept.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     /// How it ended.
     pub end: End,
     /// Standard output.
@@ -51,7 +51,7 @@ pub struct Ran {
     pub cut: bool,
 }
 
-impl Ran {
+impl ProgramOutput {
     /// Returns how it left by itself, `None` when it was ended.
     pub fn status(&self) -> Option<ExitStatus> {
         match self.end {
@@ -94,10 +94,10 @@ impl Program {
         Self { grace, ..self }
     }
 
-    /// Runs it under a keeper, a second process of this program that ends it when this one is killed.
+    /// Runs it under a supervisor, a second process of this program that ends it when this one is killed.
     ///
     /// Without a standard input, and with what this process has as its environment. Where this program
-    /// knows no keeper (see [`keep::keep_if_asked`]), it runs without one.
+    /// knows no supervisor (see [`supervise::supervise_if_asked`]), it runs without one.
     #[must_use]
     pub fn kept(self) -> Self {
         Self { kept: true, ..self }
@@ -106,7 +106,11 @@ impl Program {
     /// Runs it to its end and returns the beginning of both outputs, at most `most` bytes of each.
     ///
     /// An error means that it could not be started. `interrupt` says whether it is to end early.
-    pub fn run(self, most: usize, interrupt: &mut dyn FnMut() -> bool) -> io::Result<Ran> {
+    pub fn run(
+        self,
+        most: usize,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> io::Result<ProgramOutput> {
         let (mut output, mut errors, mut cut) = (Vec::new(), Vec::new(), false);
         let end = self.stream(interrupt, &mut |source, piece| {
             let kept = if source == Source::Output { &mut output } else { &mut errors };
@@ -114,14 +118,18 @@ impl Program {
             cut |= piece.len() > room;
             kept.extend_from_slice(&piece[..piece.len().min(room)]);
         })?;
-        Ok(Ran { end, output, errors, cut })
+        Ok(ProgramOutput { end, output, errors, cut })
     }
 
     /// Runs it to its end and returns the end of both outputs together, at least `tail` bytes of it and
     /// at most four times as many.
     ///
     /// An error means that it could not be started. `interrupt` says whether it is to end early.
-    pub fn run_for_tail(self, tail: usize, interrupt: &mut dyn FnMut() -> bool) -> io::Result<Ran> {
+    pub fn run_for_tail(
+        self,
+        tail: usize,
+        interrupt: &mut dyn FnMut() -> bool,
+    ) -> io::Result<ProgramOutput> {
         let (mut output, mut cut) = (Vec::new(), false);
         let end = self.go(Outputs::Together, interrupt, &mut |_, piece| {
             output.extend_from_slice(piece);
@@ -130,7 +138,7 @@ impl Program {
                 cut = true;
             }
         })?;
-        Ok(Ran { end, output, errors: Vec::new(), cut })
+        Ok(ProgramOutput { end, output, errors: Vec::new(), cut })
     }
 
     /// Runs it to its end, hands on its output piece by piece, and returns how it ended.
@@ -162,21 +170,21 @@ impl Program {
         end
     }
 
-    /// Starts the program, or a keeper of it; closing the pipe that is returned has the keeper end it.
+    /// Starts the program, or a supervisor of it; closing the pipe that is returned has the supervisor end it.
     fn start(
         &mut self,
         pipes: &mut Pipes,
         writers: Option<Writers>,
     ) -> io::Result<(Child, Family, Option<PipeWriter>)> {
         if self.kept
-            && let Some((mut keeper, lifeline)) = keeper::of(&self.command)?
+            && let Some((mut supervisor, lifeline)) = supervisor::of(&self.command)?
         {
             if let Some(writers) = &writers {
-                keeper.stdout(writers.output.try_clone()?).stderr(writers.errors.try_clone()?);
+                supervisor.stdout(writers.output.try_clone()?).stderr(writers.errors.try_clone()?);
             }
-            let family = Family::of(&mut keeper);
-            // A keeper that cannot be started is no reason not to run what is asked for.
-            if let Ok(child) = spawn(&mut keeper) {
+            let family = Family::of(&mut supervisor);
+            // A supervisor that cannot be started is no reason not to run what is asked for.
+            if let Ok(child) = spawn(&mut supervisor) {
                 return Ok((child, family, Some(lifeline)));
             }
         }
@@ -205,7 +213,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 struct Run {
     child: Child,
     family: Family,
-    /// The end that a keeper watches; closing it has the program ended.
+    /// The end that a supervisor watches; closing it has the program ended.
     lifeline: Option<PipeWriter>,
     pipes: Pipes,
 }
@@ -246,7 +254,7 @@ impl Run {
             };
             self.family.note();
             let until = if let Some(lifeline) = self.lifeline.take() {
-                // The keeper has its own grace, and some rounds of killing.
+                // The supervisor has its own grace, and some rounds of killing.
                 drop(lifeline);
                 grace * 2
             } else {

@@ -17,16 +17,16 @@ pub enum Runner {
     Unproven(String),
 }
 
-/// Returns the name of the keeper of the runner with this process id, as the system lists it.
-pub fn keeper_name(runner: u32) -> String {
-    format!("spool-keeper of {runner}")
+/// Returns the name of the supervisor of the runner with this process id, as the system lists it.
+pub fn supervisor_name(runner: u32) -> String {
+    format!("spool-supervisor of {runner}")
 }
 
 /// Returns the runner (`spool ralph`) that this process is a part of: it decides when the work is done,
 /// and nobody else.
 ///
 /// A variable alone proves nothing: somebody may have set it, and what an agent left may remember a runner
-/// that is long gone. The proof is an ancestor of this process, a keeper, that the runner has started from
+/// that is long gone. The proof is an ancestor of this process, a supervisor, that the runner has started from
 /// its own program. Where the system does not tell of ancestors (macOS), a process of that id is enough.
 pub fn runner() -> Runner {
     let Some(named) = world::variable(world::RUNNER) else { return Runner::None };
@@ -39,7 +39,7 @@ pub fn runner() -> Runner {
 #[cfg(target_os = "linux")]
 fn has_started_this(runner: u32) -> bool {
     use super::tree::{self, Process};
-    let wanted = keeper_name(runner);
+    let wanted = supervisor_name(runner);
     let mut id = i32::try_from(std::process::id()).unwrap_or(0);
     for _ in 0..GENERATIONS {
         let Some(Process { parent, .. }) = tree::process(id) else { return false };

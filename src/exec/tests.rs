@@ -11,7 +11,7 @@ fn shell(script: &str) -> Command {
     command
 }
 
-fn run(script: &str, limit: Duration) -> Ran {
+fn run(script: &str, limit: Duration) -> ProgramOutput {
     Program::new(shell(script), limit).run(100, &mut || false).unwrap()
 }
 

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
+use crate::feature::project::{Project, printable};
+use crate::feature::settings::Settings;
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
+use crate::ralph::messages::title;
 use crate::ralph::pause;
-use crate::ralph::words::title;
-use crate::speckit::project::{Project, printable};
-use crate::speckit::settings::Settings;
 use crate::store::journal::Entry;
 use crate::store::loops::{BY_FAILURE, Loops, Pause, is_session_id};
 use crate::store::pausing::pause_record;

@@ -8,10 +8,10 @@ mod stop;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
-use crate::exec::keep::keep_if_asked;
 use crate::exec::partner::{self, Runner};
+use crate::exec::supervise::supervise_if_asked;
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -32,7 +32,7 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 /// The first argument may name the event that the hook is started for. A `Stop` or a command is then answered also
 /// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
 pub fn main() {
-    keep_if_asked();
+    supervise_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
     let answer = answer_to_caller(&mut Caller::default(), deadline);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.

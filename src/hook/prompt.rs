@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
-use crate::claude::answer::Answer;
-use crate::claude::commands::ours;
-use crate::claude::input::Event;
 use crate::engine::Demand;
+use crate::feature::project::{Project, printable};
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::commands::ours;
+use crate::hosts::claude::input::Event;
 use crate::ralph;
 use crate::ralph::adopt::{Adopter, OwnLoop, Silence};
 use crate::ralph::arm::Flavour;
 use crate::ralph::report::Report;
-use crate::speckit::arm::{Armer, Refusal, Request, arm};
+use crate::refusal::Refusal;
+use crate::speckit::arm::{Armer, Request, arm};
 use crate::speckit::cancel::{cancel, feature_to_cancel};
-use crate::speckit::project::{Project, printable};
 use crate::speckit::reconcile::settle_all;
-use crate::store::closing::{Telling, not_noted};
+use crate::store::closing::{Notify, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::pins::BY_COMMAND;
 use crate::world;
@@ -140,7 +141,7 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Telling::Done);
+    let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Notify::Done);
     let record = cancelled.map_err(|error| {
         Refusal(format!(
             "the loop cannot be ended: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",

@@ -1,11 +1,11 @@
 //! `SessionStart` after a compaction or a resume: one paragraph, so that the agent goes on where it was.
 
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
-use crate::speckit::observe::Desk;
-use crate::speckit::project::Project;
-use crate::speckit::settings::Settings;
-use crate::speckit::words;
+use crate::feature::project::Project;
+use crate::feature::settings::Settings;
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
+use crate::speckit::messages;
+use crate::speckit::observe::FeatureSnapshot;
 use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::world;
 
@@ -34,10 +34,10 @@ fn paragraph(event: &Event) -> Option<String> {
     if record.kind == RALPH {
         let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
         let folder = loops.folder().join(session);
-        return ours.then(|| crate::ralph::words::reminder(&record, &folder));
+        return ours.then(|| crate::ralph::messages::reminder(&record, &folder));
     }
     let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
-    let desk = Desk::read(&feature).filter(Desk::in_execution)?;
-    Some(words::reminder(&desk, &record.ledger))
+    let snapshot = FeatureSnapshot::read(&feature).filter(FeatureSnapshot::in_execution)?;
+    Some(messages::reminder(&snapshot, &record.ledger))
 }

@@ -3,17 +3,17 @@
 use std::io;
 use std::path::Path;
 
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
 use crate::engine::Verdict;
+use crate::feature::project::Project;
+use crate::feature::settings::{Settings, SettingsError};
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
 use crate::session::{self, StopContext, stop};
 use crate::speckit::armed;
-use crate::speckit::project::Project;
 use crate::speckit::reconcile::reconcile;
-use crate::speckit::settings::{Settings, SettingsError};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
-use crate::store::pins::{Pin, Standing};
+use crate::store::pins::{Pin, PinState};
 use crate::world::{self, Deadline};
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
@@ -58,7 +58,7 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
         return None;
     }
     let standing =
-        if is_pinned { armed::of_session(root, session, None) } else { Standing::Nobody };
+        if is_pinned { armed::of_session(root, session, None) } else { PinState::Nobody };
     let was_told = |pin: &Pin| pin.told.is_some_and(|told| told.switched_off);
     if standing.pin().is_some_and(was_told) {
         return None;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::files::FILES;
-use crate::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skill_of};
+use crate::hosts::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skill_of};
 use crate::store::write::{Flush, write_whole};
 
 /// Returns nothing when every command can be put into this folder of Claude Code's settings; an

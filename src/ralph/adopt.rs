@@ -11,14 +11,15 @@ use std::io;
 use std::path::Path;
 
 use super::arm::{TASK_FILE, replace};
+use super::messages;
 use super::select::{drives, live};
-use super::words;
 use crate::engine::{Demand, Observation, TerminalReason, ends};
-use crate::speckit::arm::{Refusal, length_of, path_of};
+use crate::feature::project::{Project, printable};
+use crate::feature::settings::Settings;
+use crate::refusal::Refusal;
+use crate::speckit::arm::{length_of, path_of};
 use crate::speckit::armed;
-use crate::speckit::observe::Desk;
-use crate::speckit::project::{Project, printable};
-use crate::speckit::settings::Settings;
+use crate::speckit::observe::FeatureSnapshot;
 use crate::speckit::status::age;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
@@ -119,7 +120,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     let mut replaced = None;
     if let Some(own) = own.filter(|own| own.ledger.is_live()) {
         if adopter.own == OwnLoop::Stays {
-            return Err(Refusal(words::already_armed(&own)));
+            return Err(Refusal(messages::already_armed(&own)));
         }
         replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
     }
@@ -302,11 +303,13 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
     let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
     let at = record.ledger.iterations;
     let rules = if record.kind == RALPH {
-        words::start(record, folder)
+        messages::start(record, folder)
     } else {
         let feature = project.feature_at(&record.folder).ok();
-        let desk = feature.as_ref().map(Desk::read_even_without_state);
-        desk.map_or_else(String::new, |desk| crate::speckit::words::reminder(&desk, &record.ledger))
+        let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
+        snapshot.map_or_else(String::new, |snapshot| {
+            crate::speckit::messages::reminder(&snapshot, &record.ledger)
+        })
     };
     format!(
         "{rules}\n\nThis loop was taken over from session {from}, which is gone, at iteration {at}. Look at what is there already before you change it: a part of the work is done. `spool log` has every decision so far."

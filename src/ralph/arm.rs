@@ -4,19 +4,20 @@ use std::io;
 use std::path::Path;
 
 use super::SHORT;
+use super::messages;
 use super::observe::fingerprint;
 use super::request::Request;
-use super::words;
 use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
-use crate::speckit::arm::{Refusal, length_of, path_of};
+use crate::feature::settings::{Settings, with_more};
+use crate::refusal::Refusal;
+use crate::speckit::arm::{length_of, path_of};
 use crate::speckit::armed;
 use crate::speckit::reconcile::settle_session;
-use crate::speckit::settings::{Settings, with_more};
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
-use crate::store::pins::{BY_COMMAND, BY_UNKEPT, Pin, Pins, SettingsThen, Whose};
+use crate::store::pins::{BY_COMMAND, BY_UNKEPT, Pin, PinKey, Pins, SettingsThen};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
@@ -85,7 +86,7 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     for name in [TASK_FILE, "loop.json"] {
         undo.remember(&folder.path(name)).map_err(unwritable)?;
     }
-    let (pins, whose) = (Pins::of(armer.root), Whose::Session(armer.session));
+    let (pins, whose) = (Pins::of(armer.root), PinKey::Session(armer.session));
     if let Ok(pins) = &pins {
         undo.remember(&pins.path(whose)).map_err(unwritable)?;
         undo.remember(&pins.verify_path(whose)).map_err(unwritable)?;
@@ -93,7 +94,7 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let mut entries = Vec::new();
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.replace {
-            return Err(Refusal(words::already_armed(&live)));
+            return Err(Refusal(messages::already_armed(&live)));
         }
         entries.push(replace(&loops, &live, &mut undo).map_err(unwritable)?);
     }
@@ -112,10 +113,10 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     undo.keep();
     // From here on it is armed, whatever the journal has.
     let noted = not_noted(unnoted(loops.note_all(armer.session, &entries)));
-    let lines = [words::armed_line(&record), runs, note.unwrap_or_default()];
+    let lines = [messages::armed_line(&record), runs, note.unwrap_or_default()];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("\n") + &noted;
-    Ok(Armed { contract: words::start(&record, &folder), line })
+    Ok(Armed { contract: messages::start(&record, &folder), line })
 }
 
 /// What is armed, as it is kept outside of the project.
@@ -179,7 +180,7 @@ fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_
     Record {
         kind: RALPH.to_owned(),
         session: armer.session.to_owned(),
-        about: words::title(task),
+        about: messages::title(task),
         armed_at: world::now(),
         armed_by: BY_COMMAND.to_owned(),
         transcript_from: length,
@@ -188,7 +189,7 @@ fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_
         commits_read: commits::log_length(armer.root),
         ledger: Ledger { fingerprint: Some(start), settled: true, ..Ledger::default() },
         assignment: Some(Box::new(Assignment {
-            task: if long { words::beginning(task) } else { task.to_owned() },
+            task: if long { messages::beginning(task) } else { task.to_owned() },
             task_file: if long { TASK_FILE.to_owned() } else { String::new() },
             contract,
             promise_match: request.promise_match,
@@ -236,7 +237,7 @@ fn armed_entry(record: &Record) -> Entry {
         at: record.armed_at,
         event: "armed".to_owned(),
         about: record.about.clone(),
-        words: format!("{}{checks}", words::limits(record)),
+        words: format!("{}{checks}", messages::limits(record)),
         ..Entry::default()
     }
 }

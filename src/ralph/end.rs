@@ -3,13 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use super::words;
+use super::messages;
 use crate::engine::{Demand, Observation, ends};
 use crate::speckit::armed;
 use crate::speckit::reconcile::settle;
-use crate::store::closing::{Telling, Unnoted, close_record};
+use crate::store::closing::{Notify, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
-use crate::store::pins::Standing;
+use crate::store::pins::PinState;
 use crate::text::{self, counted};
 
 /// How long a stop under way is waited for: no stop holds the session's folder longer.
@@ -22,10 +22,10 @@ pub fn end(
     loops: &Loops,
     session: &str,
     demand: Demand,
-    telling: Telling,
+    telling: Notify,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
-    if let Standing::Armed(pin) = armed::of_session(root, session, None) {
+    if let PinState::Armed(pin) = armed::of_session(root, session, None) {
         settle(root, &pin)?;
     }
     if !loops.knows(session) {
@@ -60,6 +60,6 @@ pub fn cancelled(record: &Record) -> String {
 /// Returns what a person reads at the next stop about a loop that ended before it.
 pub fn told_late(record: &Record) -> Option<String> {
     let ended = record.ledger.ended.as_ref();
-    let moved = crate::speckit::words::moved_message(record);
-    moved.or_else(|| ended.map(|reason| words::end_message(record, reason)))
+    let moved = crate::speckit::messages::moved_message(record);
+    moved.or_else(|| ended.map(|reason| messages::end_message(record, reason)))
 }

@@ -3,12 +3,12 @@
 pub(crate) mod adopt;
 pub(crate) mod arm;
 pub(crate) mod end;
+pub(crate) mod messages;
 pub(crate) mod observe;
 pub(crate) mod pause;
 pub(crate) mod report;
 pub mod request;
 pub(crate) mod select;
-pub(crate) mod words;
 
 /// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
 pub const SHORT: usize = 1_500;

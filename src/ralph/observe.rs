@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use crate::claude::input::Event;
-use crate::claude::transcript::lag::wait_while;
-use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::promise;
 use crate::engine::{
     Change, Files, Fingerprint, Observation, Promise, Tree, Waiting, Work, is_last_idle_stop,
 };
 use crate::evidence::commits;
 use crate::evidence::progress::{Moment, changed_since};
+use crate::hosts::claude::input::Event;
+use crate::hosts::claude::transcript::lag::wait_while;
+use crate::hosts::claude::transcript::{Calls, Tail};
 use crate::speckit::observe::{turn_end, typed_cancel};
 use crate::store::loops::{Assignment, Checked, Record};
 use crate::world::{self, Deadline};

@@ -3,9 +3,9 @@
 use std::io;
 
 use super::select::{Wanted, live, select};
-use crate::speckit::arm::Refusal;
+use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::speckit::armed;
-use crate::speckit::project::printable;
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, RALPH, Record};
 use crate::store::pausing::{pause_record, resume_record};

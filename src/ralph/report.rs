@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::feature::project::{Project, printable};
 use crate::speckit::armed;
-use crate::speckit::project::{Project, printable};
 use crate::speckit::status::{self, age, counted_line, orphaned};
 use crate::store::loops::{Loops, RALPH, Record};
-use crate::store::pins::{Pin, Standing};
+use crate::store::pins::{Pin, PinState};
 use crate::text::{counted, grouped};
 use crate::world;
 
@@ -83,7 +83,7 @@ impl TaskReport {
         let ended = record.ledger.ended.as_ref();
         let standing = match ended {
             None => armed::standing(root, &record),
-            Some(_) => Standing::Nobody,
+            Some(_) => PinState::Nobody,
         };
         let lines = ended.is_none().then(|| armed::status_lines(root, &standing));
         Self {

@@ -6,8 +6,8 @@
 use crate::engine::Check;
 use crate::engine::PromiseMatch;
 use crate::engine::WithoutWork;
-use crate::speckit::arm::Refusal;
-use crate::speckit::project::printable;
+use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::text;
 
 /// How the command is written.

@@ -1,7 +1,7 @@
 //! Which loop in the sessions of a project is meant: the named session's, this session's, or the only one.
 
-use crate::speckit::arm::Refusal;
-use crate::speckit::project::printable;
+use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::store::loops::{Claim, Loops, RALPH, Record};
 
 /// Which loops can be meant, as a message names them.

@@ -37,7 +37,7 @@ impl Captured {
 
 /// Runs a program in `folder` within `limit`; ends it early when `interrupted` says so.
 pub fn capture(
-    keeper: &Path,
+    supervisor: &Path,
     launch: &Launch,
     folder: &Path,
     limit: Duration,
@@ -51,7 +51,7 @@ pub fn capture(
         grace: Duration::from_secs(2),
     };
     let mut monitor = CaptureMonitor { interrupted, output: Vec::new(), printed: Vec::new() };
-    let ended = process::run(keeper, launch, folder, &limits, log, &mut monitor)?;
+    let ended = process::run(supervisor, launch, folder, &limits, log, &mut monitor)?;
     Ok(Captured { ended, output: monitor.output, printed: monitor.printed })
 }
 

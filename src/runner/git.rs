@@ -219,7 +219,7 @@ impl Git {
         let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
         if !there.is_empty() {
             // `git status` has named none that is ignored, unless it is tracked all the same. Without `--all`:
-            // where the names do not arrive, as when the keeper is killed, that would add every file there is.
+            // where the names do not arrive, as when the supervisor is killed, that would add every file there is.
             let add = ["--literal-pathspecs", "add", "--force"];
             let add = [&add[..], &from_input].concat();
             // A filter of the repository's own may take as long as a hook.

@@ -8,15 +8,15 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::books::{
-    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, millis_of,
-    read_state, readable, tail,
-};
+use super::messages;
 use super::options::DoneCriteria;
 use super::requests::Requests;
 use super::screen::grouped;
-use super::words;
-use crate::speckit::project::printable;
+use super::state::{
+    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, millis_of,
+    read_state, readable, tail,
+};
+use crate::feature::project::printable;
 use crate::world;
 
 /// How many iterations are shown.
@@ -129,8 +129,8 @@ impl Report {
             let words: Vec<_> = agent.iter().map(|word| printable(word)).collect();
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
-        let _ = writeln!(text, "  Tokens: {}", words::tokens(state, ""));
-        let denied = words::denied(state);
+        let _ = writeln!(text, "  Tokens: {}", messages::tokens(state, ""));
+        let denied = messages::denied(state);
         if !denied.is_empty() {
             let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));
         }
@@ -168,7 +168,7 @@ impl Report {
             "{}: {stands}, iteration {}{limit}, {} tokens, {when}",
             printable(&self.change_id),
             state.current_iteration,
-            words::tokens(state, "")
+            messages::tokens(state, "")
         )
     }
 
@@ -291,7 +291,7 @@ pub fn meant(root: &Path) -> Result<Option<String>> {
     let running = only_live(root)?;
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {
-            let path = super::books::state_folder(root, change).join("state.json");
+            let path = super::state::state_folder(root, change).join("state.json");
             path.symlink_metadata().and_then(|meta| meta.modified()).map_or(0, world::millis)
         })
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::books::holder;
+use super::state::holder;
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_private};
 use crate::world;

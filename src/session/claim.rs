@@ -4,19 +4,19 @@ use std::io;
 
 use super::context::{StopContext, waiting_answer};
 use super::notices::{Notice, tampered};
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
 use crate::engine::{Evaluation, Files, TerminalReason, Verdict, evaluate};
 use crate::evidence::commits;
+use crate::feature::project::{Feature, Project};
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
 use crate::speckit::arm::new_record;
 use crate::speckit::armed;
 use crate::speckit::ending::complete_end;
-use crate::speckit::observe::{Desk, observe};
-use crate::speckit::project::{Feature, Project};
+use crate::speckit::observe::{FeatureSnapshot, observe};
 use crate::speckit::reconcile;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record};
-use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, Standing};
+use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, PinState};
 use crate::world;
 
 /// What becomes of a stop in a session that has no live loop.
@@ -24,7 +24,7 @@ pub enum Unowned {
     /// It is answered.
     Answer(Answer),
     /// The session has a loop now, with what the person is told of it.
-    HasLoop(Option<Box<Desk>>, Vec<Notice>),
+    HasLoop(Option<Box<FeatureSnapshot>>, Vec<Notice>),
 }
 
 /// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
@@ -54,18 +54,20 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         }
         return Ok(Unowned::Answer(answer));
     }
-    let Some(desk) = Desk::read_by(&feature, *deadline).filter(Desk::in_execution) else {
+    let Some(snapshot) =
+        FeatureSnapshot::read_by(&feature, *deadline).filter(FeatureSnapshot::in_execution)
+    else {
         return Ok(Unowned::Answer(Answer::silent()));
     };
-    if let Err(error) = desk.opened() {
+    if let Err(error) = snapshot.opened() {
         return Ok(Unowned::Answer(Answer::silent().log(&error.to_string())));
     }
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
-    let seen = observe(project, &desk, event, &mut trial);
+    let seen = observe(project, &snapshot, event, &mut trial);
     let standing = armed::standing(&project.root, &trial);
-    let desk = desk.under(&standing);
-    let contract = desk.contract(&standing);
+    let snapshot = snapshot.under(&standing);
+    let contract = snapshot.contract(&standing);
     let nobody_looks = &mut || Files::Unknown;
     if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, nobody_looks)
         && let Verdict::Wait(waiting) = judgement.verdict
@@ -88,7 +90,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
             notices.push(tampered(words));
         }
     }
-    Ok(Unowned::HasLoop(Some(Box::new(desk)), notices))
+    Ok(Unowned::HasLoop(Some(Box::new(snapshot)), notices))
 }
 
 /// The open pin of a feature that, as its claim says, no session drives; `None` where a live claim names one.
@@ -102,7 +104,7 @@ fn unbound_pin(
         return None;
     }
     match armed::standing_of_feature(&context.project.root, &feature.name) {
-        Standing::Armed(pin) => Some(pin),
+        PinState::Armed(pin) => Some(pin),
         _ => None,
     }
 }

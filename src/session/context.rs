@@ -1,13 +1,13 @@
 //! Where a stop happens, and the loop that it is judged for.
 
-use crate::claude::answer::Answer;
-use crate::claude::input::Event;
 use crate::engine::{CheckResult, Pending, Waiting};
 use crate::evidence::progress::Moment;
-use crate::speckit::project::Project;
-use crate::speckit::settings::{Settings, SettingsError};
+use crate::feature::project::Project;
+use crate::feature::settings::{Settings, SettingsError};
+use crate::hosts::claude::answer::Answer;
+use crate::hosts::claude::input::Event;
 use crate::store::loops::{Loops, Marks, Record, Session};
-use crate::store::pins::Standing;
+use crate::store::pins::PinState;
 use crate::world::Deadline;
 
 /// Where a stop happens.
@@ -33,7 +33,7 @@ pub struct StopSession<'a> {
     pub context: &'a StopContext<'a>,
     pub folder: Session,
     pub record: Record,
-    pub standing: Standing,
+    pub standing: PinState,
 }
 
 /// Checks that were run for a stop.

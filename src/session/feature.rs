@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use super::context::{StopContext, StopSession};
 use super::notices::{self, Notice};
-use crate::claude::answer::Answer;
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
+use crate::feature::state::State;
+use crate::hosts::claude::answer::Answer;
 use crate::speckit::armed;
-use crate::speckit::observe::{self, Desk, add_seen, wait_for_transcript};
-use crate::speckit::state::State;
-use crate::speckit::words;
-use crate::store::closing::{Telling, close_record};
+use crate::speckit::messages;
+use crate::speckit::observe::{self, FeatureSnapshot, add_seen, wait_for_transcript};
+use crate::store::closing::{Notify, close_record};
 use crate::store::loops::{Claim, Loops, Record};
-use crate::store::pins::Standing;
+use crate::store::pins::PinState;
 use crate::text;
 
 /// The most tasks that are gone and remembered.
@@ -22,7 +22,7 @@ const MOST_GONE: usize = 200;
 /// The feature of a loop at a stop.
 pub struct FeatureStop {
     /// Its files.
-    pub desk: Desk,
+    pub snapshot: FeatureSnapshot,
     /// Whether its task list is another one than at the stop before.
     list_changed: bool,
 }
@@ -36,20 +36,20 @@ pub enum Entered {
 }
 
 /// Returns the feature's files, before any lock is taken; waits for a transcript that lags where `waits` says so.
-pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<Desk> {
+pub fn read(context: &StopContext<'_>, record: &Record, waits: bool) -> Option<FeatureSnapshot> {
     if waits {
         wait_for_transcript(context.event, record, context.deadline);
     }
     let feature = context.project.feature_at(&record.folder).ok()?;
-    Desk::read_by(&feature, context.deadline)
+    FeatureSnapshot::read_by(&feature, context.deadline)
 }
 
 /// Returns the feature under the limits of its loop, or the answer where the claim, or files that are gone, have
-/// ended the loop. `desk` are the files as they were read before the lock.
+/// ended the loop. `snapshot` are the files as they were read before the lock.
 pub fn enter(
     session: &mut StopSession<'_>,
     claim: Claim,
-    desk: Option<Desk>,
+    snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Entered> {
     let about = session.record.about.clone();
     let own = session.context.event.session();
@@ -61,7 +61,7 @@ pub fn enter(
     }
     if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
         // Whoever ended it was killed before the record had the end: it keeps its name and words.
-        let (record, telling) = (&mut session.record, Telling::AtNextStop);
+        let (record, telling) = (&mut session.record, Notify::AtNextStop);
         close_record(&session.folder, record, &reason, &claim.words, telling)?;
         return session.tell_end().map(|told| Entered::Answer(told.unwrap_or_default()));
     }
@@ -69,21 +69,21 @@ pub fn enter(
         let line = format!("The loop of feature {about} is over ({reason})");
         return session.close(&Demand::Cancelled, &line).map(Entered::Answer);
     }
-    let Some(desk) = desk.or_else(|| session.desk_without_state()) else {
+    let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
         return session.state_gone().map(Entered::Answer);
     };
-    desk.opened()?;
-    let all_done = desk.place().total > 0 && desk.place().done == desk.place().total;
+    snapshot.opened()?;
+    let all_done = snapshot.place().total > 0 && snapshot.place().done == snapshot.place().total;
     // Another phase, or armed for another feature since the files were read.
-    let ours = desk.in_execution()
-        || (all_done && desk.state.phase().is_empty())
+    let ours = snapshot.in_execution()
+        || (all_done && snapshot.state.phase().is_empty())
         // The agent can write the phase, too.
         || session.standing.pin().is_some();
-    if !ours || desk.feature.relative != session.record.folder {
+    if !ours || snapshot.feature.relative != session.record.folder {
         return Ok(Entered::Answer(Answer::silent()));
     }
-    let desk = desk.under(&session.standing);
-    Ok(Entered::Feature(Box::new(FeatureStop { desk, list_changed: false })))
+    let snapshot = snapshot.under(&session.standing);
+    Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false })))
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
@@ -92,15 +92,15 @@ pub fn end_told(
     record: &Record,
     reason: &TerminalReason,
 ) -> (String, String) {
-    match (words::moved_message(record), context.project.feature_at(&record.folder)) {
+    match (messages::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let desk = Desk::read_even_without_state(&feature);
-            let message = words::end_message(&desk, &record.ledger, reason, None);
-            (message, words::end_line(&desk, reason))
+            let snapshot = FeatureSnapshot::read_even_without_state(&feature);
+            let message = messages::end_message(&snapshot, &record.ledger, reason, None);
+            (message, messages::end_line(&snapshot, reason))
         }
         (None, Err(_)) => {
-            let line = words::end_without_files(record);
+            let line = messages::end_without_files(record);
             (line.clone(), line)
         }
     }
@@ -114,54 +114,54 @@ impl FeatureStop {
         session: &mut StopSession<'_>,
     ) -> io::Result<(Contract, Observation)> {
         let StopContext { project, event, .. } = session.context;
-        let (desk, record) = (&self.desk, &mut session.record);
-        let mut seen = observe::observe(project, desk, event, record);
+        let (snapshot, record) = (&self.snapshot, &mut session.record);
+        let mut seen = observe::observe(project, snapshot, event, record);
         add_seen(project, event, record, &mut seen);
-        self.list_changed = desk.tasks.is_some() && record.tasks_hash != desk.tasks_hash();
+        self.list_changed = snapshot.tasks.is_some() && record.tasks_hash != snapshot.tasks_hash();
         if self.list_changed && record.tasks_hash != 0 {
-            seen.tampered = desk.tampered_since(&session.folder.open_tasks()?);
+            seen.tampered = snapshot.tampered_since(&session.folder.open_tasks()?);
         }
-        note_gone_tasks(record, desk, &seen);
-        Ok((desk.contract(&session.standing), seen))
+        note_gone_tasks(record, snapshot, &seen);
+        Ok((snapshot.contract(&session.standing), seen))
     }
 
     /// Keeps the open tasks, where the list is another one than before.
     pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
         if self.list_changed {
-            session.folder.save_open_tasks(&self.desk.open_tasks())?;
-            session.record.tasks_hash = self.desk.tasks_hash();
+            session.folder.save_open_tasks(&self.snapshot.open_tasks())?;
+            session.record.tasks_hash = self.snapshot.tasks_hash();
         }
         Ok(())
     }
 
     /// Returns what the person is told of another phase in the state file of a loop that was armed.
-    pub fn other_phase(&self, record: &mut Record, standing: &Standing) -> Option<Notice> {
-        let is_readable = standing.pin().is_some() && self.desk.unreadable.is_none();
-        if is_readable { notices::other_phase(record, self.desk.state.phase()) } else { None }
+    pub fn other_phase(&self, record: &mut Record, standing: &PinState) -> Option<Notice> {
+        let is_readable = standing.pin().is_some() && self.snapshot.unreadable.is_none();
+        if is_readable { notices::other_phase(record, self.snapshot.state.phase()) } else { None }
     }
 
     /// Returns the present task and how many there are, for the journal.
     pub fn place(&self) -> String {
-        let place = self.desk.place();
+        let place = self.snapshot.place();
         format!("{}/{}", place.task, place.total)
     }
 
     /// Returns what the journal and `spool status` tell of a verdict, on one line.
     pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         let words = match verdict {
-            Verdict::End(reason) => match words::failed_checks(seen.checks.as_deref()) {
+            Verdict::End(reason) => match messages::failed_checks(seen.checks.as_deref()) {
                 Some(failed) => format!("{reason}; {failed}"),
                 None => reason.to_string(),
             },
             Verdict::Wait(_) => String::new(),
             Verdict::Continue(missing) => {
                 let words: Vec<_> =
-                    missing.iter().map(|one| words::missing(&self.desk, one)).collect();
+                    missing.iter().map(|one| messages::missing(&self.snapshot, one)).collect();
                 words.join("; ")
             }
         };
         let words = text::line(&words).into_owned();
-        match (verdict, words::gone_tasks(record)) {
+        match (verdict, messages::gone_tasks(record)) {
             (Verdict::End(_), Some(gone)) => format!("{words}; {gone}"),
             _ => words,
         }
@@ -169,16 +169,16 @@ impl FeatureStop {
 
     /// Returns the answer that sends the agent back to work.
     pub fn continue_answer(&self, record: &Record, missing: &[Shortfall]) -> Answer {
-        let (desk, ledger) = (&self.desk, &record.ledger);
-        let line = words::stopped_line(desk);
+        let (snapshot, ledger) = (&self.snapshot, &record.ledger);
+        let line = messages::stopped_line(snapshot);
         if missing.contains(&Shortfall::Unreadable) {
-            let text = words::corrupt(desk);
+            let text = messages::corrupt(snapshot);
             let first = text.lines().next().unwrap_or_default().to_owned();
             return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
         Answer::block(
-            &words::resume(desk, ledger, missing),
-            &words::progress(desk, ledger, missing),
+            &messages::resume(snapshot, ledger, missing),
+            &messages::progress(snapshot, ledger, missing),
         )
         .log(&line)
     }
@@ -190,20 +190,21 @@ impl FeatureStop {
         seen: &Observation,
         reason: &TerminalReason,
     ) -> Answer {
-        let (desk, record) = (&self.desk, &session.record);
+        let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let failed = words::failed_checks(seen.checks.as_deref());
-            let message = words::end_message(desk, &record.ledger, reason, failed.as_deref());
-            return Answer::tell(&message).log(&words::end_line(desk, reason));
+            let failed = messages::failed_checks(seen.checks.as_deref());
+            let message =
+                messages::end_message(snapshot, &record.ledger, reason, failed.as_deref());
+            return Answer::tell(&message).log(&messages::end_line(snapshot, reason));
         }
-        let mut answer = match words::doubtful_message(record) {
+        let mut answer = match messages::doubtful_message(record) {
             Some(message) => Answer::tell(&message).log(&message),
             None => Answer::silent(),
         };
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
         }
-        match bring_up_to_date(session.context.loops, desk) {
+        match bring_up_to_date(session.context.loops, snapshot) {
             Ok(()) => answer,
             Err(error) => {
                 answer.log(&format!("The state file could not be brought up to date: {error}"))
@@ -215,13 +216,13 @@ impl FeatureStop {
 impl StopSession<'_> {
     /// The feature's files when its state file is gone, and no cancel of ours took it away: older
     /// prompts have the agent remove it when all is done.
-    fn desk_without_state(&self) -> Option<Desk> {
+    fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
-        let desk = Desk::read_even_without_state(&feature);
-        let place = desk.place();
+        let snapshot = FeatureSnapshot::read_even_without_state(&feature);
+        let place = snapshot.place();
         let all_done = place.total > 0 && place.done == place.total;
         // In execution: somebody has just written it.
-        (all_done || desk.in_execution()).then_some(desk)
+        (all_done || snapshot.in_execution()).then_some(snapshot)
     }
 
     /// The state file is gone with work undone: a person is told, for nobody else will say so.
@@ -230,9 +231,9 @@ impl StopSession<'_> {
         let line = format!("The state file of feature {about} is gone: the loop is over");
         self.close(&Demand::Cancelled, &line)?;
         let feature = self.context.project.feature_at(&self.record.folder).ok();
-        let desk = feature.as_ref().map(Desk::read_even_without_state);
-        let place = desk.as_ref().map(Desk::place).unwrap_or_default();
-        let message = words::gone_message(&about, place, &self.record.ledger);
+        let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
+        let place = snapshot.as_ref().map(FeatureSnapshot::place).unwrap_or_default();
+        let message = messages::gone_message(&about, place, &self.record.ledger);
         Ok(Answer::tell(&message).log(&line))
     }
 
@@ -241,15 +242,15 @@ impl StopSession<'_> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
             armed::end(&self.context.project.root, &self.record, &reason, line)?;
-            close_record(&self.folder, &mut self.record, &reason, line, Telling::Done)?;
+            close_record(&self.folder, &mut self.record, &reason, line, Notify::Done)?;
         }
         Ok(Answer::silent().log(line))
     }
 }
 
 /// Keeps which open tasks are gone from the list: they may come back, and are told at the end.
-fn note_gone_tasks(record: &mut Record, desk: &Desk, seen: &Observation) {
-    let Some(list) = &desk.tasks else { return };
+fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, seen: &Observation) {
+    let Some(list) = &snapshot.tasks else { return };
     let gone = &mut record.gone_tasks;
     gone.retain(|id| list.find(id).is_none());
     let new = seen.tampered.removed.iter().filter(|id| list.find(id).is_none());
@@ -261,17 +262,20 @@ fn note_gone_tasks(record: &mut Record, desk: &Desk, seen: &Observation) {
 /// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
 ///
 /// A state file that the agent has removed is not written anew.
-fn bring_up_to_date(loops: &Loops, desk: &Desk) -> io::Result<()> {
-    let total = desk.place().total;
-    let state = &desk.state;
+fn bring_up_to_date(loops: &Loops, snapshot: &FeatureSnapshot) -> io::Result<()> {
+    let total = snapshot.place().total;
+    let state = &snapshot.state;
     let right = state.task_index() >= total && state.total_tasks() == total;
     if right || state.phase() != "execution" {
         return Ok(());
     }
-    let _lock =
-        loops.feature_lock(&desk.feature.name, &desk.feature.folder, Duration::from_millis(200))?;
-    let mut state = State::read_at_once(&desk.feature).unwrap_or_else(|_| state.clone());
+    let _lock = loops.feature_lock(
+        &snapshot.feature.name,
+        &snapshot.feature.folder,
+        Duration::from_millis(200),
+    )?;
+    let mut state = State::read_at_once(&snapshot.feature).unwrap_or_else(|_| state.clone());
     state.set("taskIndex", total);
     state.set("totalTasks", total);
-    state.write(&desk.feature)
+    state.write(&snapshot.feature)
 }

@@ -2,14 +2,14 @@
 //! changed since, that it waits for their approval, that it is switched off.
 
 use super::context::StopContext;
-use crate::claude::answer::Answer;
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
+use crate::feature::settings::SETTINGS;
+use crate::hosts::claude::answer::Answer;
 use crate::speckit::armed;
 use crate::speckit::reconcile;
-use crate::speckit::settings::SETTINGS;
 use crate::store::journal::Entry;
 use crate::store::loops::{RALPH, Record};
-use crate::store::pins::{Limits, Standing};
+use crate::store::pins::{Limits, PinState};
 use crate::text;
 use crate::world;
 
@@ -45,7 +45,7 @@ pub fn told(answer: Answer, notices: &[Notice]) -> Answer {
 pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,
-    standing: &Standing,
+    standing: &PinState,
     limits: Limits,
     verdict: &Verdict,
 ) -> Vec<Notice> {
@@ -95,7 +95,7 @@ pub fn switched_off(record: &mut Record) -> Option<Notice> {
 fn unarmed(
     context: &StopContext<'_>,
     record: &mut Record,
-    standing: &Standing,
+    standing: &PinState,
     limits: Limits,
     verdict: &Verdict,
 ) -> Option<Notice> {
@@ -108,7 +108,7 @@ fn unarmed(
         None => context.settings.checks.len().to_string(),
     };
     let completed = matches!(verdict, Verdict::End(TerminalReason::Completed));
-    if completed && !matches!(standing, Standing::Lost(_)) {
+    if completed && !matches!(standing, PinState::Lost(_)) {
         // Done without what the project asks for is never said in silence.
         let words = format!(
             "{} is complete by its task list alone: no person armed it, so the checks in `{SETTINGS}` ({asked}) were not run.",
@@ -125,7 +125,7 @@ fn unarmed(
 fn settings_changed(
     context: &StopContext<'_>,
     record: &mut Record,
-    standing: &Standing,
+    standing: &PinState,
 ) -> Option<Notice> {
     let pin = standing.pin()?;
     let now = context.settings.digest;

@@ -10,24 +10,24 @@ use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{feature, task};
 use crate::checks::run_each;
-use crate::claude::answer::Answer;
 use crate::engine::{
     Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
     evaluate,
 };
 use crate::evidence::progress::still;
+use crate::hosts::claude::answer::Answer;
+use crate::ralph::messages::title;
 use crate::ralph::observe::still_good;
 use crate::ralph::pause;
-use crate::ralph::words::title;
 use crate::speckit::arm::path_of;
 use crate::speckit::armed;
-use crate::speckit::observe::Desk;
+use crate::speckit::observe::FeatureSnapshot;
 use crate::speckit::reconcile::{agree, reconcile};
-use crate::store::closing::{Telling, close_record};
+use crate::store::closing::{Notify, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Claim, RALPH, Record};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{Limits, Pin, Pins, Standing, Whose};
+use crate::store::pins::{Limits, Pin, PinKey, PinState, Pins};
 use crate::world;
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
@@ -69,21 +69,24 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<Answer> {
     }
     match unowned(context)? {
         Unowned::Answer(answer) => Ok(answer),
-        Unowned::HasLoop(desk, notices) => {
-            let answer = own_loop(context, desk.map(|desk| *desk))?.unwrap_or_default();
+        Unowned::HasLoop(snapshot, notices) => {
+            let answer = own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default();
             Ok(notices::told(answer, &notices))
         }
     }
 }
 
-/// The loop that this session already has; `None` when it has none that lives. `desk` are the feature's files
+/// The loop that this session already has; `None` when it has none that lives. `snapshot` are the feature's files
 /// where they were just read.
-fn own_loop(context: &StopContext<'_>, mut desk: Option<Desk>) -> io::Result<Option<Answer>> {
+fn own_loop(
+    context: &StopContext<'_>,
+    mut snapshot: Option<FeatureSnapshot>,
+) -> io::Result<Option<Answer>> {
     let mut notices = Vec::new();
     let mut checks = None;
     let mut tries = 0;
     while tries < TRIES {
-        match turn(context, desk.take(), checks.take())? {
+        match turn(context, snapshot.take(), checks.take())? {
             // The notes were taken away while they were read.
             Turn::NoLoop if is_pinned(context)? => tries += 1,
             Turn::NoLoop if notices.is_empty() => return Ok(None),
@@ -115,7 +118,7 @@ fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
 /// One look at the session's loop: it is read, locked, judged and kept.
 fn turn(
     context: &StopContext<'_>,
-    desk: Option<Desk>,
+    snapshot: Option<FeatureSnapshot>,
     checks: Option<ChecksRun>,
 ) -> io::Result<Turn> {
     let (root, session) = (&context.project.root, context.event.session());
@@ -124,8 +127,8 @@ fn turn(
     };
     // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
     let is_task = record.kind == RALPH;
-    let waits = desk.is_none() && record.ledger.is_live() && checks.is_none();
-    let desk = match desk {
+    let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
+    let snapshot = match snapshot {
         None if is_task => {
             if waits {
                 task::wait_for_transcript(context, &record);
@@ -133,7 +136,7 @@ fn turn(
             None
         }
         None => feature::read(context, &record, waits),
-        desk => desk,
+        snapshot => snapshot,
     };
     let folder = context.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| (record.kind == RALPH) == is_task) else {
@@ -156,7 +159,7 @@ fn turn(
     if !stop.record.ledger.is_live() {
         return Ok(stop.tell_end()?.map_or(Turn::NoLoop, Turn::Answered));
     }
-    match stop.judge(claim, desk, checks)? {
+    match stop.judge(claim, snapshot, checks)? {
         Judged::Answer(answer) => Ok(Turn::Answered(stop.leave(answer))),
         Judged::RunChecks(pending) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
@@ -189,13 +192,13 @@ fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
 /// Whether a person armed a loop for this session that is not over, whatever its notes say.
 fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
     let (root, session) = (&context.project.root, context.event.session());
-    if !Pins::has(root, Whose::Session(session)) {
+    if !Pins::has(root, PinKey::Session(session)) {
         return Ok(false);
     }
     match armed::of_session(root, session, None) {
-        Standing::Armed(_) => Ok(true),
-        Standing::Unknown(why) => Err(io::Error::other(why)),
-        Standing::Ended(_) | Standing::Lost(_) | Standing::Nobody => Ok(false),
+        PinState::Armed(_) => Ok(true),
+        PinState::Unknown(why) => Err(io::Error::other(why)),
+        PinState::Ended(_) | PinState::Lost(_) | PinState::Nobody => Ok(false),
     }
 }
 
@@ -232,25 +235,25 @@ impl StopSession<'_> {
     fn judge(
         &mut self,
         claim: Option<Claim>,
-        desk: Option<Desk>,
+        snapshot: Option<FeatureSnapshot>,
         checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
-        if let Standing::Ended(end) = &self.standing {
+        if let PinState::Ended(end) = &self.standing {
             // Whoever ended it was killed before the notes had it: it keeps its name and words.
             let (record, end) = (&mut self.record, end.clone());
             if end.reason == TerminalReason::Cancelled {
                 // Whoever cancels knows of it.
-                close_record(&self.folder, record, &end.reason, &end.words, Telling::Done)?;
+                close_record(&self.folder, record, &end.reason, &end.words, Notify::Done)?;
                 let what = if record.kind == RALPH { "" } else { "feature " };
                 let line = format!("The loop of {what}{} is over (cancelled)", record.about);
                 return Ok(Judged::Answer(Answer::silent().log(&line)));
             }
-            close_record(&self.folder, record, &end.reason, &end.words, Telling::AtNextStop)?;
+            close_record(&self.folder, record, &end.reason, &end.words, Notify::AtNextStop)?;
             return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
         }
         let mut kind = LoopKind::Task;
         if self.record.kind != RALPH {
-            match feature::enter(self, claim.unwrap_or_default(), desk)? {
+            match feature::enter(self, claim.unwrap_or_default(), snapshot)? {
                 Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
                 Entered::Feature(stop) => kind = LoopKind::Feature(stop),
             }
@@ -341,7 +344,7 @@ impl StopSession<'_> {
         };
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         let limits = match kind {
-            LoopKind::Feature(stop) => stop.desk.limits,
+            LoopKind::Feature(stop) => stop.snapshot.limits,
             LoopKind::Task => Limits::default(),
         };
         let mut notices =

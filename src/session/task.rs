@@ -1,9 +1,9 @@
 //! A stop in a ralph loop (spec 002): what is observed, and what is said about it.
 
 use super::context::{StopContext, StopSession};
-use crate::claude::answer::Answer;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
-use crate::ralph::{PROMISE, end, observe, words};
+use crate::hosts::claude::answer::Answer;
+use crate::ralph::{PROMISE, end, messages, observe};
 use crate::speckit::armed;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
@@ -27,10 +27,10 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
 /// Returns what the journal and `spool status` tell of a verdict, on one line.
 pub fn words(record: &Record, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Continue(missing) => words::why(missing),
+        Verdict::Continue(missing) => messages::why(missing),
         Verdict::Wait(_) => String::new(),
         Verdict::End(TerminalReason::Completed) => {
-            format!("{}{}", TerminalReason::Completed, words::grounds(record))
+            format!("{}{}", TerminalReason::Completed, messages::grounds(record))
         }
         Verdict::End(reason) => reason.to_string(),
     }
@@ -51,7 +51,7 @@ pub fn with_promise(
         (_, false) => "missing",
     };
     let status = match verdict {
-        Verdict::End(reason) => words::status(record, reason),
+        Verdict::End(reason) => messages::status(record, reason),
         _ => "",
     };
     Entry { status: status.to_owned(), promise: promise.to_owned(), ..entry }
@@ -59,19 +59,19 @@ pub fn with_promise(
 
 /// Returns the answer that sends the agent back to work.
 pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> Answer {
-    let reason = words::go_on(&session.record, &session.folder, missing);
-    let line = words::progress(&session.record, missing);
+    let reason = messages::go_on(&session.record, &session.folder, missing);
+    let line = messages::progress(&session.record, missing);
     Answer::block(&reason, &line).log(&line)
 }
 
 /// Returns the answer that tells why the loop ended.
 pub fn end_answer(record: &Record, reason: &TerminalReason) -> Answer {
-    let message = words::end_message(record, reason);
+    let message = messages::end_message(record, reason);
     Answer::tell(&message).log(&message)
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
 pub fn end_told(record: &Record, reason: &TerminalReason) -> (String, String) {
-    let message = end::told_late(record).unwrap_or_else(|| words::end_message(record, reason));
+    let message = end::told_late(record).unwrap_or_else(|| messages::end_message(record, reason));
     (message.clone(), message)
 }

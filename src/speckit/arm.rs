@@ -1,28 +1,28 @@
 //! Arming: a feature gets its state file, a session its record, and the two are bound.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::STATE;
 use super::armed;
-use super::observe::Desk;
-use super::project::{Feature, Lost, Project, printable};
+use super::observe::FeatureSnapshot;
 use super::reconcile::settle_session;
-use super::settings::Settings;
-use super::state::{NoState, State};
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::feature::STATE;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::settings::Settings;
+use crate::feature::state::{State, StateError};
+use crate::refusal::Refusal;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{
     Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
 };
 use crate::store::pins::{
-    BY_COMMAND, BY_TERMINAL, BY_UNKEPT, Limits, Pin, Pins, SettingsThen, Standing, Whose,
+    BY_COMMAND, BY_TERMINAL, BY_UNKEPT, Limits, Pin, PinKey, PinState, Pins, SettingsThen,
 };
 use crate::store::read;
 use crate::store::undo::Undo;
@@ -80,22 +80,6 @@ pub struct Armed {
     pub shown: String,
     /// What else a person should know: a file kept aside, a loop taken over.
     pub notes: Vec<String>,
-}
-
-/// Why nothing was armed; the text says what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl From<Lost> for Refusal {
-    fn from(lost: Lost) -> Self {
-        Self(format!("{lost}.\nName a feature that exists, or make one with spec-kit first."))
-    }
 }
 
 impl Request {
@@ -199,7 +183,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
-    let last = pins.as_ref().ok().and_then(|pins| pins.read(Whose::Feature(&feature.name)).ok()?);
+    let last =
+        pins.as_ref().ok().and_then(|pins| pins.read(PinKey::Feature(&feature.name)).ok()?);
     notes.extend(lower_limits(&mut state, &tasks, request, last.map(|pin| pin.limits)));
     fill(&mut state, &feature, &tasks, request);
     let mut claim = Claim {
@@ -222,7 +207,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     }
     let mut by = armer.by;
     if armer.is_person() {
-        let kept = armed::pin(pins.as_ref(), Whose::Feature(&feature.name), &pin, &commands);
+        let kept = armed::pin(pins.as_ref(), PinKey::Feature(&feature.name), &pin, &commands);
         if let Some(note) = kept.map_err(Refusal)? {
             notes.push(note);
             by = BY_UNKEPT;
@@ -241,9 +226,9 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     notes.extend(ended_by(&loops, &feature, armer, &mut undo).map_err(unwritable)?);
     let mut entries = Vec::new();
     if let Some(folder) = &folder {
-        let desk = Desk::with_state(&feature, &state);
+        let snapshot = FeatureSnapshot::with_state(&feature, &state);
         let armer = Armer { by, ..armer };
-        let replaced = bind(project, folder, &claim, armer, &desk).map_err(unwritable)?;
+        let replaced = bind(project, folder, &claim, armer, &snapshot).map_err(unwritable)?;
         entries.extend(replaced);
     }
     state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
@@ -314,7 +299,7 @@ fn pin_of(
         armed_by: armer.by.to_owned(),
         checks: if person { settings.checks.clone() } else { Vec::new() },
         list: format!("{}/{TASKS}", feature.relative),
-        limits: if person { limits } else { armed::limits(&Standing::Nobody, state) },
+        limits: if person { limits } else { armed::limits(&PinState::Nobody, state) },
         settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()
     }
@@ -343,11 +328,11 @@ fn changed_files(
     session: Option<&str>,
 ) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
-    let whose = Whose::Feature(&feature.name);
+    let whose = PinKey::Feature(&feature.name);
     paths.extend(pins.map(|pins| pins.path(whose)));
     paths.extend(pins.map(|pins| pins.verify_path(whose)));
     let own = pins.zip(session);
-    paths.extend(own.map(|(pins, session)| pins.path(Whose::Session(session))));
+    paths.extend(own.map(|(pins, session)| pins.path(PinKey::Session(session))));
     paths.extend(loops.claim_path(&feature.name));
     paths.extend(folder.map(|folder| folder.path("open-tasks.json")));
     paths.extend(folder.map(|folder| folder.path("loop.json")));
@@ -381,9 +366,9 @@ fn ended_by(
 }
 
 /// The state file as it is found; one that cannot be opened may be as good as ever and refuses.
-fn readable_state(feature: &Feature) -> Result<Result<State, NoState>, Refusal> {
+fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
     match State::read(feature) {
-        Err(NoState::Unopened { why }) => Err(Refusal(format!(
+        Err(StateError::Unopened { why }) => Err(Refusal(format!(
             "`{}` cannot be read: {why}.\nMake it readable, then try again.",
             feature.folder.join(STATE).display()
         ))),
@@ -394,13 +379,13 @@ fn readable_state(feature: &Feature) -> Result<Result<State, NoState>, Refusal> 
 /// The state file there is, without its counters; a corrupt one is kept aside.
 fn state_to_start_from(
     feature: &Feature,
-    found: Result<State, NoState>,
+    found: Result<State, StateError>,
     undo: &mut Undo,
 ) -> Result<(State, Option<String>), Refusal> {
     match found {
         Ok(state) => Ok((state, None)),
-        Err(NoState::Missing) => Ok((State::default(), None)),
-        Err(NoState::Corrupt { why, .. } | NoState::Unopened { why }) => {
+        Err(StateError::Missing) => Ok((State::default(), None)),
+        Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => {
             let path = feature.folder.join(STATE);
             let aside = put_aside(&path).map_err(|error| {
                 Refusal(format!(
@@ -492,22 +477,22 @@ fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Reques
 }
 
 /// Writes a session's record for a claim and returns the journal's line on the loop whose place it takes;
-/// `desk` is the feature as it will be when the loop is armed.
+/// `snapshot` is the feature as it will be when the loop is armed.
 fn bind(
     project: &Project,
     folder: &Session,
     claim: &Claim,
     armer: Armer<'_>,
-    desk: &Desk,
+    snapshot: &FeatureSnapshot,
 ) -> std::io::Result<Option<Entry>> {
     let session = armer.session.unwrap_or_default();
     let mut record = new_record(claim, session, armer.by, armer.transcript);
     record.had_list = true;
     // What the work looks like at the start: the first stop can tell what has changed.
-    let fingerprint = Some(desk.work_fingerprint(project));
+    let fingerprint = Some(snapshot.work_fingerprint(project));
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
-    record.tasks_hash = desk.tasks_hash();
-    folder.save_open_tasks(&desk.open_tasks())?;
+    record.tasks_hash = snapshot.tasks_hash();
+    folder.save_open_tasks(&snapshot.open_tasks())?;
     // A record that cannot be read is put aside before it is replaced.
     let earlier = folder.record()?;
     earlier.as_ref().map_or(Ok(()), |earlier| Loops::of(&project.root).settle(earlier))?;

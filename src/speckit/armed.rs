@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use super::arm::Refusal;
-use super::project::{Feature, Project};
-use super::settings::{SETTINGS, Settings, come_with_the_repository};
-use super::state::State;
 use crate::engine::{Check, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
+use crate::feature::project::{Feature, Project};
+use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
+use crate::feature::state::State;
+use crate::refusal::Refusal;
 use crate::store::loops::{Assignment, Claim, RALPH, Record, VerifyCommands, is_session_id};
-use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, Pins, Standing, Whose};
+use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, PinKey, PinState, Pins};
 use crate::store::trust;
 use crate::store::undo::Undo;
 use crate::text;
@@ -24,60 +24,60 @@ const MESSAGE: usize = 9_000;
 const BLANKS: usize = 16;
 
 /// Returns who armed the loop of this record, whatever else the record says.
-pub fn standing(root: &Path, record: &Record) -> Standing {
+pub fn standing(root: &Path, record: &Record) -> PinState {
     standing_in(root, record, &record.session)
 }
 
 /// Returns the same for a record that was found in the folder of this session.
-pub fn standing_in(root: &Path, record: &Record, session: &str) -> Standing {
+pub fn standing_in(root: &Path, record: &Record, session: &str) -> PinState {
     let feature = (record.kind != RALPH).then_some(record.about.as_str());
     let by_person = matches!(record.armed_by.as_str(), BY_COMMAND | BY_TERMINAL);
     match of_session(root, session, feature) {
-        Standing::Nobody if by_person => Standing::Lost(not_found(root, record)),
+        PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
         // Where there is no such place, nothing can be read there later either.
-        Standing::Unknown(why) if by_person && Pins::of(root).is_err() => Standing::Lost(why),
+        PinState::Unknown(why) if by_person && Pins::of(root).is_err() => PinState::Lost(why),
         standing => standing,
     }
 }
 
 /// Returns who armed the loop of a session, as it is kept outside of the project; `feature` is the one that
 /// its notes name, `None` for none.
-pub fn of_session(root: &Path, session: &str, feature: Option<&str>) -> Standing {
+pub fn of_session(root: &Path, session: &str, feature: Option<&str>) -> PinState {
     let found = pin_of_session(root, session, feature);
     found.map_or_else(
-        |error| Standing::Unknown(error.to_string()),
-        |pin| pin.map_or(Standing::Nobody, Standing::of),
+        |error| PinState::Unknown(error.to_string()),
+        |pin| pin.map_or(PinState::Nobody, PinState::of),
     )
 }
 
 fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Result<Option<Pin>> {
     let pins = Pins::of(root)?;
-    if let Some(own) = pins.read(Whose::Session(session))? {
+    if let Some(own) = pins.read(PinKey::Session(session))? {
         if own.contract.is_some() {
             let left = |pin: Option<Pin>| pin.is_none_or(|pin| pin.ended.is_some());
             let is_here =
-                own.from.is_empty() || left(pins.agreed(Whose::Session(&own.from), own.armed_at)?);
-            let counted = pins.counted(Whose::Session(session), own.armed_at);
+                own.from.is_empty() || left(pins.agreed(PinKey::Session(&own.from), own.armed_at)?);
+            let counted = pins.counted(PinKey::Session(session), own.armed_at);
             return Ok(Some(Pin { counted, ..own }).filter(|_| is_here));
         }
-        let pin = pins.read(Whose::Feature(&own.about))?;
+        let pin = pins.read(PinKey::Feature(&own.about))?;
         if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
-            let counted = pins.counted(Whose::Feature(&pin.about), pin.armed_at);
+            let counted = pins.counted(PinKey::Feature(&pin.about), pin.armed_at);
             let ended = own.ended.or(pin.ended);
             return Ok(Some(Pin { ended, told: own.told, paused: own.paused, counted, ..pin }));
         }
     }
     let Some(feature) = feature else { return Ok(None) };
-    let pin = pins.read(Whose::Feature(feature))?;
+    let pin = pins.read(PinKey::Feature(feature))?;
     Ok(pin.map(|pin| {
         // An arming or a move that was interrupted: until that session has its own file, it has no loop.
         let arrives = pin.session != session && !pin.session.is_empty();
-        let session = if arrives && !Pins::has(root, Whose::Session(&pin.session)) {
+        let session = if arrives && !Pins::has(root, PinKey::Session(&pin.session)) {
             session.to_owned()
         } else {
             pin.session.clone()
         };
-        let counted = pins.counted(Whose::Feature(feature), pin.armed_at);
+        let counted = pins.counted(PinKey::Feature(feature), pin.armed_at);
         Pin { session, told: None, paused: None, counted, ..pin }
     }))
 }
@@ -91,25 +91,25 @@ fn not_found(root: &Path, record: &Record) -> String {
 }
 
 /// Returns who armed the live loop of a feature, whatever its claim says.
-pub fn standing_of_feature(root: &Path, feature: &str) -> Standing {
+pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
     let found = Pins::of(root).and_then(|pins| {
-        let Some(pin) = pins.read(Whose::Feature(feature))? else { return Ok(None) };
+        let Some(pin) = pins.read(PinKey::Feature(feature))? else { return Ok(None) };
         let own = if pin.session.is_empty() {
             None
         } else {
-            pins.agreed(Whose::Session(&pin.session), pin.armed_at)?
+            pins.agreed(PinKey::Session(&pin.session), pin.armed_at)?
         };
         Ok(Some(Pin { ended: own.and_then(|own| own.ended).or(pin.ended), ..pin }))
     });
     found.map_or_else(
-        |error| Standing::Unknown(error.to_string()),
-        |pin| pin.map_or(Standing::Nobody, Standing::of),
+        |error| PinState::Unknown(error.to_string()),
+        |pin| pin.map_or(PinState::Nobody, PinState::of),
     )
 }
 
 /// Returns what was armed by the run of `spool ralph` that works on a feature at the moment, `None` without one.
 pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
-    let pin = Pins::of(&project.root).ok()?.read(Whose::Change(&feature.name)).ok()??;
+    let pin = Pins::of(&project.root).ok()?.read(PinKey::Change(&feature.name)).ok()??;
     let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
     (is_its && pin.process > 0 && world::is_alive(pin.process)).then_some(pin)
 }
@@ -136,17 +136,17 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
 /// Returns nothing; an error when an end hangs on what was armed, and that stands outside of the project and
 /// cannot be read at the moment: without it a loop would end without its checks, or too early. Where it is
 /// lost for good, the default limits end the loop, and its list alone never completes it.
-pub fn may_end(root: &Path, record: &Record, standing: &Standing, end: &Verdict) -> io::Result<()> {
+pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict) -> io::Result<()> {
     let Verdict::End(reason) = end else { return Ok(()) };
     let completes = matches!(reason, TerminalReason::Completed);
     let limits =
         matches!(reason, TerminalReason::MaxIters { .. } | TerminalReason::TaskFailed { .. });
     match standing {
-        Standing::Lost(_) if completes => {
+        PinState::Lost(_) if completes => {
             Err(io::Error::other(lost_words(record, standing).unwrap_or_default()))
         }
         // Where there is no such place, nothing was kept there.
-        Standing::Unknown(why) if (completes || limits) && Pins::of(root).is_ok() => {
+        PinState::Unknown(why) if (completes || limits) && Pins::of(root).is_ok() => {
             Err(io::Error::other(why.clone()))
         }
         _ => Ok(()),
@@ -154,18 +154,18 @@ pub fn may_end(root: &Path, record: &Record, standing: &Standing, end: &Verdict)
 }
 
 /// Returns whose pin belongs to a record.
-pub fn whose(record: &Record) -> Whose<'_> {
+pub fn whose(record: &Record) -> PinKey<'_> {
     if record.kind == RALPH {
-        Whose::Session(&record.session)
+        PinKey::Session(&record.session)
     } else {
-        Whose::Feature(&record.about)
+        PinKey::Feature(&record.about)
     }
 }
 
 /// Writes outside of the project why the loop of a record is over, before its notes say so: they alone prove
 /// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
-    let own = Whose::Session(&record.session);
+    let own = PinKey::Session(&record.session);
     let has_own = Pins::has(root, own);
     if !has_own && !Pins::has(root, whose(record)) {
         return Ok(());
@@ -188,14 +188,14 @@ pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -
 pub fn end_now(root: &Path, record: &Record, reason: &TerminalReason) -> io::Result<()> {
     end(root, record, reason, &reason.to_string()).or_else(|_| {
         let pins = Pins::of(root)?;
-        pins.discard(Whose::Session(&record.session))?;
+        pins.discard(PinKey::Session(&record.session))?;
         pins.discard(whose(record))
     })
 }
 
 /// The same for the loop of a claim.
 pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::Result<()> {
-    let whose = Whose::Feature(&claim.about);
+    let whose = PinKey::Feature(&claim.about);
     if !Pins::has(root, whose) {
         return Ok(());
     }
@@ -209,28 +209,28 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
 pub fn unpin(root: &Path, record: &Record) {
     let Ok(pins) = Pins::of(root) else { return };
     if record.kind != RALPH {
-        let pin = pins.agreed(Whose::Feature(&record.about), record.armed_at);
+        let pin = pins.agreed(PinKey::Feature(&record.about), record.armed_at);
         let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
         if pin.is_ok_and(|pin| pin.as_ref().is_some_and(is_its)) {
-            let _ = pins.close(Whose::Feature(&record.about), record.armed_at);
+            let _ = pins.close(PinKey::Feature(&record.about), record.armed_at);
         }
     }
-    let _ = pins.close(Whose::Session(&record.session), record.armed_at);
+    let _ = pins.close(PinKey::Session(&record.session), record.armed_at);
 }
 
 /// The same for the loop of a claim.
 pub fn unpin_feature(root: &Path, claim: &Claim) {
     let Ok(pins) = Pins::of(root) else { return };
-    let _ = pins.close(Whose::Feature(&claim.about), claim.armed_at);
+    let _ = pins.close(PinKey::Feature(&claim.about), claim.armed_at);
     if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
-        let own = Whose::Session(session);
+        let own = PinKey::Session(session);
         // One that cannot be read would be told of at every stop.
         let _ = pins.close(own, claim.armed_at).or_else(|_| pins.discard(own));
     }
 }
 
 /// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
-pub fn recall_told(record: &mut Record, standing: &Standing) {
+pub fn recall_told(record: &mut Record, standing: &PinState) {
     if let Some(told) = standing.pin().and_then(|pin| pin.told) {
         record.told = told;
     }
@@ -238,7 +238,7 @@ pub fn recall_told(record: &mut Record, standing: &Standing) {
 
 /// Keeps outside of the project what this stop told, and that an iteration more was judged. What cannot be
 /// kept is told again, and not counted.
-pub fn keep(root: &Path, record: &Record, standing: &Standing, verdict: &Verdict) {
+pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict) {
     let (Some(pin), Ok(pins)) = (standing.pin(), Pins::of(root)) else { return };
     if matches!(verdict, Verdict::Continue(_)) {
         let _ = pins.count(whose(record), pin);
@@ -251,7 +251,7 @@ pub fn keep(root: &Path, record: &Record, standing: &Standing, verdict: &Verdict
 
 /// Keeps outside of the project whether somebody asked for a pause; an error when that cannot be done.
 pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Result<()> {
-    if !Pins::has(root, Whose::Session(&record.session)) {
+    if !Pins::has(root, PinKey::Session(&record.session)) {
         return Ok(());
     }
     Pins::of(root)?.change(&record.session, record.armed_at, |pin| pin.paused = paused)
@@ -259,7 +259,7 @@ pub fn keep_pause(root: &Path, record: &Record, paused: Option<bool>) -> io::Res
 
 /// Removes the pin of a feature's loop whose session begins another loop; `undo` can put it back.
 pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
-    let (Ok(pins), whose) = (Pins::of(root), Whose::Feature(&claim.about)) else { return Ok(()) };
+    let (Ok(pins), whose) = (Pins::of(root), PinKey::Feature(&claim.about)) else { return Ok(()) };
     undo.remember(&pins.path(whose))?;
     undo.remember(&pins.verify_path(whose))?;
     pins.close(whose, claim.armed_at)
@@ -267,7 +267,7 @@ pub fn remove(root: &Path, claim: &Claim, undo: &mut Undo) -> io::Result<()> {
 
 /// Makes a session the one that drives the loop that a person armed in a terminal.
 pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
-    let (pins, whose) = (Pins::of(root)?, Whose::Feature(&claim.about));
+    let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&claim.about));
     let Some(pin) = pins.agreed(whose, claim.armed_at)?.filter(|pin| pin.session.is_empty()) else {
         return Ok(());
     };
@@ -279,8 +279,8 @@ pub fn bind(root: &Path, claim: &Claim, session: &str) -> io::Result<()> {
 /// session's, whatever the notes say. Returns the pin that was changed, as it was, `None` where there was
 /// none. A pin that cannot be read stays where it is.
 pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Result<Option<Pin>> {
-    let Standing::Armed(pin) = standing(root, record) else { return Ok(None) };
-    let (pins, own) = (Pins::of(root)?, Whose::Session(to));
+    let PinState::Armed(pin) = standing(root, record) else { return Ok(None) };
+    let (pins, own) = (Pins::of(root)?, PinKey::Session(to));
     undo.remember(&pins.path(own))?;
     let moved = Pin { session: to.to_owned(), ..Pin::clone(&pin) };
     let left = if record.kind == RALPH {
@@ -308,7 +308,7 @@ pub fn carry_back(root: &Path, record: &Record, pin: &Pin) -> io::Result<()> {
 /// armed from here: the loop would not be over.
 pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
     match standing(root, record) {
-        Standing::Lost(why) | Standing::Unknown(why) if Pins::of(root).is_err() => {
+        PinState::Lost(why) | PinState::Unknown(why) if Pins::of(root).is_err() => {
             Err(io::Error::other(why))
         }
         _ => Ok(()),
@@ -317,7 +317,7 @@ pub fn reachable(root: &Path, record: &Record) -> io::Result<()> {
 
 /// Puts the contract that holds in the place of the one in a ralph loop's notes: the pinned one, or where no
 /// person armed the loop one without commands and within the default limits, which asks for a promise.
-pub fn hold_to(record: &mut Record, standing: &Standing, promise: &str) {
+pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
     let Some(assignment) = record.assignment.as_deref_mut() else { return };
     if let Some(pin) = standing.pin() {
         if let Some(armed) = &pin.assignment {
@@ -340,7 +340,7 @@ pub fn hold_to(record: &mut Record, standing: &Standing, promise: &str) {
 
 /// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
 /// can make them shorter than the defaults and not longer.
-pub fn limits(standing: &Standing, state: &State) -> Limits {
+pub fn limits(standing: &PinState, state: &State) -> Limits {
     if let Some(pin) = standing.pin() {
         return pin.limits;
     }
@@ -356,7 +356,7 @@ pub fn limits(standing: &Standing, state: &State) -> Limits {
 /// commands to keep; otherwise the words that say so.
 pub fn pin(
     pins: Result<&Pins, &io::Error>,
-    whose: Whose<'_>,
+    whose: PinKey<'_>,
     pin: &Pin,
     commands: &VerifyCommands,
 ) -> Result<Option<String>, String> {
@@ -445,15 +445,15 @@ pub fn checks_in_words(checks: &[Check]) -> String {
 
 /// Returns what a person reads of a live loop in `spool status`: who armed it, what is run for it, and
 /// what has changed since; each line with a line break.
-pub fn status_lines(root: &Path, standing: &Standing) -> String {
+pub fn status_lines(root: &Path, standing: &PinState) -> String {
     let mut text = String::new();
     let pin = match standing {
-        Standing::Armed(pin) => pin,
-        Standing::Nobody => {
+        PinState::Armed(pin) => pin,
+        PinState::Nobody => {
             return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
         }
-        Standing::Ended(end) => return format!("  The loop is over: {}\n", text::line(&end.words)),
-        Standing::Lost(why) | Standing::Unknown(why) => {
+        PinState::Ended(end) => return format!("  The loop is over: {}\n", text::line(&end.words)),
+        PinState::Lost(why) | PinState::Unknown(why) => {
             let why = text::line(why);
             return format!("  Armed by: unknown, so no command is run for it: {why}\n");
         }
@@ -545,7 +545,7 @@ pub fn indented(command: &str) -> String {
 }
 
 /// Returns what a person is told once of a loop that no person armed.
-pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> String {
+pub fn nobody_words(record: &Record, standing: &PinState, limits: Limits) -> String {
     if let Some(words) = lost_words(record, standing) {
         return format!(
             "{words}. Until then no check and no Verify command is run for it, it ends after {} iterations at most, and its task list alone does not complete it.",
@@ -554,7 +554,7 @@ pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> Str
     }
     let about = &record.about;
     let why = match standing {
-        Standing::Unknown(why) => {
+        PinState::Unknown(why) => {
             format!("what was armed for {} cannot be read: {why}", text::title(about, 80))
         }
         _ => format!("no person armed the loop of {}", text::title(about, 80)),
@@ -567,8 +567,8 @@ pub fn nobody_words(record: &Record, standing: &Standing, limits: Limits) -> Str
 }
 
 /// What is said of a loop that a person armed, and whose pin is not found.
-fn lost_words(record: &Record, standing: &Standing) -> Option<String> {
-    let Standing::Lost(why) = standing else { return None };
+fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
+    let PinState::Lost(why) = standing else { return None };
     let (again, cancel) = commands_for(record);
     Some(format!(
         "a person armed the loop of {}, and what was armed is not found: {why}. Put it back, or arm the loop again with {again}; to end it: {cancel}",

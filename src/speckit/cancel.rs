@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use super::arm::Refusal;
 use super::armed;
 use super::ending::end_loop;
-use super::observe::Desk;
-use super::project::{Feature, Project, printable};
+use super::observe::FeatureSnapshot;
 use super::reconcile::settle;
-use super::{PROGRESS, STATE};
 use crate::engine::{Demand, Observation};
-use crate::store::closing::Telling;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::{PROGRESS, STATE};
+use crate::refusal::Refusal;
+use crate::store::closing::Notify;
 use crate::store::loops::{Loops, PATIENCE, RALPH, Record, is_session_id};
 use crate::store::read::Problem;
 
@@ -51,15 +51,15 @@ pub fn feature_to_cancel(
 
 /// Returns what a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
 pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
-    let desk = Desk::read(feature)?;
-    let place = desk.place();
+    let snapshot = FeatureSnapshot::read(feature)?;
+    let place = snapshot.place();
     let loops = Loops::of(&project.root);
     let owner = loops.claim(&feature.name).and_then(|claim| claim.session);
     let record = owner.and_then(|session| loops.peek(&session));
     let record = record.filter(|record| record.about == feature.name);
     let iterations = record.map_or(0, |record| record.ledger.iterations);
-    let iterations = iterations.max(desk.state.global_iteration());
-    let phase = match desk.state.phase() {
+    let iterations = iterations.max(snapshot.state.global_iteration());
+    let phase = match snapshot.state.phase() {
         "" => "unknown",
         phase => phase,
     };
@@ -71,10 +71,10 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         place.total,
         place.done,
         iterations,
-        armed::limits(&armed::standing_of_feature(&project.root, &feature.name), &desk.state)
+        armed::limits(&armed::standing_of_feature(&project.root, &feature.name), &snapshot.state)
             .max_iterations,
     );
-    if let Some(unreadable) = &desk.unreadable {
+    if let Some(unreadable) = &snapshot.unreadable {
         text.push_str("\nState file: corrupt, ");
         text.push_str(&printable(&unreadable.why));
     }
@@ -119,7 +119,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_loop(project, feature, None, &cancelled, Telling::Done).map_err(|error| {
+    let ended = end_loop(project, feature, None, &cancelled, Notify::Done).map_err(|error| {
         Refusal(format!(
             "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
         ))

@@ -3,10 +3,10 @@
 use std::io;
 
 use super::armed;
-use super::project::{Feature, Project};
 use super::reconcile::{claim_of, settle};
 use crate::engine::{Ledger, Observation, TerminalReason, ends};
-use crate::store::closing::{Telling, Unnoted, close_record, end_entry, unnoted};
+use crate::feature::project::{Feature, Project};
+use crate::store::closing::{Notify, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 
 /// A loop that was ended from outside of a stop.
@@ -29,7 +29,7 @@ pub fn end_loop(
     feature: &Feature,
     session: Option<&str>,
     seen: &Observation,
-    telling: Telling,
+    telling: Notify,
 ) -> io::Result<Option<Ended>> {
     let loops = Loops::of(&project.root);
     let standing = armed::standing_of_feature(&project.root, &feature.name);
@@ -81,7 +81,7 @@ fn end_record(
     owner: &str,
     claim: &Claim,
     reason: &TerminalReason,
-    telling: Telling,
+    telling: Notify,
 ) -> io::Result<()> {
     let folder = match loops.session(owner) {
         // The stop that holds the session's folder, or the next one, sees the closed claim.
@@ -135,7 +135,7 @@ pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<b
     if loops.peek(session).as_ref().is_some_and(is_there) {
         return Ok(false);
     }
-    end_record(loops, session, &claim, &reason, Telling::AtNextStop)?;
+    end_record(loops, session, &claim, &reason, Notify::AtNextStop)?;
     Ok(true)
 }
 

@@ -2,22 +2,13 @@
 
 pub mod arm;
 pub(crate) mod armed;
-pub mod books;
 pub(crate) mod cancel;
 pub(crate) mod ending;
+pub(crate) mod messages;
 pub(crate) mod observe;
-pub mod project;
 pub mod reconcile;
-pub mod settings;
-pub mod state;
 pub(crate) mod status;
-pub(crate) mod words;
+pub mod task_log;
 
 /// The line that claims completion (spec 003).
 pub const SIGNAL: &str = "ALL_TASKS_COMPLETE";
-/// The name of a feature's state file (spec 003, FR-2).
-pub const STATE: &str = ".speckit-state.json";
-/// The name of a feature's progress notes; nothing here ever removes it (spec 003, AC-4.2).
-pub const PROGRESS: &str = ".progress.md";
-/// The most that is read of a state file, in bytes.
-pub const MOST_STATE: u64 = 1 << 20;

@@ -4,14 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::SIGNAL;
 use super::armed;
 use super::cancel::ends;
-use super::project::{Feature, Project};
-use super::state::{NoState, State};
-use super::{SIGNAL, STATE};
-use crate::claude::input::Event;
-use crate::claude::transcript::lag::{TurnEnd, wait_while};
-use crate::claude::transcript::{Calls, Tail};
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
@@ -20,15 +15,21 @@ use crate::engine::{
 };
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS};
+use crate::feature::STATE;
+use crate::feature::project::{Feature, Project};
+use crate::feature::state::{State, StateError};
+use crate::hosts::claude::input::Event;
+use crate::hosts::claude::transcript::lag::{TurnEnd, wait_while};
+use crate::hosts::claude::transcript::{Calls, Tail};
 use crate::store::loops::{OpenTasks, Record};
-use crate::store::pins::{Limits, Standing};
+use crate::store::pins::{Limits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
 use crate::world::{self, Deadline};
 
 /// The files of a feature as they stand now.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct FeatureSnapshot {
     /// The feature.
     pub feature: Feature,
     /// Its state, as far as it can be read.
@@ -37,7 +38,7 @@ pub struct Desk {
     pub tasks: Option<TaskList>,
     /// What cannot be read: the file and why.
     pub unreadable: Option<Unreadable>,
-    /// The limits of its loop; those of one that nobody armed until [`Desk::under`] says otherwise.
+    /// The limits of its loop; those of one that nobody armed until [`FeatureSnapshot::under`] says otherwise.
     pub limits: Limits,
     tasks_hash: u64,
 }
@@ -82,7 +83,7 @@ pub struct Place {
     pub done: u64,
 }
 
-impl Desk {
+impl FeatureSnapshot {
     /// Returns the files of a feature, `None` when it has no state file.
     pub fn read(feature: &Feature) -> Option<Self> {
         Self::read_by(feature, Deadline::after(PATIENCE))
@@ -91,7 +92,7 @@ impl Desk {
     /// Returns the same; waits until the deadline for those who are writing the files.
     pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
         match State::read_by(feature, deadline) {
-            Err(NoState::Missing) => None,
+            Err(StateError::Missing) => None,
             found => Some(Self::with(feature, found, deadline)),
         }
     }
@@ -107,30 +108,30 @@ impl Desk {
         Self::with(feature, Ok(state.clone()), Deadline::after(Duration::ZERO))
     }
 
-    fn with(feature: &Feature, state: Result<State, NoState>, deadline: Deadline) -> Self {
+    fn with(feature: &Feature, state: Result<State, StateError>, deadline: Deadline) -> Self {
         let (state, corrupt) = match state {
-            Err(NoState::Missing) => (State::default(), None),
+            Err(StateError::Missing) => (State::default(), None),
             Ok(state) => (state, None),
-            Err(NoState::Unopened { why }) => {
+            Err(StateError::Unopened { why }) => {
                 let path = feature.folder.join(STATE);
                 (State::default(), Some(Unreadable::unopened(path, why)))
             }
-            Err(NoState::Corrupt { why, bytes }) => {
+            Err(StateError::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);
                 (State::default(), Some(Unreadable { path, why, hash, content: Found::Broken }))
             }
         };
-        let mut desk = Self {
+        let mut snapshot = Self {
             feature: feature.clone(),
-            limits: armed::limits(&Standing::Nobody, &state),
+            limits: armed::limits(&PinState::Nobody, &state),
             state,
             tasks: None,
             unreadable: corrupt,
             tasks_hash: 0,
         };
-        desk.read_tasks(deadline);
-        desk
+        snapshot.read_tasks(deadline);
+        snapshot
     }
 
     /// Returns an error for a file that cannot be opened at the moment: nothing can be judged by it, and
@@ -146,7 +147,7 @@ impl Desk {
 
     /// Returns the same files under the limits of the loop that was armed.
     #[must_use]
-    pub fn under(mut self, standing: &Standing) -> Self {
+    pub fn under(mut self, standing: &PinState) -> Self {
         self.limits = armed::limits(standing, &self.state);
         self
     }
@@ -204,7 +205,7 @@ impl Desk {
 
     /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
     /// a person armed (spec 000).
-    pub fn contract(&self, standing: &Standing) -> Contract {
+    pub fn contract(&self, standing: &PinState) -> Contract {
         Contract {
             token: Some(SIGNAL.to_owned()),
             checks: standing.pin().map(|pin| pin.checks.clone()).unwrap_or_default(),
@@ -281,25 +282,30 @@ impl Desk {
 }
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
-pub fn observe(project: &Project, desk: &Desk, event: &Event, record: &mut Record) -> Observation {
+pub fn observe(
+    project: &Project,
+    snapshot: &FeatureSnapshot,
+    event: &Event,
+    record: &mut Record,
+) -> Observation {
     let mut claimed = stands_alone(event.last_message(), SIGNAL);
     // The list decides where there is one; the transcript is asked only where there is none.
-    if !claimed && desk.tasks.is_none() {
+    if !claimed && snapshot.tasks.is_none() {
         let path = event.transcript();
         let tail = path.and_then(|path| Tail::read_for_signal(&path, record.transcript_from));
         claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
     }
-    record.had_list |= desk.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
-    let fingerprint = desk.work_fingerprint(project);
+    record.had_list |= snapshot.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
+    let fingerprint = snapshot.work_fingerprint(project);
     Observation {
-        work: desk.work(record.had_list),
+        work: snapshot.work(record.had_list),
         claimed,
         tool_calls: None,
         fingerprint,
         files: Files::NotLooked,
-        waiting: waiting(desk, event, record),
-        attempt: Some(desk.attempt(desk.place(), record)),
-        reported_iteration: desk.state.global_iteration(),
+        waiting: waiting(snapshot, event, record),
+        attempt: Some(snapshot.attempt(snapshot.place(), record)),
+        reported_iteration: snapshot.state.global_iteration(),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),
         ..Observation::default()
@@ -362,9 +368,9 @@ pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
     Some(Waiting::Typed(cancel.trim().to_owned()))
 }
 
-fn waiting(desk: &Desk, event: &Event, record: &Record) -> Vec<Waiting> {
+fn waiting(snapshot: &FeatureSnapshot, event: &Event, record: &Record) -> Vec<Waiting> {
     let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
-    let approval = desk.state.awaits_approval().then_some(Waiting::Approval);
+    let approval = snapshot.state.awaits_approval().then_some(Waiting::Approval);
     let background = event.background().into_iter().map(Waiting::Background);
     paused.into_iter().chain(approval).chain(background).collect()
 }

@@ -11,7 +11,7 @@ use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::store::journal::Entry;
 use crate::store::loops::{BY_TERMINAL, Claim, Loops, Pause, RALPH, Record, SPECKIT, put_aside};
-use crate::store::pins::{Pin, Pins, Standing, Whose};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text;
 use crate::world;
 
@@ -47,11 +47,11 @@ pub fn settle_all(root: &Path) {
 
 /// The same for the loop of one session.
 pub fn settle_session(root: &Path, session: &str) -> io::Result<()> {
-    if !Pins::has(root, Whose::Session(session)) {
+    if !Pins::has(root, PinKey::Session(session)) {
         return Ok(());
     }
     match armed::of_session(root, session, None) {
-        Standing::Armed(pin) if pin.session == session => settle(root, &pin),
+        PinState::Armed(pin) if pin.session == session => settle(root, &pin),
         _ => Ok(()),
     }
 }
@@ -70,7 +70,7 @@ pub fn reconcile(
     let counts = folder.record()?.is_some();
     let found = folder.record_as_it_is();
     let hint = found.as_ref().filter(|record| record.kind != RALPH).map(|it| it.about.clone());
-    let Standing::Armed(pin) = armed::of_session(root, session, hint.as_deref()) else {
+    let PinState::Armed(pin) = armed::of_session(root, session, hint.as_deref()) else {
         return Ok(None);
     };
     if !pin.session.is_empty() && pin.session != session {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::armed;
-use super::observe::Desk;
-use super::project::{Feature, Project, printable};
-use super::settings::Settings;
+use super::observe::FeatureSnapshot;
 use crate::engine::Ledger;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::settings::Settings;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
-use crate::store::pins::{Pin, Pins, Standing, Whose};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{counted, grouped};
 use crate::world;
 
@@ -155,18 +155,18 @@ impl FeatureReport {
         let standing = match &record {
             Some(record) if lives => armed::standing(&project.root, record),
             None if lives => armed::standing_of_feature(&project.root, &feature.name),
-            _ => Standing::Nobody,
+            _ => PinState::Nobody,
         };
         let verify = standing.pin().and_then(|pin| {
-            Pins::of(&project.root).ok()?.verify(Whose::Feature(&feature.name), pin).ok()
+            Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let desk = Desk::read_even_without_state(feature).under(&standing);
-        let place = desk.place();
+        let snapshot = FeatureSnapshot::read_even_without_state(feature).under(&standing);
+        let place = snapshot.place();
         Self {
             name: feature.name.clone(),
             folder: feature.relative.clone(),
             current,
-            phase: match (&desk.unreadable, desk.state.phase()) {
+            phase: match (&snapshot.unreadable, snapshot.state.phase()) {
                 (Some(_), _) => "corrupt".to_owned(),
                 (None, "") => "none".to_owned(),
                 (None, phase) => printable(phase),
@@ -174,14 +174,14 @@ impl FeatureReport {
             task: place.task,
             done: place.done,
             total: place.total,
-            open: desk
+            open: snapshot
                 .tasks
                 .iter()
                 .flat_map(|list| list.open().map(|task| printable(&task.id)))
                 .collect(),
-            attempt: desk.state.task_iteration(),
-            max_attempts: desk.limits.max_task_iterations,
-            max_iterations: desk.limits.max_iterations,
+            attempt: snapshot.state.task_iteration(),
+            max_attempts: snapshot.limits.max_task_iterations,
+            max_iterations: snapshot.limits.max_iterations,
             loop_status: loop_status.to_owned(),
             reason,
             words: words.unwrap_or_default(),
@@ -192,7 +192,7 @@ impl FeatureReport {
             } else {
                 String::new()
             },
-            awaits_approval: desk.state.awaits_approval(),
+            awaits_approval: snapshot.state.awaits_approval(),
             verify: verify.unwrap_or_default(),
             pin: standing.pin().cloned(),
             record,

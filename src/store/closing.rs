@@ -9,7 +9,7 @@ use crate::world;
 
 /// Whether the person still has to be told at the next stop why the loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum Notify {
     /// The person ended it, or is being told right now.
     Done,
     /// The next stop of the session tells.
@@ -27,10 +27,10 @@ pub fn close_record(
     record: &mut Record,
     reason: &TerminalReason,
     words: &str,
-    telling: Telling,
+    telling: Notify,
 ) -> io::Result<Unnoted> {
     record.ledger.ended = Some(reason.clone());
-    record.untold = telling == Telling::AtNextStop;
+    record.untold = telling == Notify::AtNextStop;
     words.clone_into(&mut record.words);
     folder.save(record)?;
     let entry = end_entry(&record.about, record.ledger.iterations, reason, words);

@@ -152,7 +152,7 @@ struct Verify {
 
 /// Who armed a loop, as far as it is known outside of the project.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Standing {
+pub enum PinState {
     /// A person, who armed this.
     Armed(Box<Pin>),
     /// A person, and the loop is over; its notes may not say so yet.
@@ -166,9 +166,9 @@ pub enum Standing {
     Unknown(String),
 }
 
-/// Whose pin it is.
+/// PinKey pin it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose<'a> {
+pub enum PinKey<'a> {
     /// The loop of this feature.
     Feature(&'a str),
     /// The ralph loop of this session.
@@ -196,7 +196,7 @@ pub fn state_home() -> io::Result<PathBuf> {
     })
 }
 
-impl Standing {
+impl PinState {
     /// Returns what a pin says.
     pub fn of(pin: Pin) -> Self {
         match pin.ended {
@@ -214,7 +214,7 @@ impl Standing {
     }
 }
 
-impl Whose<'_> {
+impl PinKey<'_> {
     fn name(self) -> String {
         match self {
             Self::Feature(name) => ["feature-", name].concat(),
@@ -234,7 +234,7 @@ impl Pins {
     }
 
     /// Returns whether a file is there for this pin; opens none, and does not ask whether it may be used.
-    pub fn has(root: &Path, whose: Whose<'_>) -> bool {
+    pub fn has(root: &Path, whose: PinKey<'_>) -> bool {
         let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         state_home().is_ok_and(|home| {
             let (folder, mut file) = (folder_name(root), whose.name());
@@ -261,18 +261,18 @@ impl Pins {
     }
 
     /// Returns the path of a pin.
-    pub fn path(&self, whose: Whose<'_>) -> PathBuf {
+    pub fn path(&self, whose: PinKey<'_>) -> PathBuf {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
 
     /// Returns the path of the Verify commands that belong to a pin.
-    pub fn verify_path(&self, whose: Whose<'_>) -> PathBuf {
+    pub fn verify_path(&self, whose: PinKey<'_>) -> PathBuf {
         // No loop can have a name that makes its pin this file: each begins with what kind it is.
         self.folder.join(format!("verify-{}.json", whose.name()))
     }
 
     /// Writes a pin with its Verify commands; nobody but the owner can read it.
-    pub fn write(&self, whose: Whose<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
+    pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)?;
         let (version, armed_at) = (VERSION, pin.armed_at);
@@ -283,7 +283,7 @@ impl Pins {
     }
 
     /// Writes a pin alone; its Verify commands stay as they are.
-    pub fn update(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<()> {
+    pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
         make_private(&self.folder)?;
         refuse_inside(&self.root, &self.folder)?;
         remove_all_leftovers(&self.folder, LEFT_ALONE);
@@ -303,7 +303,7 @@ impl Pins {
             paused: Some(pin.paused.unwrap_or_default()),
             ..Pin::default()
         };
-        self.update(Whose::Session(session), &own)
+        self.update(PinKey::Session(session), &own)
     }
 
     /// Changes what the file of a session says of the loop that was armed at this time; does nothing where
@@ -314,7 +314,7 @@ impl Pins {
         armed_at: u64,
         change: impl FnOnce(&mut Pin),
     ) -> io::Result<()> {
-        let whose = Whose::Session(session);
+        let whose = PinKey::Session(session);
         let Some(mut pin) = self.agreed(whose, armed_at)? else { return Ok(()) };
         change(&mut pin);
         self.update(whose, &pin)
@@ -322,7 +322,7 @@ impl Pins {
 
     /// Returns how many iterations of a loop that was armed at this time were noted, 0 for none. A lost note
     /// only makes them fewer.
-    pub fn counted(&self, whose: Whose<'_>, armed_at: u64) -> u32 {
+    pub fn counted(&self, whose: PinKey<'_>, armed_at: u64) -> u32 {
         let noted = read::read(&self.count_path(whose), MOST).ok();
         let marks = noted.and_then(|noted| {
             let rest = noted.bytes.strip_prefix(format!("{armed_at}\n").as_bytes())?;
@@ -332,7 +332,7 @@ impl Pins {
     }
 
     /// Notes one more iteration of the loop of this pin, where the agent cannot make them fewer.
-    pub fn count(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<()> {
+    pub fn count(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
         let path = self.count_path(whose);
         if pin.counted > 0 {
             return append_private_line(&path, MARK.trim_end().as_bytes());
@@ -342,18 +342,18 @@ impl Pins {
 
     /// Keeps the number of iterations of a ralph loop for the session that takes it over.
     pub fn carry_count(&self, from: &str, to: &str) {
-        let [from, to] = [from, to].map(|session| self.count_path(Whose::Session(session)));
+        let [from, to] = [from, to].map(|session| self.count_path(PinKey::Session(session)));
         // One that is lost only makes them fewer.
         let _ = fs::rename(from, to);
     }
 
-    fn count_path(&self, whose: Whose<'_>) -> PathBuf {
+    fn count_path(&self, whose: PinKey<'_>) -> PathBuf {
         self.folder.join(format!("count-{}", whose.name()))
     }
 
     /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
     /// none. On a disk that is full, it is only removed once the notes say so.
-    pub fn end(&self, whose: Whose<'_>, armed_at: u64, end: &End) -> io::Result<()> {
+    pub fn end(&self, whose: PinKey<'_>, armed_at: u64, end: &End) -> io::Result<()> {
         let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
             return Ok(());
         };
@@ -365,7 +365,7 @@ impl Pins {
 
     /// Returns the pin of a loop, `None` when there is none; an error that names the file when there is
     /// one that cannot be read or is not the person's own.
-    pub fn read(&self, whose: Whose<'_>) -> io::Result<Option<Pin>> {
+    pub fn read(&self, whose: PinKey<'_>) -> io::Result<Option<Pin>> {
         let path = self.path(whose);
         let pin: Option<Pin> = self.load(&path, MOST)?;
         match pin {
@@ -375,13 +375,13 @@ impl Pins {
     }
 
     /// Returns the pin of a loop that was armed at this time, `None` when no person did that.
-    pub fn agreed(&self, whose: Whose<'_>, armed_at: u64) -> io::Result<Option<Pin>> {
+    pub fn agreed(&self, whose: PinKey<'_>, armed_at: u64) -> io::Result<Option<Pin>> {
         Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
     }
 
     /// Returns the Verify commands of a pin, by the id of their task; an error when they cannot be read
     /// or are not this pin's.
-    pub fn verify(&self, whose: Whose<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
+    pub fn verify(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<VerifyCommands> {
         if pin.verify == 0 {
             return Ok(VerifyCommands::new());
         }
@@ -394,7 +394,7 @@ impl Pins {
     }
 
     /// Removes the pin of a loop that was armed at this time and is over; one of a later arming stays.
-    pub fn close(&self, whose: Whose<'_>, armed_at: u64) -> io::Result<()> {
+    pub fn close(&self, whose: PinKey<'_>, armed_at: u64) -> io::Result<()> {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
@@ -402,7 +402,7 @@ impl Pins {
     }
 
     /// Removes a pin, whatever is in it.
-    pub fn discard(&self, whose: Whose<'_>) -> io::Result<()> {
+    pub fn discard(&self, whose: PinKey<'_>) -> io::Result<()> {
         for path in [self.path(whose), self.verify_path(whose), self.count_path(whose)] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -508,7 +508,7 @@ mod tests {
 
     use super::*;
 
-    const WHOSE: Whose<'_> = Whose::Feature("001-login");
+    const WHOSE: PinKey<'_> = PinKey::Feature("001-login");
 
     fn place() -> (tempfile::TempDir, Pins) {
         let scratch = tempfile::TempDir::with_prefix("pins-").unwrap();
@@ -551,7 +551,7 @@ mod tests {
         let pin = armed(&pins);
         let names = ["001-login.verify", "verify-001-login", "verify-feature-001-login"];
         for name in names {
-            for whose in [Whose::Feature(name), Whose::Session(name), Whose::Change(name)] {
+            for whose in [PinKey::Feature(name), PinKey::Session(name), PinKey::Change(name)] {
                 pins.write(whose, &Pin::default(), &VerifyCommands::new()).unwrap();
             }
         }

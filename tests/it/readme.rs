@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use ralph_speckit::engine::{Guardrails, Ledger, Stall, TerminalReason};
+use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
-use ralph_speckit::speckit::settings::Settings;
 use ralph_speckit::store::journal::Entry;
 use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;

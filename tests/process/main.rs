@@ -8,12 +8,12 @@ mod driver;
 mod end;
 #[path = "../it/support/hearing.rs"]
 mod hearing;
-mod keeper;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;
 mod output;
 mod start;
+mod supervisor;
 mod support;
 #[path = "../it/support/witness.rs"]
 mod witness;

@@ -10,7 +10,7 @@ use ralph_speckit::runner::process;
 
 #[cfg(target_os = "linux")]
 use super::driver::Driver;
-use super::support::{Scribe, keeper, no_limits, run, script};
+use super::support::{Scribe, no_limits, run, script, supervisor};
 
 #[test]
 fn lines_come_from_both_streams_whatever_their_bytes() {
@@ -29,7 +29,7 @@ fn the_log_has_every_byte_of_both_streams() {
     let mut log = tempfile::tempfile().unwrap();
     let agent = script(r"printf 'one\n\377'; sleep 0.2; printf 'two\n' >&2");
     let folder = Path::new("/");
-    process::run(keeper(), &agent, folder, &no_limits(), &mut log, &mut Scribe::new()).unwrap();
+    process::run(supervisor(), &agent, folder, &no_limits(), &mut log, &mut Scribe::new()).unwrap();
     let mut written = Vec::new();
     log.rewind().unwrap();
     log.read_to_end(&mut written).unwrap();

@@ -8,12 +8,12 @@ use std::path::Path;
 use ralph_speckit::runner::harness::{Input, Launch};
 use ralph_speckit::runner::process;
 
-use super::support::{Scribe, keeper, no_limits, run, script};
+use super::support::{Scribe, no_limits, run, script, supervisor};
 
 fn fail(program: &Path, folder: &Path) -> io::Error {
     let launch = Launch { program: program.into(), ..Launch::default() };
     let mut log = tempfile::tempfile().unwrap();
-    process::run(keeper(), &launch, folder, &no_limits(), &mut log, &mut Scribe::new())
+    process::run(supervisor(), &launch, folder, &no_limits(), &mut log, &mut Scribe::new())
         .expect_err("it was started")
 }
 
@@ -47,11 +47,11 @@ fn a_program_that_may_not_be_run_and_one_without_its_interpreter_are_told_apart(
 }
 
 #[test]
-fn a_missing_keeper_is_not_taken_for_a_missing_agent() {
+fn a_missing_supervisor_is_not_taken_for_a_missing_agent() {
     let mut log = tempfile::tempfile().unwrap();
-    let keeper = Path::new("/no/such/keeper");
+    let supervisor = Path::new("/no/such/supervisor");
     let error = process::run(
-        keeper,
+        supervisor,
         &script("true"),
         Path::new("/"),
         &no_limits(),
@@ -76,14 +76,14 @@ fn arguments_environment_and_folder_arrive_and_no_shell_sees_them() {
     launch.unset = vec!["HOME".into()];
     let mut scribe = Scribe::new();
     let mut log = tempfile::tempfile().unwrap();
-    process::run(keeper(), &launch, &place, &no_limits(), &mut log, &mut scribe).unwrap();
+    process::run(supervisor(), &launch, &place, &no_limits(), &mut log, &mut scribe).unwrap();
     let lines = scribe.output();
     assert_eq!(lines[0], place.display().to_string());
     assert_eq!(lines[1], "name|$(touch x) `y` 'z' \"*\"||");
     let place = lines.iter().position(|line| line == "RALPH_TEST_SET=a").unwrap();
     assert_eq!(lines[place + 1], "b");
     assert!(!lines.iter().any(|line| line.starts_with("HOME=")), "{lines:?}");
-    assert!(!lines.iter().any(|line| line.starts_with("RALPH_RUNNER_KEEPER")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("RALPH_RUNNER_SUPERVISOR")), "{lines:?}");
     assert!(!folder.path().join("x").exists());
 }
 

@@ -17,8 +17,8 @@ pub fn no_limits() -> Limits {
     }
 }
 
-/// The program that is the keeper.
-pub fn keeper() -> &'static Path {
+/// The program that is the supervisor.
+pub fn supervisor() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_spool"))
 }
 
@@ -79,5 +79,5 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
     let mut log = tempfile::tempfile().unwrap();
-    process::run(keeper(), launch, Path::new("/"), limits, &mut log, watcher)
+    process::run(supervisor(), launch, Path::new("/"), limits, &mut log, watcher)
 }

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use crate::engine::TerminalReason;
+use crate::feature::project::Project;
 use crate::plugin::Programs;
-use crate::speckit::project::Project;
 use crate::speckit::status::{FeatureReport, Report};
 use show::{Speaker, say};
 

@@ -10,9 +10,9 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
 
+use crate::feature::project::printable;
 use crate::runner::options::Settings;
 use crate::runner::target::{self, Change, Found, Wanted};
-use crate::speckit::project::printable;
 use crate::style::SHOW_CURSOR;
 
 /// The most changes that an error lists.

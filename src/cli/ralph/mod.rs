@@ -10,17 +10,17 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::runner::books::{Context as Added, make_state_folder};
-use crate::runner::drive;
-use crate::runner::ends;
+use crate::feature::settings;
+use crate::runner::driver;
+use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, Trusted, resolve,
 };
 use crate::runner::report::{Report, meant, only_live};
+use crate::runner::state::{Context as Added, make_state_folder};
 use crate::runner::target::{self, Change, Found, Wanted};
-use crate::speckit::settings;
 use crate::style;
 use crate::text;
 
@@ -58,12 +58,12 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         Err(error) => {
             let (bad, reset) = (style::BAD.render(), style::BAD.render_reset());
             errln!("{bad}error{reset}: {error:#}");
-            return Ok(ExitCode::from(ends::USAGE));
+            return Ok(ExitCode::from(exit::USAGE));
         }
     };
     match job {
         Job::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
-        Job::Run(change, options) => drive::run(&change, &options),
+        Job::Run(change, options) => driver::run(&change, &options),
         Job::Demo(options) => play(&options),
         Job::Status(root, change, options) => status(&root, &change, options.form),
         Job::AddContext(change, words) => {
@@ -107,7 +107,7 @@ fn play(options: &Options) -> Result<ExitCode> {
             outln!("{}", text::json(&line.to_string()));
         }
     }
-    drive::run(&change, options)
+    driver::run(&change, options)
 }
 
 fn job(args: &RalphArgs) -> Result<Job> {

@@ -8,14 +8,14 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
-use crate::runner::books::state_folder;
+use crate::feature::settings::SETTINGS;
 use crate::runner::harness::{Approval, Input, Launch, Order, harness};
 use crate::runner::options::{
     Commits, DoneCriteria, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
 };
 use crate::runner::prompt::{self, Material, prompt};
+use crate::runner::state::state_folder;
 use crate::runner::target::Change;
-use crate::speckit::settings::SETTINGS;
 use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.

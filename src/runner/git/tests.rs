@@ -40,7 +40,7 @@ impl Repository {
     }
 }
 
-/// Runs a launch as the runner would, without its keeper.
+/// Runs a launch as the runner would, without its supervisor.
 fn at_once(launch: Launch) -> Result<Captured> {
     let mut command = Command::new(launch.program);
     command.args(launch.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());

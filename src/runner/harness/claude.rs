@@ -117,7 +117,7 @@ fn may_log_in_by_project(start: &Path) -> bool {
     })
 }
 
-/// Whose rights the program has: it refuses to run without consent as root, unless it is told that
+/// PinKey rights the program has: it refuses to run without consent as root, unless it is told that
 /// this is a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rights {

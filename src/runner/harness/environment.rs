@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn marks_of_nesting_go_and_what_belongs_to_a_person_stays() {
         let names = [
-            "RALPH_KEEPER",
+            "RALPH_SUPERVISOR",
             "RALPH_CLIENTS",
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_BASE_URL",
@@ -84,7 +84,7 @@ mod tests {
             "CLAUDE_CODE_ENTRYPOINT",
             "CLAUDE_CODE_SESSION_ID",
             "CLAUDE_CODE_SSE_PORT",
-            "RALPH_KEEPER",
+            "RALPH_SUPERVISOR",
             "RALPH_CLIENTS",
         ] {
             assert!(scrubbed.iter().any(|name| name == mark), "{mark} stays");

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use toml::de::DeTable;
 
 use super::settings::{FromProject, Origin, Settings};
-use crate::speckit::project::printable;
+use crate::feature::project::printable;
 use crate::store::read::{self, Problem};
 use crate::text::distance;
 use crate::world;

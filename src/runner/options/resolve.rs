@@ -13,7 +13,7 @@ use super::{
     Approve, Commits, DoneCriteria, Doubted, Form, HarnessChoice, Options, Sessions, Shown,
 };
 use crate::engine::{Check, Guardrails, PromiseMatch};
-use crate::speckit::settings::with_more;
+use crate::feature::settings::with_more;
 use crate::world;
 
 /// What holds where nothing is set.

@@ -9,8 +9,8 @@ use super::resolve::resolve;
 use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Settings};
 use super::{Commits, DoneCriteria, Doubted, Options};
 use crate::engine::PromiseMatch;
+use crate::feature::settings::SETTINGS;
 use crate::speckit::armed::indented;
-use crate::speckit::settings::SETTINGS;
 use crate::store;
 use crate::world;
 

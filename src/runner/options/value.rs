@@ -7,7 +7,7 @@ use toml::de::DeValue;
 
 use super::{DoneCriteria, HarnessChoice};
 use crate::engine::{Check, PromiseMatch};
-use crate::speckit::project::printable;
+use crate::feature::project::printable;
 use crate::text::is_plain;
 
 /// The longest time.

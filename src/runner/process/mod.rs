@@ -1,25 +1,25 @@
 //! One run of an agent program: its process tree, its output, its time limits, and its end.
 
-mod keeper;
-mod kept;
+mod handle;
 mod lines;
 mod log;
 mod orphaned;
 mod run;
+mod supervisor;
 mod watch;
 mod words;
 
 use std::io;
 use std::path::PathBuf;
 
-pub use keeper::keep_if_asked;
-pub use orphaned::has_keeper;
+pub use orphaned::has_supervisor;
 pub use run::run;
+pub use supervisor::supervise_if_asked;
 pub use watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.
 pub fn own_program() -> io::Result<PathBuf> {
-    crate::exec::keeper::own_program()
+    crate::exec::supervisor::own_program()
         .ok_or_else(|| io::Error::other("the system does not tell where this program is"))
 }

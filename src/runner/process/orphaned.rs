@@ -1,8 +1,8 @@
-//! The keeper of a runner that was killed: how the next runner knows that it is still at work.
+//! The supervisor of a runner that was killed: how the next runner knows that it is still at work.
 
 use crate::exec::{partner, tree};
 
-/// Returns whether the runner with this process id has a keeper that is still there.
-pub fn has_keeper(runner: u32) -> bool {
-    tree::names().contains(&partner::keeper_name(runner))
+/// Returns whether the runner with this process id has a supervisor that is still there.
+pub fn has_supervisor(runner: u32) -> bool {
+    tree::names().contains(&partner::supervisor_name(runner))
 }

@@ -1,4 +1,4 @@
-//! The runner's side of a run: start the keeper, read the output, watch the limits, have it ended.
+//! The runner's side of a run: start the supervisor, read the output, watch the limits, have it ended.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::keeper;
-use super::kept::{Heard, Kept};
+use super::handle::{Heard, SupervisorHandle};
 use super::log::Log;
+use super::supervisor;
 use super::watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
-use super::words::{Command as Asked, News, Order};
+use super::words::{Command as Asked, Order, SupervisorEvent};
 use crate::exec::family::{self, Rest};
 use crate::exec::tree;
 use crate::runner::harness::{ExitInfo, Launch};
@@ -26,21 +26,21 @@ const MOMENT: Duration = Duration::from_millis(150);
 const PIECE: usize = 64 << 10;
 /// The most that is read from a pipe when its program has left, in bytes.
 const MOST_OF_THE_REST: usize = 4 << 20;
-/// The longest that a keeper works on behind the end of the program, with some room.
-const REST_OF_THE_KEEPER: Duration = Duration::from_secs(8);
+/// The longest that a supervisor works on behind the end of the program, with some room.
+const REST_OF_THE_SUPERVISOR: Duration = Duration::from_secs(8);
 /// The parent of no process.
 const NOBODY: i32 = -1;
 
 /// Runs a program in `folder` to its end and returns how it ended; nothing of its tree is left alive.
 ///
 /// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
-/// means that it could not be started. `keeper` is the program that stands between the runner and the
-/// tree, so that nothing outlives a killed runner: [`super::own_program`], which calls [`keeper::keep_if_asked`].
+/// means that it could not be started. `supervisor` is the program that stands between the runner and the
+/// tree, so that nothing outlives a killed runner: [`super::own_program`], which calls [`supervisor::supervise_if_asked`].
 ///
 /// Where orphans cannot be adopted (macOS), what left the process group *and* lost its parent before the
 /// end is not found.
 pub fn run(
-    keeper: &Path,
+    supervisor: &Path,
     launch: &Launch,
     folder: &Path,
     limits: &Limits,
@@ -51,9 +51,9 @@ pub fn run(
         let words = format!("the folder `{}` is not there", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, words));
     }
-    // Before the keeper has a child, so that none of them is lost with it.
+    // Before the supervisor has a child, so that none of them is lost with it.
     family::adopts();
-    let mut kept = Kept::start(keeper)?;
+    let mut kept = SupervisorHandle::start(supervisor)?;
     kept.order(&Order::written(launch, folder, limits.grace))?;
     let mut run = Run {
         limits,
@@ -112,12 +112,12 @@ struct Run<'a> {
     limits: &'a Limits,
     watcher: &'a mut dyn Watcher,
     log: Log<'a>,
-    kept: Kept,
+    kept: SupervisorHandle,
     wall: Option<Deadline>,
     silence: Option<Deadline>,
     lingering: Option<Deadline>,
     moment: Deadline,
-    /// When the keeper is given up.
+    /// When the supervisor is given up.
     stuck: Option<Deadline>,
     cut: Option<Cut>,
     agent: Option<i32>,
@@ -139,17 +139,25 @@ impl Run<'_> {
             }
             if ready.news {
                 match self.kept.hear() {
-                    Ok(Heard::Nothing | Heard::News(News::Ready)) => {}
-                    Ok(Heard::News(News::Started(id))) => self.agent = Some(id),
-                    Ok(Heard::News(News::NotStarted(number))) => return Over::NotStarted(number),
-                    Ok(Heard::News(News::LeftWithCode(code))) => self.leave(Some(code), None),
-                    Ok(Heard::News(News::LeftBySignal(signal))) => self.leave(None, Some(signal)),
-                    Ok(Heard::News(News::Over(survivors))) => {
+                    Ok(Heard::Nothing | Heard::SupervisorEvent(SupervisorEvent::Ready)) => {}
+                    Ok(Heard::SupervisorEvent(SupervisorEvent::Started(id))) => {
+                        self.agent = Some(id)
+                    }
+                    Ok(Heard::SupervisorEvent(SupervisorEvent::NotStarted(number))) => {
+                        return Over::NotStarted(number);
+                    }
+                    Ok(Heard::SupervisorEvent(SupervisorEvent::LeftWithCode(code))) => {
+                        self.leave(Some(code), None)
+                    }
+                    Ok(Heard::SupervisorEvent(SupervisorEvent::LeftBySignal(signal))) => {
+                        self.leave(None, Some(signal))
+                    }
+                    Ok(Heard::SupervisorEvent(SupervisorEvent::Over(survivors))) => {
                         self.survivors = usize::try_from(survivors).unwrap_or(0);
                         return Over::Ended;
                     }
                     Ok(Heard::Silence) | Err(_) => {
-                        self.end_without_keeper();
+                        self.end_without_supervisor();
                         return Over::Ended;
                     }
                 }
@@ -162,7 +170,7 @@ impl Run<'_> {
                 self.heed(watch);
             }
             if self.stuck.is_some_and(|stuck| stuck.is_over()) {
-                self.end_without_keeper();
+                self.end_without_supervisor();
                 return Over::Ended;
             }
         }
@@ -171,7 +179,7 @@ impl Run<'_> {
     /// How long nothing has to be looked at, when nothing comes.
     fn patience(&self) -> Duration {
         let limits = [self.wall, self.silence, self.lingering].map(|limit| {
-            // What is being ended has only the keeper's limits.
+            // What is being ended has only the supervisor's limits.
             limit.filter(|_| self.cut.is_none() && self.left.is_none())
         });
         let all = limits.into_iter().chain([self.stuck]).flatten();
@@ -243,7 +251,7 @@ impl Run<'_> {
         }
         self.cut = Some(cut);
         self.kept.ask(how);
-        self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_KEEPER));
+        self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_SUPERVISOR));
     }
 
     fn leave(&mut self, code: Option<i32>, signal: Option<i32>) {
@@ -253,12 +261,12 @@ impl Run<'_> {
             lingered: self.cut == Some(Cut::Lingering),
             cut: matches!(self.cut, Some(Cut::Wall | Cut::Silence | Cut::Asked)),
         });
-        self.stuck = Some(Deadline::after(REST_OF_THE_KEEPER));
+        self.stuck = Some(Deadline::after(REST_OF_THE_SUPERVISOR));
     }
 
-    /// Ends the tree of a keeper that was killed, or does not answer: what lost its parent with it is a
+    /// Ends the tree of a supervisor that was killed, or does not answer: what lost its parent with it is a
     /// child of this process now, where the system allows that.
-    fn end_without_keeper(&mut self) {
+    fn end_without_supervisor(&mut self) {
         let _ = self.kept.child.kill();
         let status = self.kept.child.wait();
         // One that has left may have lent its number to somebody else by now.
@@ -268,7 +276,8 @@ impl Run<'_> {
             self.leave(None, signal.or(Some(Signal::KILL.as_raw())));
         }
         let rest = if family::adopts() { family::end_descendants() } else { self.end_group(&seen) };
-        let mut words = "the keeper of the agent program was killed or did not answer".to_owned();
+        let mut words =
+            "the supervisor of the agent program was killed or did not answer".to_owned();
         if !rest.alive.is_empty() {
             let _ = write!(words, "; still alive: {}", listed(&rest.alive));
         } else if !family::adopts() {
@@ -283,7 +292,7 @@ impl Run<'_> {
     fn end_group(&self, seen: &BTreeSet<i32>) -> Rest {
         let mut rest = Rest::default();
         let Some(agent) = self.agent else { return rest };
-        let deadline = Deadline::after(keeper::KILLING);
+        let deadline = Deadline::after(supervisor::KILLING);
         loop {
             let members = tree::members(&tree::all(), NOBODY, Some(agent), seen);
             tree::signal(&members, Signal::KILL);

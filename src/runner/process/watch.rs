@@ -75,7 +75,7 @@ pub struct ProcessOutcome {
     pub cut: Option<Cut>,
     /// Processes of its tree, besides itself, that had to be ended.
     pub survivors: usize,
-    /// What a person should know of the end of the tree: somebody killed its keeper, something is alive.
+    /// What a person should know of the end of the tree: somebody killed its supervisor, something is alive.
     pub trouble: Option<String>,
     /// What kept output out of the log, such as a full disk; a run goes on without it.
     pub log_trouble: Option<String>,

@@ -1,4 +1,4 @@
-//! What runner and keeper say to each other over their socket.
+//! What runner and supervisor say to each other over their socket.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::runner::harness::{Ending, Input, Launch};
 
-/// What a keeper is told to do; all of it comes before the first [`Command`].
+/// What a supervisor is told to do; all of it comes before the first [`Command`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Order {
     /// The program and all that belongs to it.
@@ -19,7 +19,7 @@ pub struct Order {
     pub grace: Duration,
 }
 
-/// What the runner asks of a keeper at work.
+/// What the runner asks of a supervisor at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// End the tree: ask first, then without asking.
@@ -28,9 +28,9 @@ pub enum Command {
     Kill,
 }
 
-/// What a keeper tells the runner.
+/// What a supervisor tells the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum SupervisorEvent {
     /// It is out of the terminal's reach and waits for its order.
     Ready,
     /// The program runs under this process id.
@@ -121,7 +121,7 @@ impl Order {
 }
 
 fn no_order() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "this is no order for a keeper")
+    io::Error::new(io::ErrorKind::InvalidData, "this is no order for a supervisor")
 }
 
 struct Fields(Vec<u8>);
@@ -181,7 +181,7 @@ impl Command {
     }
 }
 
-impl News {
+impl SupervisorEvent {
     /// The length of each, in bytes.
     pub const LENGTH: usize = 5;
 
@@ -253,14 +253,14 @@ mod tests {
     #[test]
     fn news_and_commands_arrive_as_they_were_told() {
         for news in [
-            News::Ready,
-            News::Started(4711),
-            News::NotStarted(2),
-            News::LeftWithCode(137),
-            News::LeftBySignal(9),
-            News::Over(3),
+            SupervisorEvent::Ready,
+            SupervisorEvent::Started(4711),
+            SupervisorEvent::NotStarted(2),
+            SupervisorEvent::LeftWithCode(137),
+            SupervisorEvent::LeftBySignal(9),
+            SupervisorEvent::Over(3),
         ] {
-            assert_eq!(News::from(news.written()), Some(news));
+            assert_eq!(SupervisorEvent::from(news.written()), Some(news));
         }
         for command in [Command::End, Command::Kill] {
             assert_eq!(Command::from(command.written()), Some(command));

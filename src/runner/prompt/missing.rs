@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::material::Material;
 use crate::engine::promise::marker;
 use crate::engine::{CheckResult, Shortfall, Tampered};
-use crate::speckit::project::printable;
-use crate::speckit::words::quoted;
+use crate::feature::project::printable;
+use crate::speckit::messages::quoted;
 
 /// The most characters of failing output in one prompt.
 const OUTPUT: usize = 4_000;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::runner::books::{Books, Status, iso, make_state_folder, state_folder};
 use crate::runner::requests::Request;
+use crate::runner::state::{Books, Status, iso, make_state_folder, state_folder};
 use crate::runner::target::{Change, Kind};
 
 const ID: &str = "002-01_add-ralph-loop";

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::speckit::project::{is_feature_name, printable};
+use crate::feature::project::{is_feature_name, printable};
 use place::Place;
 use shelf::Listing;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::speckit::project::is_feature_name;
+use crate::feature::project::is_feature_name;
 use crate::text::distance;
 
 /// The most names in one message.

@@ -8,7 +8,7 @@ use super::change::{Change, Kind};
 use super::names;
 use super::place::Place;
 use crate::evidence::task_list::TASKS;
-use crate::speckit::project::Project;
+use crate::feature::project::Project;
 use crate::store::read::{self, Problem};
 
 /// The folder of finished changes; nothing in it is ever matched.

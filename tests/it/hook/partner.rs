@@ -7,7 +7,7 @@ fn s5_a_variable_starts_no_program_and_changes_no_exit_code() {
     let bench = Bench::in_execution();
     let made = bench.path("made");
     let command = format!("touch '{}'; exit 3", made.display());
-    for name in ["RALPH_KEEPER", "RALPH_RUNNER_KEEPER"] {
+    for name in ["RALPH_SUPERVISOR", "RALPH_RUNNER_SUPERVISOR"] {
         let outcome = bench.stop("s1").variable(name, &command).run();
         assert!(!made.exists(), "{name} ran a command");
         assert!(outcome.is_block(), "{name}: {outcome:#?}");

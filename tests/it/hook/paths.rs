@@ -2,8 +2,8 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
-use ralph_speckit::speckit::books::Books;
-use ralph_speckit::speckit::project::Project;
+use ralph_speckit::feature::project::Project;
+use ralph_speckit::speckit::task_log::Books;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;

@@ -12,7 +12,7 @@ use source::{Source, Use};
 /// or a function that two files need goes into a third one, which needs neither of them.
 const KNOWN: &[&[&str]] = &[
     &["runner/options", "runner/options/settings", "runner/options/task", "runner/options/value"],
-    &["runner/drive", "runner/drive/iteration", "runner/drive/tell", "runner/drive/wait"],
+    &["runner/driver", "runner/driver/iteration", "runner/driver/tell", "runner/driver/wait"],
     // Arming, ending and observing need each other's reading of a feature.
     &[
         "speckit/arm",
@@ -21,11 +21,11 @@ const KNOWN: &[&[&str]] = &[
         "speckit/ending",
         "speckit/observe",
         "speckit/reconcile",
-        "speckit/settings",
-        "speckit/settings/front",
-        "speckit/settings/keys",
-        "speckit/settings/misnamed",
-        "speckit/settings/yaml",
+        "feature/settings",
+        "feature/settings/front",
+        "feature/settings/keys",
+        "feature/settings/misnamed",
+        "feature/settings/yaml",
     ],
 ];
 

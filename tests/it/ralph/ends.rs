@@ -81,7 +81,8 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
         // Without the plugin's prefix it is ours where `spool setup` has put it.
         let own = bench.outside().join(".claude/commands");
         std::fs::create_dir_all(&own).unwrap();
-        std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::claude::commands::MARK).unwrap();
+        std::fs::write(own.join("cancel-ralph.md"), ralph_speckit::hosts::claude::commands::MARK)
+            .unwrap();
         let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
         let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
         assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iteration"));

@@ -2,7 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::Bench;
-use ralph_speckit::claude::commands::MARK;
+use ralph_speckit::hosts::claude::commands::MARK;
 use std::fs;
 
 fn typed(bench: &Bench, name: &str, source: &str) -> Outcome {

@@ -397,11 +397,11 @@ fn an_agent_sees_none_of_the_marks_that_would_make_it_part_of_another_session() 
     let bench = Bench::new();
     bench.agent(&format!("env > \"$DESK/env\"\n{}", says(PROMISE)));
     let call = bench.ralph("").env("CLAUDECODE", "1").env("CLAUDE_CODE_ENTRYPOINT", "cli");
-    let call = call.env("RALPH_RUNNER_KEEPER", "1").env("ANTHROPIC_API_KEY", "key");
+    let call = call.env("RALPH_RUNNER_SUPERVISOR", "1").env("ANTHROPIC_API_KEY", "key");
     call.run().with_code(0);
     let environment = bench.desk("env");
     assert!(environment.contains("ANTHROPIC_API_KEY=key"), "{environment}");
-    for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "RALPH_RUNNER_KEEPER"] {
+    for mark in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "RALPH_RUNNER_SUPERVISOR"] {
         assert!(!environment.contains(mark), "{mark}: {environment}");
     }
 }

@@ -121,7 +121,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // Its keeper ends what it has started.
+            // Its supervisor ends what it has started.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use ralph_speckit::runner::books::{Books, Iteration, LoopState, Status, iso, state_folder};
 use ralph_speckit::runner::requests::Request;
+use ralph_speckit::runner::state::{Books, Iteration, LoopState, Status, iso, state_folder};
 use ralph_speckit::runner::target::{Change, Kind};
 use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;

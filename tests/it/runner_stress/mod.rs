@@ -1,10 +1,10 @@
 //! `spool ralph` under stress, as a black box: signals at any moment, agents that will not end, and agents
 //! that print what no agent should.
 
-mod keepers;
 mod limits;
 mod moments;
 mod output;
 mod restarts;
+mod supervisors;
 mod support;
 mod trees;

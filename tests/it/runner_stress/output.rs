@@ -9,11 +9,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::support::{PATIENCE, Place, peak_memory, peak_of};
 
-/// The most memory that a runner or a keeper may take, in KiB.
+/// The most memory that a runner or a supervisor may take, in KiB.
 const MOST: u64 = 64 << 10;
 
 /// Plays an agent that prints this once and then waits, and returns the peak memory of the runner and of
-/// the keeper, in KiB.
+/// the supervisor, in KiB.
 fn memory_with(flood: &str) -> (u64, u64) {
     let place = Place::new(&format!(
         "if [ -e \"$NOTES\" ]; then echo again >>\"$NOTES\"; exec sleep 3600; fi
@@ -34,8 +34,8 @@ fn memory_with(flood: &str) -> (u64, u64) {
     (peak, peak_of(&place.notes()))
 }
 
-fn is_flat((runner, keeper): (u64, u64)) {
-    assert!(runner < MOST && keeper < MOST, "runner {runner} KiB, keeper {keeper} KiB");
+fn is_flat((runner, supervisor): (u64, u64)) {
+    assert!(runner < MOST && supervisor < MOST, "runner {runner} KiB, supervisor {supervisor} KiB");
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! This program as a supervisor: it runs one program and ends it when nobody wants it any more.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::pipes::Outputs;
+use super::supervisor::{SUPERVISE, awake_when_orphaned, can_be_one};
+use super::{End, Program, family};
+
+/// The exit code of a supervisor whose program could not be started, as a shell has it.
+const NOT_STARTED: i32 = 126;
+
+/// Makes this process a supervisor until it exits, when it was started as one; else notes that this program
+/// can be one, and that it runs one program at a time.
+pub fn supervise_if_asked() {
+    can_be_one();
+    family::alone();
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() != Some(OsStr::new(SUPERVISE)) {
+        return;
+    }
+    let Some(program) = arguments.next() else { return };
+    std::process::exit(keep(&program, arguments));
+}
+
+/// Runs a program to its end, or until standard input is closed, by hand or because its holder was
+/// killed; returns its exit code, 128 and more for a signal.
+fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
+    // Out of reach of what is meant for the caller's process group, such as Ctrl-C.
+    let _ = rustix::process::setsid();
+    awake_when_orphaned();
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let stdin = io::stdin();
+    let mut program = Program::new(command, Duration::ZERO);
+    program.limit = None;
+    let end = program.go(Outputs::Inherited, &mut || is_closed(&stdin), &mut |_, _| {});
+    match end {
+        Ok(End::Left(status)) => {
+            status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+        }
+        Ok(End::OverTime | End::Interrupted) => 128 + rustix::process::Signal::TERM.as_raw(),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "it cannot be started: {error}");
+            NOT_STARTED
+        }
+    }
+}
+
+/// Whether the other end is closed: nothing is ever written to it.
+fn is_closed(stdin: &io::Stdin) -> bool {
+    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut wanted, Some(&at_once)).is_ok_and(|ready| ready > 0)
+}

@@ -1,0 +1,71 @@
+//! A supervisor: this program again, between this process and a program that must not outlive it.
+//!
+//! It is asked for by an argument and never by a variable: an environment that somebody else wrote starts
+//! nothing.
+
+use std::io::{self, PipeWriter};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::world;
+
+/// The argument that makes this program a supervisor of the program that follows.
+pub const SUPERVISE: &str = "supervise-the-following";
+/// The name of a supervisor, as the system lists it.
+const NAME: &str = "ralph-supervisor";
+
+/// Whether this program, started once more, knows to be a supervisor.
+static KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// Notes that this program can be a supervisor.
+pub fn can_be_one() {
+    KNOWN.store(true, Ordering::Relaxed);
+}
+
+/// Has the system continue this process when its parent dies: somebody may have stopped it.
+#[cfg(target_os = "linux")]
+pub fn awake_when_orphaned() {
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::CONT));
+}
+
+/// Has the system continue this process when its parent dies; it cannot be asked to here.
+#[cfg(not(target_os = "linux"))]
+pub fn awake_when_orphaned() {}
+
+/// Returns the command that starts a supervisor for `command`, and the end of a pipe whose closing has the
+/// program ended; `None` where this program knows no supervisor.
+pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
+    if !KNOWN.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let Some(own) = own_program() else { return Ok(None) };
+    let (watched, lifeline) = io::pipe()?;
+    let mut supervisor = Command::new(own);
+    supervisor
+        .arg0(NAME)
+        .arg(SUPERVISE)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(watched);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => supervisor.env(name, value),
+            None => supervisor.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        supervisor.current_dir(folder);
+    }
+    Ok(Some((supervisor, lifeline)))
+}
+
+/// Returns the path under which this program can be started again, also when its file was replaced or
+/// deleted meanwhile, where the system allows that; `None` where the system does not tell.
+pub fn own_program() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Some(PathBuf::from("/proc/self/exe"));
+    }
+    world::program()
+}

@@ -1,0 +1,12 @@
+//! A feature of a spec-kit project: where it is, its settings, its state file.
+
+pub mod project;
+pub mod settings;
+pub mod state;
+
+/// The name of a feature's state file (spec 003, FR-2).
+pub const STATE: &str = ".speckit-state.json";
+/// The name of a feature's progress notes; nothing here ever removes it (spec 003, AC-4.2).
+pub const PROGRESS: &str = ".progress.md";
+/// The most that is read of a state file, in bytes.
+pub const MOST_STATE: u64 = 1 << 20;

@@ -1,0 +1,267 @@
+//! Finding the project around a folder, and the feature that is worked on.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::refusal::Refusal;
+use crate::store::loops::{Loops, RALPH, is_session_id};
+use crate::store::pins::{PinKey, Pins};
+use crate::store::read::{self, Problem};
+use crate::text;
+use crate::world;
+
+/// How far up a project's root is looked for.
+const LEVELS: usize = 64;
+/// The most that is read of a file that names the feature, in bytes.
+const MOST: u64 = 1 << 16;
+/// Where features are kept, in the order in which a name is looked up.
+const SHELVES: [&str; 2] = [".specify/specs", "specs"];
+
+/// A spec-kit project; its root is a real path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The folder that holds `.specify`.
+    pub root: PathBuf,
+}
+
+/// A feature of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// The name of its folder, such as `001-user-login`.
+    pub name: String,
+    /// Its folder, a real path inside the project.
+    pub folder: PathBuf,
+    /// The same, relative to the project.
+    pub relative: String,
+}
+
+/// Why a feature cannot be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FeatureError {
+    /// A name that no folder may have; control characters are already taken out.
+    BadName(String),
+    /// There is no folder for it.
+    NoFolder(String),
+    /// The file that should name it cannot be read or understood.
+    BadPointer(PathBuf, String),
+}
+
+impl fmt::Display for FeatureError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadName(name) => write!(
+                out,
+                "`{name}` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`"
+            ),
+            Self::NoFolder(name) => {
+                write!(
+                    out,
+                    "there is no folder for feature `{name}` in `.specify/specs` or `specs`"
+                )
+            }
+            Self::BadPointer(path, why) => {
+                write!(out, "`{}` does not name a feature: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl From<FeatureError> for Refusal {
+    fn from(lost: FeatureError) -> Self {
+        Self(format!("{lost}.\nName a feature that exists, or make one with spec-kit first."))
+    }
+}
+
+impl Project {
+    /// Returns the nearest project at or above a folder.
+    pub fn around(start: &Path) -> Option<Self> {
+        let mut folders = start.ancestors().take(LEVELS);
+        folders.find(|folder| folder.join(".specify").is_dir()).and_then(Self::at)
+    }
+
+    /// Returns the project that this session has a loop in, or the nearest one.
+    ///
+    /// The agent's folder drifts with its `cd`, also into a project inside the project; a session
+    /// stays with the loop it has.
+    pub fn around_session(start: &Path, session: &str) -> Option<Self> {
+        let mut nearest = None;
+        let mut with_loops = Vec::new();
+        for folder in start.ancestors().take(LEVELS) {
+            if Loops::are_in(folder) {
+                if Loops::has_known(folder, session) {
+                    return Self::at(folder).map(|near| near.unless_pinned_above(session));
+                }
+                with_loops.push(folder);
+            }
+            if nearest.is_none() && read::below(folder, &[".specify"]).is_dir() {
+                nearest = Some(folder);
+            }
+        }
+        // The notes of its loop may have been taken away.
+        let others = with_loops.into_iter().filter(|folder| Some(*folder) != nearest);
+        let is_pinned = |project: &Self| project.has_pin_of(session);
+        others.filter_map(Self::at).find(is_pinned).or_else(|| nearest.and_then(Self::at))
+    }
+
+    /// The project above in which a person armed the loop of this session, otherwise this one: notes in a
+    /// folder of the project are quickly made, what was armed is not.
+    fn unless_pinned_above(self, session: &str) -> Self {
+        if self.has_pin_of(session) {
+            return self;
+        }
+        let mut above = self.root.ancestors().skip(1).take(LEVELS);
+        let root = above.find(|root| Pins::has(root, PinKey::Session(session)));
+        root.map(Path::to_owned).map_or(self, |root| Self { root })
+    }
+
+    /// Returns whether a file is there for what a person armed in this session; opens none.
+    pub fn has_pin_of(&self, session: &str) -> bool {
+        Pins::has(&self.root, PinKey::Session(session))
+    }
+
+    /// Returns the folder in which this session has a loop, or the nearest one that has loops or is
+    /// a project.
+    pub fn with_loops(start: &Path, session: Option<&str>) -> Option<Self> {
+        let mut folders = start.ancestors().take(LEVELS);
+        let own = session.and_then(|session| folders.find(|it| Loops::has_known(it, session)));
+        let mut folders = start.ancestors().take(LEVELS);
+        let near =
+            || folders.find(|it| it.join(".specify").is_dir() || Loops::of(it).folder().is_dir());
+        own.or_else(near).and_then(Self::at)
+    }
+
+    /// Returns whether a search that begins at `start` comes past this folder.
+    pub fn looks_at(start: &Path, folder: &Path) -> bool {
+        start.ancestors().take(LEVELS).any(|above| above == folder)
+    }
+
+    fn at(folder: &Path) -> Option<Self> {
+        folder.canonicalize().ok().map(|root| Self { root })
+    }
+
+    /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,
+    /// then `.specify/.current-feature`; `None` when nothing names one.
+    pub fn current_feature(&self) -> Result<Option<Feature>, FeatureError> {
+        if let Some(folder) = world::variable("SPECIFY_FEATURE_DIRECTORY") {
+            return self.feature_at(&folder).map(Some);
+        }
+        let pointer = self.root.join(".specify");
+        if let Some(text) = self.pointer(&pointer.join("feature.json"))? {
+            let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+                FeatureError::BadPointer(pointer.join("feature.json"), error.to_string())
+            })?;
+            if let Some(folder) = named.get("feature_directory").and_then(|folder| folder.as_str())
+            {
+                return self.feature_at(folder).map(Some);
+            }
+        }
+        match self.pointer(&pointer.join(".current-feature"))? {
+            Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// Returns the feature that is meant: the named one, the one the session drives, or the current one.
+    pub fn feature_meant(
+        &self,
+        named: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<Option<Feature>, FeatureError> {
+        if let Some(name) = named {
+            return self.feature(name).map(Some);
+        }
+        let loops = Loops::of(&self.root);
+        let own = session.filter(|session| is_session_id(session));
+        let own = own.and_then(|session| loops.peek(session));
+        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != RALPH)
+            && let Ok(feature) = self.feature_at(&own.folder)
+        {
+            return Ok(Some(feature));
+        }
+        self.current_feature()
+    }
+
+    /// Returns the feature of this name.
+    pub fn feature(&self, name: &str) -> Result<Feature, FeatureError> {
+        if !is_feature_name(name) {
+            return Err(FeatureError::BadName(printable(name)));
+        }
+        let found = SHELVES.iter().find_map(|shelf| {
+            let folder = self.root.join(shelf).join(name);
+            read::folder_inside(&self.root, &folder).ok()
+        });
+        let folder = found.ok_or_else(|| FeatureError::NoFolder(name.to_owned()))?;
+        Ok(self.feature_in(name, folder))
+    }
+
+    /// Returns the feature in a folder, given as a path relative to the project or inside it.
+    pub fn feature_at(&self, folder: &str) -> Result<Feature, FeatureError> {
+        let path = self.root.join(folder.trim_end_matches('/'));
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !is_feature_name(name) {
+            return Err(FeatureError::BadName(printable(folder)));
+        }
+        match read::folder_inside(&self.root, &path) {
+            Ok(real) => Ok(self.feature_in(name, real)),
+            Err(Problem::Outside) => Err(FeatureError::BadName(printable(folder))),
+            Err(_) => Err(FeatureError::NoFolder(printable(folder))),
+        }
+    }
+
+    /// Returns all features that have a folder, by name.
+    pub fn features(&self) -> Vec<Feature> {
+        let mut found: Vec<Feature> = Vec::new();
+        for shelf in SHELVES {
+            let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            for name in names.filter(|name| is_feature_name(name)) {
+                let known = found.iter().any(|feature| feature.name == name);
+                if let (false, Ok(feature)) = (known, self.feature(&name)) {
+                    found.push(feature);
+                }
+            }
+        }
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        found
+    }
+
+    fn feature_in(&self, name: &str, folder: PathBuf) -> Feature {
+        let relative = folder.strip_prefix(&self.root).unwrap_or(&folder);
+        let relative = relative.to_string_lossy().into_owned();
+        Feature { name: name.to_owned(), relative, folder }
+    }
+
+    fn pointer(&self, path: &Path) -> Result<Option<String>, FeatureError> {
+        let folder = path.parent().unwrap_or(&self.root);
+        let bad = |why: String| FeatureError::BadPointer(path.to_owned(), why);
+        let real = match read::folder_inside(&self.root, folder) {
+            Ok(real) => real,
+            Err(Problem::Missing) => return Ok(None),
+            Err(problem) => return Err(bad(problem.to_string())),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match read::read_in(&real, &name, MOST) {
+            Ok(content) => String::from_utf8(content.bytes)
+                // Some editors begin a file with a byte order mark.
+                .map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
+                .map_err(|_| bad("it is not UTF-8 text".to_owned())),
+            Err(Problem::Missing) => Ok(None),
+            Err(problem) => Err(bad(problem.to_string())),
+        }
+    }
+}
+
+/// Returns whether a name may be a feature's: no path, no control characters, no leading `-` or `.`.
+pub fn is_feature_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 200
+        && !name.starts_with(['-', '.'])
+        && !name.contains(['/', '\\', '\0'])
+        && !name.contains("..")
+        && text::is_plain(name)
+}
+
+/// Returns a text as one line of at most 200 characters that a terminal only shows.
+pub fn printable(text: &str) -> String {
+    text::title(text, 200)
+}

@@ -1,0 +1,222 @@
+//! `.claude/ralph-speckit.local.md`: a person's switch and checks, in the file's front matter (spec 003, FR-3).
+//!
+//! Only a missing file means that nothing is set. Whatever else cannot be read or is not understood is
+//! an error with its line: a check that a person wrote is never left out without a word.
+
+mod front;
+mod keys;
+mod misnamed;
+mod yaml;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::engine::{Check, hash_of};
+use crate::evidence::{commits, index};
+use crate::refusal::Refusal;
+use crate::store::read::{self, Problem};
+use crate::text;
+
+pub use misnamed::misnamed;
+
+/// The settings' path, relative to the project.
+pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+/// The most that is read of it, in bytes.
+const MOST: u64 = 1 << 16;
+
+/// What a person has set for this project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether the loop may hold a session.
+    pub enabled: bool,
+    /// Commands that must pass before work counts as done, in the order of the file.
+    pub checks: Vec<Check>,
+    /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
+    pub digest: u64,
+}
+
+/// Why the settings cannot be used, where, and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsError {
+    /// The line, from 1, `None` where the file as a whole is meant.
+    pub line: Option<usize>,
+    /// What is wrong, in lower case and without a full stop.
+    pub what: String,
+    /// What to do next, one sentence.
+    pub advice: String,
+    /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
+    pub digest: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { enabled: true, checks: Vec::new(), digest: 0 }
+    }
+}
+
+impl Settings {
+    /// Returns the settings of the project at `root`, a real path; the defaults where there is no
+    /// file, and an error for every file that cannot be read or is not understood.
+    pub fn read(root: &Path) -> Result<Self, SettingsError> {
+        let content = match read_inside(root) {
+            Ok(bytes) => bytes,
+            Err(Problem::Missing) => return Ok(Self::default()),
+            Err(problem) => {
+                let error = SettingsError::of_file(&problem.to_string(), REPLACE);
+                return Err(SettingsError { digest: hash_of(error.what.as_bytes()), ..error });
+            }
+        };
+        Self::parse(&content)
+    }
+
+    /// Returns the settings for a loop that is to be armed; an error in them, a file that was meant as
+    /// the settings, and a loop that they switch off are refused.
+    pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
+        let settings = Self::read(root).map_err(|error| Refusal(error.to_string()))?;
+        if let Some(name) = misnamed(root) {
+            return Err(Refusal(not_read(&name)));
+        }
+        if settings.enabled {
+            return Ok(settings);
+        }
+        Err(Refusal(format!(
+            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
+        )))
+    }
+
+    /// Returns whether the settings of the project at `root` switch the loop off; those that cannot
+    /// be used switch nothing off.
+    pub fn switch_off(root: &Path) -> bool {
+        Self::read(root).is_ok_and(|settings| !settings.enabled)
+    }
+
+    /// Returns the settings in a file's bytes, or what is wrong with them.
+    ///
+    /// The keys are YAML between two lines of `---` at the top, or alone in the file. `checks` is a
+    /// list of commands, or of `run` with a `limit` in seconds.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SettingsError> {
+        let parsed = front::text_of(bytes).and_then(front::matter_of).and_then(|front| {
+            let value = yaml::read(front.yaml, front.lines_before)?;
+            // Nothing between two lines of `---` sets nothing; a file of headings is something else.
+            let prose = front.lines_before == 0 && value.value == yaml::Value::Nothing;
+            if prose { Err(keys::no_settings(1)) } else { keys::settings_of(value) }
+        });
+        let digest = hash_of(bytes);
+        match parsed {
+            Ok(settings) => Ok(Self { digest, ..settings }),
+            Err(error) => Err(SettingsError { digest, ..error }),
+        }
+    }
+}
+
+/// Returns checks and then these, without those of them that run the same command as an earlier one.
+pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) -> Vec<Check> {
+    for check in more {
+        // A block of text ends with a line break, and means the same command.
+        if !checks.iter().any(|other| other.run.trim() == check.run.trim()) {
+            checks.push(check);
+        }
+    }
+    checks
+}
+
+/// Returns whether the settings of the project at `root` come with a repository: git tracks them, the file that
+/// a link leads to, or a link or submodule on the way there, or its index cannot be understood. Nobody on this
+/// machine may have read them.
+pub fn come_with_the_repository(root: &Path) -> bool {
+    let path = root.join(SETTINGS);
+    // Who names the file is one repository, who holds it may be another.
+    if is_tracked(root, &path) {
+        return true;
+    }
+    match path.canonicalize() {
+        Ok(real) => real.parent().is_none_or(|folder| is_tracked(folder, &real)),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether the repository that a folder is in tracks a file below it, or may track it.
+fn is_tracked(folder: &Path, file: &Path) -> bool {
+    let Some(top) = commits::top_of(folder) else {
+        return false;
+    };
+    let (Some(repository), Ok(name)) = (commits::repository_of(top), file.strip_prefix(top)) else {
+        return true;
+    };
+    index::tracks(&repository, name.as_os_str().as_encoded_bytes()).unwrap_or(true)
+}
+
+/// Returns what is said of a file that was meant as the settings, and what to do on a line of its own.
+pub fn not_read(name: &str) -> String {
+    format!(
+        "`{}` is not the settings file, and nothing in it counts.\nDid you mean `{SETTINGS}`? Rename it, or remove it.",
+        text::line(name)
+    )
+}
+
+const REPLACE: &str = "Put a readable text file in its place, or remove it";
+
+/// The bytes of the file, unless it is not there or a link leads out of the project.
+fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
+    let path = root.join(SETTINGS);
+    let is_link = |path: &Path| path.symlink_metadata().map(|meta| meta.is_symlink());
+    // Where nobody has settings, this one look is all that they cost.
+    let linked = is_link(&path)?;
+    if linked || path.parent().is_some_and(|folder| is_link(folder).unwrap_or(true)) {
+        let real = path.canonicalize().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Problem::Refused("it is a link to nothing".to_owned()),
+            _ => error.into(),
+        })?;
+        if !real.starts_with(root.canonicalize()?) {
+            return Err(Problem::Outside);
+        }
+    }
+    read::read(&path, MOST).map(|content| content.bytes)
+}
+
+impl SettingsError {
+    fn at(line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { line: Some(line), what: what.into(), advice: advice.into(), digest: 0 }
+    }
+
+    fn of_file(what: &str, advice: &str) -> Self {
+        Self { what: text::line(what).into_owned(), advice: advice.to_owned(), ..Self::default() }
+    }
+
+    /// Returns where and what, without what to do about it, such as `line 3: unknown key`.
+    pub fn what(&self) -> String {
+        match self.line {
+            Some(line) => format!("line {line}: {}", self.what),
+            None => self.what.clone(),
+        }
+    }
+
+    /// Returns what to do about it, to be read after a colon or a dash.
+    pub fn next_step(&self) -> String {
+        let mut letters = self.advice.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        first.into_iter().chain(letters).collect()
+    }
+
+    /// Returns the whole error on one line.
+    pub fn one_line(&self) -> String {
+        self.to_string().replace('\n', " ")
+    }
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stop = if self.advice.ends_with('?') { "" } else { "." };
+        match self.line {
+            Some(line) => write!(out, "`{SETTINGS}`, line {line}: {}", self.what)?,
+            None => write!(out, "`{SETTINGS}`: {}", self.what)?,
+        }
+        write!(out, ".\n{}{stop}", self.advice)
+    }
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

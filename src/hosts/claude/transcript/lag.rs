@@ -1,0 +1,114 @@
+//! Whether a transcript shows the end of a turn already: its client writes it some time after the event.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{LINES, Line, Tail};
+use crate::hosts::claude::json::read_json;
+use crate::world::{self, Deadline};
+
+/// How long a transcript that lags is waited for.
+const LAG: Duration = Duration::from_millis(500);
+/// The pause between two looks at it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The end of a turn, as it has to show in the transcript.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnEnd<'a> {
+    /// The agent's last words, empty where the event has none.
+    pub told: &'a str,
+    /// When the loop began, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// When the turn before was judged; words from before that are not this turn's.
+    pub after: u64,
+}
+
+impl TurnEnd<'_> {
+    /// Returns whether the part of a transcript that begins at `from`, in bytes, shows this end.
+    ///
+    /// The same words may end two turns in a row: the time in their line tells which turn they end. A time
+    /// from before the loop is none.
+    pub fn is_shown(self, path: &Path, from: u64) -> bool {
+        let Some((text, at)) = Tail::read(path, from).and_then(|tail| last_words(&tail)) else {
+            return false;
+        };
+        let is_older = at.is_some_and(|at| at >= self.armed_at && at < self.after);
+        let (told, text) = (self.told.trim(), text.trim());
+        !is_older && (told.is_empty() || (!text.is_empty() && told.ends_with(text)))
+    }
+}
+
+/// Waits, half a second at most and not beyond the deadline, as long as `goes_on` says that there is
+/// something to wait for.
+pub fn wait_while(deadline: Deadline, mut goes_on: impl FnMut() -> bool) {
+    let patience = Deadline::after(LAG.min(deadline.left()));
+    while goes_on() && !patience.is_over() {
+        world::pause(PAUSE);
+    }
+}
+
+/// The agent's last words, and when their line was written, where it says so.
+fn last_words(tail: &Tail) -> Option<(String, Option<u64>)> {
+    let lines = tail.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
+    let mut lines = lines.filter(|line| memchr::memmem::find(line, br#""text""#).is_some());
+    lines.find_map(|line| {
+        let text = Line::read(line)?.spoken()?.content.last_text()?;
+        let at = read_json::<Written>(line).and_then(|line| millis_of(&line.timestamp));
+        Some((text, at))
+    })
+}
+
+#[derive(Deserialize)]
+struct Written {
+    timestamp: String,
+}
+
+/// A time such as `2026-11-22T13:01:28.829Z`, in milliseconds since the Unix epoch; `None` for any other form.
+fn millis_of(time: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| -> Option<u64> {
+        let digits = time.get(from..to)?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let form: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    if form != "0000-00-00T00:00:00.000Z" {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    if year < 1970 || !(1..=12).contains(&month) {
+        return None;
+    }
+    // Days since 1970, in years that begin in March, so that a leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    let days = days.checked_sub(719_469)?;
+    let seconds = (days * 24 + number(11, 13)?) * 3_600 + number(14, 16)? * 60 + number(17, 19)?;
+    Some(seconds * 1_000 + number(20, 23)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_a_transcript_is_read() {
+        for (time, millis) in [
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("2000-02-29T23:59:59.999Z", 951_868_799_999),
+            ("2026-11-22T13:01:28.829Z", 1_795_352_488_829),
+            ("2026-12-31T00:00:00.001Z", 1_798_675_200_001),
+        ] {
+            assert_eq!(millis_of(time), Some(millis), "{time}");
+        }
+        for time in [
+            "",
+            "now",
+            "2026-11-22T13:01:28Z",
+            "2026-13-22T13:01:28.829Z",
+            "1969-12-31T00:00:00.000Z",
+        ] {
+            assert_eq!(millis_of(time), None, "{time}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! What a ralph loop says, to the agent and to people (spec 002).
+//!
+//! A reason is shown to the person whole and reaches the model twice on newer clients: it is short,
+//! and a long task goes by its file.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::engine::promise::marker;
+use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
+use crate::feature::project::printable;
+use crate::speckit::messages::{limited, quoted, shortened};
+use crate::store::loops::{Assignment, RALPH, Record, Session};
+use crate::text::{self, counted};
+
+/// What stands in front of every text of `/ulw-loop`.
+const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
+/// How the agent says that only a person can go on.
+const BLOCKED: &str = "When only a person can go on, run `spool block \"what the person must do\"` and end your turn with the same: that ends the loop.";
+/// The most characters of failing output in one reason.
+const OUTPUT: usize = 1_600;
+/// The most characters of the beginning of a long task.
+const BEGINNING: usize = 240;
+
+/// Returns the first words of a task, on one line of at most 60 characters.
+pub fn title(task: &str) -> String {
+    let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    text::title(line, 60)
+}
+
+/// Returns the beginning of a long task.
+pub fn beginning(task: &str) -> String {
+    task.trim_start().chars().take(BEGINNING).collect()
+}
+
+/// Returns the contract that the agent gets with its command: task, stopping rule, limits.
+pub fn start(record: &Record, folder: &Session) -> String {
+    let Some(assignment) = record.ralph() else {
+        return String::new();
+    };
+    let mut text =
+        format!("{}ralph-speckit: a loop is armed in this session.\n", flavour(assignment));
+    let _ = write!(
+        text,
+        "\nTask:\n{}\n\nThe rules are strict, do not violate them:\n",
+        task(assignment, folder)
+    );
+    match &assignment.contract.token {
+        Some(token) => promise_rules(&mut text, assignment, token),
+        None => text.push_str(
+            "- Work until the task is fully done. No marker is asked for: whenever you end your turn, the checks below are run, and they alone decide.\n",
+        ),
+    }
+    for check in &assignment.contract.checks {
+        let limit = check.limit_seconds;
+        let _ = writeln!(text, "- This check has to pass, within {limit} s: `{}`", check.run);
+    }
+    let _ = writeln!(
+        text,
+        "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer."
+    );
+    let _ = write!(text, "- {BLOCKED}\n\n{}.", limits(record));
+    text
+}
+
+fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
+    let marker = marker(token);
+    let place = match assignment.promise_match {
+        PromiseMatch::Anywhere => "in your final message",
+        PromiseMatch::OwnLine => "alone on the last line of your final message",
+    };
+    let _ = writeln!(text, "- Only when the task is fully done, output {marker} {place}.");
+    let _ = writeln!(
+        text,
+        "- It has to match exactly: the same letters in the same case, no blank inside the tags, no variant. In code, in quotation marks or in a sentence that denies it, it does not count."
+    );
+    let _ = writeln!(
+        text,
+        "- While the task is not done, do not output it: not to get out, not because you are stuck."
+    );
+    let contract = &assignment.contract;
+    if contract.without_work == WithoutWork::Reject && contract.min_tool_calls > 0 {
+        let _ = writeln!(
+            text,
+            "- It is refused with fewer than {} behind it.",
+            counted(contract.min_tool_calls, "tool call")
+        );
+    }
+}
+
+/// Returns the limits of a loop in one line without a full stop.
+pub fn limits(record: &Record) -> String {
+    let Some(assignment) = record.ralph() else {
+        return String::new();
+    };
+    let contract = &assignment.contract;
+    let mut text = match contract.guardrails.max_iterations {
+        Some(limit) => format!("Limit: {}", counted(limit.into(), "iteration")),
+        None => "Warning: no limit of iterations was set; /speckit:cancel-ralph ends the loop"
+            .to_owned(),
+    };
+    if contract.min_iterations > 1 {
+        let _ = write!(text, "; no end before iteration {}", contract.min_iterations);
+    }
+    text
+}
+
+/// Returns the line that a person sees when the loop is armed.
+pub fn armed_line(record: &Record) -> String {
+    let Some(assignment) = record.ralph() else {
+        return String::new();
+    };
+    let until = match &assignment.contract.token {
+        Some(token) => format!("until {}", marker(token)),
+        None => "until every check passes".to_owned(),
+    };
+    format!("Ralph loop armed, {until}. {}. /speckit:cancel-ralph ends it.", limits(record))
+}
+
+/// Returns why a second loop is refused.
+pub fn already_armed(live: &Record) -> String {
+    let (what, cancel) = if live.kind == RALPH {
+        (format!("a ralph loop: {}", live.about), "/speckit:cancel-ralph")
+    } else {
+        (format!("the loop of feature {}", printable(&live.about)), "/speckit:cancel")
+    };
+    format!(
+        "this session has {what} (iteration {}).\nEnd it first with {cancel}, or start this one with --replace.",
+        live.ledger.iterations
+    )
+}
+
+/// Returns the text that sends the agent back to work.
+pub fn go_on(record: &Record, folder: &Session, missing: &[Shortfall]) -> String {
+    let Some(assignment) = record.ralph() else {
+        return String::new();
+    };
+    let mut text = flavour(assignment).to_owned();
+    let marker = assignment.contract.token.as_deref().map(marker);
+    for shortfall in missing {
+        explain(&mut text, shortfall, marker.as_deref());
+    }
+    failed_checks(&mut text, missing);
+    let rule = match &marker {
+        Some(_) => {
+            "Continue working on the original task below. Only output the promise when the task is fully complete."
+        }
+        None => {
+            "Continue working on the original task below. The loop ends when every check passes."
+        }
+    };
+    let _ = write!(
+        text,
+        "{rule}\n({}. {BLOCKED})\n\nOriginal task: {}",
+        iteration(record),
+        task(assignment, folder)
+    );
+    limited(text)
+}
+
+fn explain(text: &mut String, shortfall: &Shortfall, marker: Option<&str>) {
+    let marker = marker.unwrap_or_default();
+    let _ = match shortfall {
+        Shortfall::NoToken => writeln!(
+            text,
+            "You attempted to end the loop, but you did not output the completion promise {marker}."
+        ),
+        Shortfall::PromiseNotMade => writeln!(
+            text,
+            "You wrote {marker}, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, output it alone on the last line."
+        ),
+        Shortfall::NoWork { calls: 0, .. } => writeln!(
+            text,
+            "Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise."
+        ),
+        Shortfall::NoWork { calls, needed } => writeln!(
+            text,
+            "Promise detected, but only {} of {needed} were performed; you must actually complete the task before emitting the promise.",
+            counted(*calls, "tool call")
+        ),
+        Shortfall::UnseenWork => writeln!(
+            text,
+            "Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, emit the promise again."
+        ),
+        Shortfall::TooEarly { first } => writeln!(
+            text,
+            "The loop does not end before iteration {first}: use this one to look for what is missing or wrong."
+        ),
+        Shortfall::SameFailure { times } => writeln!(
+            text,
+            "The same check has failed in the same way {times} times in a row: change the approach."
+        ),
+        _ => Ok(()),
+    };
+}
+
+fn failed_checks(text: &mut String, missing: &[Shortfall]) {
+    let failed: Vec<&CheckResult> = missing
+        .iter()
+        .filter_map(
+            |one| if let Shortfall::CheckFailed(result) = one { Some(result) } else { None },
+        )
+        .take(4)
+        .collect();
+    for result in &failed {
+        let _ = writeln!(text, "Check failed: `{}` ({})", printable(&result.run), result.outcome);
+        let most = OUTPUT / failed.len();
+        let skipped = result.tail.chars().count().saturating_sub(most);
+        let tail: String = result.tail.chars().skip(skipped).collect();
+        if !tail.is_empty() {
+            let _ = write!(text, "The end of its output:\n{}", quoted(&tail));
+        }
+    }
+}
+
+/// Returns the paragraph that a session gets after a compaction or a resume.
+pub fn reminder(record: &Record, folder: &Path) -> String {
+    let Some(assignment) = record.ralph() else {
+        return String::new();
+    };
+    let rule = match &assignment.contract.token {
+        Some(token) => format!("Only when it is fully done, output {}.", marker(token)),
+        None => "It ends when every check passes.".to_owned(),
+    };
+    limited(format!(
+        "{}ralph-speckit: a loop is armed in this session, {}. {rule} {BLOCKED}\n\nOriginal task: {}",
+        flavour(assignment),
+        iteration(record),
+        task_in(assignment, folder)
+    ))
+}
+
+/// Returns the line that a person sees when the agent is sent back.
+pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
+    format!("Ralph loop, {} | {}", iteration(record), why(missing))
+}
+
+/// Returns in a few words what was missing.
+pub fn why(missing: &[Shortfall]) -> String {
+    let words = missing.iter().map(|one| match one {
+        Shortfall::NoToken => "no promise".to_owned(),
+        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
+        Shortfall::NoWork { calls, needed } => {
+            format!("promise refused: {calls} of {needed} tool calls")
+        }
+        Shortfall::UnseenWork => "promise refused once: no work can be seen".to_owned(),
+        Shortfall::TooEarly { first } => format!("not before iteration {first}"),
+        Shortfall::CheckFailed(result) => {
+            format!("check failed: `{}` ({})", printable(&result.run), result.outcome)
+        }
+        Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
+        other => text::line(&other.to_string()).into_owned(),
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the name that spec 002 has for an end, empty where it has none.
+pub fn status(record: &Record, reason: &TerminalReason) -> &'static str {
+    let promised = record.ralph().is_some_and(|assignment| assignment.contract.token.is_some());
+    match reason {
+        TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
+        TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
+        _ => "",
+    }
+}
+
+/// Returns what a person reads when the loop is over.
+pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
+    let after = counted(record.ledger.iterations.into(), "iteration");
+    match (reason, status(record, reason)) {
+        (TerminalReason::Completed, "") => {
+            format!("Ralph loop: completed after {after}: every check passed")
+        }
+        (TerminalReason::Completed, status) => {
+            format!("Ralph loop: {status} after {after}{}", grounds(record))
+        }
+        (TerminalReason::MaxIters { .. }, status) => format!(
+            "Ralph loop: {status} after {after} (max_iters), task not known to be done: {}. Look at what was done, then start it again with another --max-iterations.",
+            record.about
+        ),
+        _ => format!(
+            "Ralph loop ended ({}) after {after}: {reason}. Task: {}. {}",
+            reason.name(),
+            record.about,
+            what_next(reason)
+        ),
+    }
+}
+
+/// Returns what a person should know about an accepted promise, empty when there was work behind it.
+pub fn grounds(record: &Record) -> &'static str {
+    let Some(assignment) = record.ralph() else {
+        return "";
+    };
+    if record.ledger.tool_calls >= assignment.contract.min_tool_calls {
+        return "";
+    }
+    match assignment.contract.without_work {
+        WithoutWork::Accept => "",
+        WithoutWork::Warn => " (warning: too few tool calls were seen behind it)",
+        WithoutWork::Reject if record.ledger.unseen_claims > 0 => {
+            " (no work could be seen; the promise was repeated)"
+        }
+        WithoutWork::Reject => " (tool calls could not be counted; files or commits changed)",
+    }
+}
+
+fn what_next(reason: &TerminalReason) -> &'static str {
+    match reason {
+        TerminalReason::NoProgress { stall: Stall::NoToolCall, .. } => {
+            "Read its last answer: it may be asking for something. Then start the loop again."
+        }
+        TerminalReason::NoProgress { .. } => {
+            "Help it over the obstacle, then start the loop again."
+        }
+        TerminalReason::Blocked { .. } => "Do that, then start the loop again.",
+        _ => "Start it again with /speckit:ralph-loop.",
+    }
+}
+
+fn flavour(assignment: &Assignment) -> &'static str {
+    if assignment.ultrawork { ULTRAWORK } else { "" }
+}
+
+fn iteration(record: &Record) -> String {
+    let limit = record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
+    let of = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    format!("iteration {}{of}", record.ledger.iterations)
+}
+
+fn task(assignment: &Assignment, folder: &Session) -> String {
+    task_in(assignment, &folder.path(""))
+}
+
+/// The task whole, or the file that holds it whole with its first words.
+fn task_in(assignment: &Assignment, folder: &Path) -> String {
+    if assignment.task_file.is_empty() {
+        return assignment.task.clone();
+    }
+    let path = folder.join(&assignment.task_file).display().to_string();
+    format!(
+        "read the whole of it in {} before you go on. It begins: {}…",
+        shortened(&path),
+        assignment.task
+    )
+}

@@ -1,0 +1,75 @@
+//! What a person should look at who reads nothing but the end of a loop.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::screen::{counted, grouped};
+use super::task_list::list_at;
+
+/// The most tasks that are named.
+const NAMED: usize = 10;
+
+/// What is known at the end of a loop.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The work tree.
+    pub worktree: &'a Path,
+    /// The task list that the loop went by, `None` for none.
+    pub list: Option<&'a Path>,
+    /// The tasks that were open at the start, by id.
+    pub open_at_start: &'a [String],
+    /// How many boxes were ticked.
+    pub ticked: usize,
+    /// The files that were changed, relative to the work tree.
+    pub touched: &'a BTreeSet<PathBuf>,
+    /// Whether the loop ended because of the agent's promise alone, with no list and no check.
+    pub by_word: bool,
+    /// How many files should have been committed, and were not.
+    pub uncommitted: usize,
+}
+
+/// Returns what speaks against taking the end at its word, a sentence each; nothing of it is proof.
+pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
+    let all = [only_words(facts), only_boxes(facts), vanished(facts), uncommitted(facts)];
+    all.into_iter().flatten().collect()
+}
+
+fn only_words(facts: &Facts<'_>) -> Option<String> {
+    (facts.by_word && facts.touched.is_empty())
+        .then(|| "the agent's word is all there is: no file was changed".to_owned())
+}
+
+fn only_boxes(facts: &Facts<'_>) -> Option<String> {
+    let list = facts.list?.canonicalize().ok();
+    let is_list =
+        |file: &PathBuf| list.is_some() && facts.worktree.join(file).canonicalize().ok() == list;
+    if facts.ticked == 0 || !facts.touched.iter().all(is_list) {
+        return None;
+    }
+    let boxes = match facts.ticked {
+        1 => "1 box was".to_owned(),
+        several => format!("{} boxes were", grouped(several as u64)),
+    };
+    Some(format!("{boxes} ticked, and no other file was changed: see whether the work is there"))
+}
+
+fn vanished(facts: &Facts<'_>) -> Option<String> {
+    let list = list_at(facts.list?)?;
+    let is_gone = |id: &&String| list.find(id).is_none();
+    let gone: Vec<&str> = facts.open_at_start.iter().filter(is_gone).map(String::as_str).collect();
+    let tasks = match gone.len() {
+        0 => return None,
+        1 => "1 task was".to_owned(),
+        several => format!("{} tasks were", grouped(several as u64)),
+    };
+    let named = gone[..gone.len().min(NAMED)].join(", ");
+    let more = if gone.len() > NAMED { ", …" } else { "" };
+    Some(format!("{tasks} open at the start, and not in the list any more: {named}{more}"))
+}
+
+fn uncommitted(facts: &Facts<'_>) -> Option<String> {
+    (facts.uncommitted > 0).then(|| {
+        let files = counted(facts.uncommitted as u64, "file");
+        format!("{files} could not be committed: see `git status`")
+    })
+}

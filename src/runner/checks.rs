@@ -1,0 +1,53 @@
+//! The contract's checks, run by the runner: interruptible, and with nothing left of their processes.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::capture::{Captured, capture};
+use super::harness::Launch;
+use crate::checks::readable;
+use crate::engine::{Check, CheckResult};
+
+/// Runs one check with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
+///
+/// The command line is the person's own, from their command line or their settings.
+pub fn run(
+    supervisor: &Path,
+    check: &Check,
+    folder: &Path,
+    log: &mut File,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> CheckResult {
+    let launch = Launch {
+        program: PathBuf::from("sh"),
+        arguments: vec!["-c".into(), check.run.clone().into()],
+        ..Launch::default()
+    };
+    let limit = Duration::from_secs(check.limit_seconds);
+    match capture(supervisor, &launch, folder, limit, log, interrupted) {
+        Ok(captured) => CheckResult {
+            run: check.run.clone(),
+            passed: captured.is_success(),
+            outcome: outcome(&captured, check.limit_seconds),
+            tail: readable(&captured.printed),
+        },
+        Err(error) => CheckResult {
+            run: check.run.clone(),
+            passed: false,
+            outcome: format!("it could not be started: {error}"),
+            tail: String::new(),
+        },
+    }
+}
+
+fn outcome(captured: &Captured, limit: u64) -> String {
+    let left = &captured.ended.left;
+    match (captured.timed_out(), left.code, left.signal) {
+        (true, ..) => format!("over its limit of {limit} s, ended"),
+        (_, Some(127), _) => "exit code 127: no such program".to_owned(),
+        (_, Some(code), _) => format!("exit code {code}"),
+        (_, None, Some(signal)) => format!("ended by signal {signal}"),
+        (_, None, None) => "ended".to_owned(),
+    }
+}

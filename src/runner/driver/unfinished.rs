@@ -1,0 +1,183 @@
+//! What an interrupted iteration left in the work tree: committed by the next run, or named.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Driver;
+use super::gather::COMMIT_LIMIT;
+use crate::evidence::tree::is_own;
+use crate::runner::capture::capture;
+use crate::runner::monitor::wants_end;
+use crate::runner::options::Commits;
+use crate::runner::screen::counted;
+use crate::runner::state::{Iteration, millis_of, tail};
+use crate::text;
+use crate::world;
+
+/// How long after the last sign of life of a killed runner its agent may still have written: as long as the
+/// supervisor takes to end the tree, with some room.
+const STILL_WRITING: Duration = Duration::from_secs(10);
+/// The most files that one line names.
+const NAMED: usize = 10;
+
+/// The files of an interrupted iteration, as they are found by the next run.
+#[derive(Debug, Default, PartialEq)]
+struct Unfinished {
+    /// The iteration.
+    number: u32,
+    /// Files that it changed and nobody has touched since.
+    files: Vec<PathBuf>,
+    /// Files that were changed since, or of which nobody knows who changed them.
+    later: Vec<PathBuf>,
+}
+
+impl Driver<'_> {
+    /// Looks for what the last run's interrupted iteration left: commits it where commits are asked for, and
+    /// tells the person and the next agent.
+    pub(super) fn settle_unfinished(&mut self) {
+        let Some(left) = self.unfinished() else { return };
+        if self.options.commits == Commits::EachIteration && self.git.is_some() {
+            self.commit_unfinished(&left);
+            if !left.later.is_empty() {
+                self.screen.warn(&format!(
+                    "changed since the interrupted iteration, and not committed: {}",
+                    named(&left.later)
+                ));
+            }
+        }
+        let all: Vec<PathBuf> = left.files.iter().chain(&left.later).cloned().collect();
+        let mut remark =
+            "The last iteration was interrupted: look first whether what it left is whole."
+                .to_owned();
+        if !all.is_empty() {
+            remark = format!("{remark} It changed: {}.", named(&all));
+        }
+        self.remarks.push(remark);
+    }
+
+    /// Says at the end which files of the interrupted iteration are not committed, `None` where that was not
+    /// asked for.
+    pub(super) fn unfinished_words(&self) -> Option<String> {
+        let files = &self.interrupted;
+        let asked = self.options.commits == Commits::EachIteration && self.git.is_some();
+        (asked && !files.is_empty()).then(|| {
+            let are = if files.len() == 1 { "is" } else { "are" };
+            format!(
+                "{} of the interrupted iteration {are} not committed: {}",
+                counted(files.len() as u64, "file"),
+                named(files)
+            )
+        })
+    }
+
+    fn unfinished(&self) -> Option<Unfinished> {
+        let history = tail(&self.books.folder.join("history.jsonl"), 1).ok()?;
+        let last = history.iterations.into_iter().next_back()?.iteration;
+        if !last.interrupted {
+            return None;
+        }
+        let dirty = self.git.as_ref().map(crate::runner::git::Git::dirty);
+        Some(sorted(&last, dirty, &self.change.worktree))
+    }
+
+    fn commit_unfinished(&mut self, left: &Unfinished) {
+        let Some(git) = self.git.as_ref().filter(|_| !left.files.is_empty()) else { return };
+        let message = format!("ralph: {} iteration {} (interrupted)", self.change.id, left.number);
+        let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
+        let (supervisor, folder) = (&self.supervisor, &self.change.worktree);
+        let mut interrupted = || wants_end(signals, requests, screen);
+        let made = git.commit(&left.files, &message, &mut |launch| {
+            let mut log = tempfile::tempfile()?;
+            Ok(capture(supervisor, &launch, folder, COMMIT_LIMIT, &mut log, &mut interrupted)?)
+        });
+        match made {
+            Ok(true) => {
+                let files = counted(left.files.len() as u64, "file");
+                let words = format!(
+                    "ralph: committed {files} that the interrupted iteration {} left",
+                    left.number
+                );
+                self.screen.tell("committed", &words, json!({"files": left.files}));
+                // It is the work of the last run: no progress of this one.
+                self.look_at_git();
+                self.head.clone_from(&self.latest.head);
+                let blind = self.visible == 0;
+                self.books.state.ledger.fingerprint = Some(self.fingerprint(blind));
+            }
+            Ok(false) => {}
+            Err(error) => {
+                let words = format!(
+                    "what the interrupted iteration left could not be committed: {error:#}"
+                );
+                self.screen.warn(&words);
+                self.remarks.push(words);
+                self.uncommitted.extend(left.files.iter().cloned());
+            }
+        }
+    }
+}
+
+/// Sorts the files of an interrupted iteration by whether somebody has touched them since; `dirty` are those
+/// that git calls changed, `None` without a repository.
+fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
+    let began = millis_of(&iteration.started).unwrap_or(u64::MAX);
+    let ended = iteration.ended.as_deref().and_then(millis_of).unwrap_or(0);
+    let known =
+        iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
+    let is_known = |file: &PathBuf| iteration.files.iter().any(|it| Path::new(it) == file);
+    let candidates = match dirty {
+        Some(mut dirty) => {
+            dirty.retain(|file| !file.ancestors().any(is_own));
+            dirty
+        }
+        None => iteration.files.iter().map(PathBuf::from).collect(),
+    };
+    let mut left = Unfinished { number: iteration.n, ..Unfinished::default() };
+    for file in candidates {
+        let touched = touched_at(&worktree.join(&file));
+        let is_its = match touched {
+            _ if known => is_known(&file),
+            Some(at) => at >= began,
+            // It is gone, and nobody knows since when.
+            None => true,
+        };
+        let limit = if known { ended } else { ended + STILL_WRITING.as_millis() as u64 };
+        match touched {
+            _ if !is_its => {}
+            Some(at) if at <= limit => left.files.push(file),
+            None if known => left.files.push(file),
+            _ => left.later.push(file),
+        }
+    }
+    left
+}
+
+/// When a file or its entry was last changed, in milliseconds since the Unix epoch; `None` when it is gone.
+fn touched_at(path: &Path) -> Option<u64> {
+    let meta = path.symlink_metadata().ok()?;
+    let modified = meta.modified().map_or(0, world::millis);
+    Some(modified.max(changed_at(&meta)))
+}
+
+#[cfg(unix)]
+fn changed_at(meta: &std::fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let millis = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
+    u64::try_from(millis).unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+fn changed_at(_: &std::fs::Metadata) -> u64 {
+    0
+}
+
+/// The first names, and how many more there are.
+fn named(files: &[PathBuf]) -> String {
+    let shown: Vec<String> =
+        files.iter().take(NAMED).map(|it| text::title(&it.to_string_lossy(), 200)).collect();
+    let more = files.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}

@@ -1,0 +1,126 @@
+//! What a loop does between two iterations: pauses and waits.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{Driver, LOOK};
+use crate::engine;
+use crate::runner::monitor::{Asked, asked};
+use crate::runner::screen::lasted;
+use crate::runner::state::iso;
+use crate::world::{self, Stopwatch};
+
+/// The longest pause between two runs after failures.
+const LONGEST_PAUSE: Duration = Duration::from_mins(15);
+/// How long to wait at first for a usage limit of which nobody says when it is lifted; doubled each time.
+const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
+/// How long after the time that was told a usage limit is tried again.
+const AFTER_LIMIT: Duration = Duration::from_secs(5);
+/// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
+const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
+
+impl Driver<'_> {
+    /// Waits while a person wants a pause and there is time; returns what ends it.
+    pub(super) fn wait_while_paused(&mut self) -> Result<Option<Asked>> {
+        let mut told = false;
+        loop {
+            if let Some(asked) = asked(self.signals, &self.requests) {
+                return Ok(Some(asked));
+            }
+            if self.requests.paused().is_none() {
+                if told {
+                    self.screen.still();
+                    self.screen.tell("resumed", "ralph: resumed", json!({}));
+                }
+                return Ok(None);
+            }
+            if !told {
+                told = true;
+                let words = format!(
+                    "ralph: paused; `spool resume --change {}` goes on, `spool stop` ends it",
+                    self.change.id
+                );
+                "paused".clone_into(&mut self.books.state.doing);
+                self.books.save()?;
+                self.screen.tell("paused", &words, json!({}));
+            }
+            if engine::time_is_up(&self.contract, self.clock.elapsed().as_secs()).is_some() {
+                self.screen.still();
+                return Ok(None);
+            }
+            self.screen.live("paused");
+            self.signals.wait(LOOK);
+        }
+    }
+
+    /// Waits; returns what ends it early. A limit of the whole loop is judged after the next iteration.
+    pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<Asked>> {
+        let length = match self.options.max_runtime {
+            Some(all) => length.min(all.saturating_sub(self.clock.elapsed())),
+            None => length,
+        };
+        // A moment that is still to come, also when the wait is shorter than a second.
+        let until =
+            (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
+        self.books.state.doing = format!("waiting for {what}");
+        self.books.state.waits_until = until;
+        self.books.save()?;
+        let clock = iso(until * 1000);
+        let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
+        self.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
+        let rest = Stopwatch::start();
+        let mut found = None;
+        while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
+            // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
+            let left = length.saturating_sub(rest.elapsed()).min(self::until(until));
+            self.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
+            // A signal ends the wait at once, a request within a moment.
+            self.signals.wait(LOOK.min(left));
+            found = asked(self.signals, &self.requests);
+        }
+        self.screen.still();
+        self.books.state.waits_until = 0;
+        Ok(found)
+    }
+}
+
+/// A pause that is doubled with each time after the first, up to [`LONGEST_PAUSE`].
+pub(super) fn doubled(pause: Duration, times: u32) -> Duration {
+    let longer = 2_u32.saturating_pow(times.saturating_sub(1).min(16));
+    pause.saturating_mul(longer).min(LONGEST_PAUSE)
+}
+
+/// How long it is until a moment in seconds since the Unix epoch.
+pub(super) fn until(at: u64) -> Duration {
+    Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
+}
+
+/// How long to wait for a usage limit that is lifted after this time, as far as that is told, and was hit
+/// `times` in a row.
+///
+/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.
+pub(super) fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
+    let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
+        return doubled(UNKNOWN_LIMIT, times);
+    };
+    left + doubled(AFTER_LIMIT, times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usage_limit_with_a_clock_that_is_wrong_is_neither_hammered_nor_waited_for_for_ever() {
+        let pauses: Vec<u64> =
+            [1, 2, 3, 30].map(|times| limit_pause(Some(Duration::ZERO), times).as_secs()).into();
+        assert_eq!(pauses, [5, 10, 20, 900]);
+        assert_eq!(limit_pause(Some(Duration::from_mins(2)), 1), Duration::from_secs(125));
+        // Milliseconds in the place of seconds.
+        assert_eq!(limit_pause(Some(until(1_795_000_000_000)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(Some(until(u64::MAX)), 1), UNKNOWN_LIMIT);
+        assert_eq!(limit_pause(None, 1), UNKNOWN_LIMIT);
+    }
+}

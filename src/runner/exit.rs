@@ -1,0 +1,117 @@
+//! How a runner's loop ends: the status in its file, its exit code, and what a person does next.
+
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::screen::lasted;
+use super::state::Status;
+use crate::engine::{Stall, TerminalReason};
+
+/// Exit code when the loop cannot go on: its files cannot be read or written.
+pub const FAILURE: u8 = 1;
+/// Exit code of a usage error; the loop did not begin.
+pub const USAGE: u8 = 2;
+/// Exit code when the agent program cannot be used.
+pub const HARNESS_FAILED: u8 = 9;
+/// Exit code of a loop that is done, but `--strict` finds that something speaks against it.
+pub const DOUBTED: u8 = 11;
+/// Exit code when another runner is at work on the change or in the work tree.
+pub const TAKEN: u8 = 12;
+/// Exit code after SIGINT, `spool stop` or a cancel.
+const STOPPED: u8 = 130;
+
+/// Returns the status that spec 001 has for an end; the field `reason` tells more.
+pub fn status(reason: &TerminalReason) -> Status {
+    match reason {
+        TerminalReason::Completed => Status::Done,
+        TerminalReason::NoProgress { .. } => Status::Stalled,
+        TerminalReason::Cancelled | TerminalReason::Stopped => Status::Stopped,
+        TerminalReason::MaxIters { .. }
+        | TerminalReason::TaskFailed { .. }
+        | TerminalReason::Blocked { .. }
+        | TerminalReason::TimedOut { .. }
+        | TerminalReason::HarnessFailed { .. }
+        | TerminalReason::Budget { .. }
+        | TerminalReason::CorruptState => Status::Stuck,
+    }
+}
+
+/// Returns the exit code of an end: 0 only when the work is done; `signal` is the one that stopped it.
+pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
+    match reason {
+        TerminalReason::Completed => 0,
+        TerminalReason::MaxIters { .. } => 3,
+        TerminalReason::NoProgress { stall: Stall::NoCommit, .. } => 4,
+        TerminalReason::NoProgress { .. } => 5,
+        TerminalReason::Blocked { .. } => 6,
+        TerminalReason::TimedOut { .. } => 7,
+        TerminalReason::Budget { .. } => 8,
+        TerminalReason::HarnessFailed { .. } => HARNESS_FAILED,
+        TerminalReason::CorruptState | TerminalReason::TaskFailed { .. } => 10,
+        TerminalReason::Cancelled | TerminalReason::Stopped => {
+            signal.and_then(|signal| u8::try_from(128 + signal).ok()).unwrap_or(STOPPED)
+        }
+    }
+}
+
+/// Returns why a loop ended, in words for somebody who was not there; `signal` is the one that stopped it.
+pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
+    match (reason, signal) {
+        (TerminalReason::Stopped, Some(SIGINT)) => "it was stopped with Ctrl-C".to_owned(),
+        (TerminalReason::Stopped, Some(SIGHUP)) => "its terminal was closed".to_owned(),
+        (TerminalReason::Stopped, Some(SIGTERM)) => "it was stopped by SIGTERM".to_owned(),
+        (TerminalReason::Stopped, None) => "it was stopped with `spool stop`".to_owned(),
+        (TerminalReason::CorruptState, _) => "the task list stayed unreadable".to_owned(),
+        (TerminalReason::TimedOut { limit }, _) => {
+            format!("the time limit of {} was reached", lasted(Duration::from_secs(*limit)))
+        }
+        _ => reason.to_string(),
+    }
+}
+
+/// Returns what a person does next, in one sentence; empty when there is nothing to do.
+pub fn what_next(reason: &TerminalReason) -> &'static str {
+    match reason {
+        TerminalReason::Completed => "",
+        TerminalReason::MaxIters { .. } => {
+            "Look at what was done, then run the same command again; --max-iterations N sets another limit."
+        }
+        TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
+            "Read the log of the last iteration, help the agent over the obstacle, then run the same command again."
+        }
+        TerminalReason::Blocked { .. } => "Do that, then run the same command again.",
+        TerminalReason::TimedOut { .. } => {
+            "Run the same command again to go on; --max-runtime sets another limit."
+        }
+        TerminalReason::Budget { .. } => {
+            "Run the same command again to go on; --token-budget sets another limit."
+        }
+        TerminalReason::HarnessFailed { .. } => "Mend that, then run the same command again.",
+        TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
+        TerminalReason::Cancelled | TerminalReason::Stopped => {
+            "Run the same command again to go on."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_was_not_there_reads_who_stopped_the_loop() {
+        let stopped = |signal| words(&TerminalReason::Stopped, signal);
+        let told =
+            [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
+        let expected = [
+            "it was stopped with Ctrl-C",
+            "its terminal was closed",
+            "it was stopped by SIGTERM",
+            "it was stopped with `spool stop`",
+        ];
+        assert_eq!(told, expected);
+        let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
+        assert_eq!(limit, "the time limit of 8h00m was reached");
+    }
+}

@@ -1,0 +1,111 @@
+//! What the runner says of an iteration and of an end, in one line each.
+
+use crate::engine::{Shortfall, TerminalReason, Verdict, Waiting};
+
+use super::screen::{counted, grouped, lasted};
+use super::state::{Iteration, LoopState};
+
+use std::time::Duration;
+
+/// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open.
+pub fn verdict(verdict: &Verdict, open: Option<usize>) -> String {
+    match verdict {
+        Verdict::Continue(missing) => {
+            let words = missing.iter().map(|one| match (one, open) {
+                (Shortfall::OpenTasks, Some(1)) => "1 task is open".to_owned(),
+                (Shortfall::OpenTasks, Some(open)) => {
+                    format!("{} tasks are open", grouped(open as u64))
+                }
+                (one, _) => one.to_string(),
+            });
+            words.collect::<Vec<_>>().join("; ")
+        }
+        Verdict::Wait(waiting) => {
+            let words: Vec<String> = waiting.iter().map(wait).collect();
+            words.join("; ")
+        }
+        Verdict::End(reason) => reason.to_string(),
+    }
+}
+
+/// Returns the name of a verdict, as history and journal have it.
+pub fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Continue(_) => "continue",
+        Verdict::Wait(_) => "wait",
+        Verdict::End(_) => "end",
+    }
+}
+
+/// Returns the status of an end in the words of spec 002, empty where it has none.
+pub fn spec_002(reason: &TerminalReason, promised: bool) -> &'static str {
+    match reason {
+        TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
+        TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
+        _ => "",
+    }
+}
+
+fn wait(waiting: &Waiting) -> String {
+    match waiting {
+        Waiting::UsageLimit(words) => format!("usage limit: {words}"),
+        Waiting::Background(what) => format!("background work: {what}"),
+        Waiting::Approval => "a person's approval".to_owned(),
+        Waiting::Paused(why) => format!("the end of a pause: {why}"),
+        Waiting::Typed(command) => format!("`{command}`"),
+        Waiting::NoTasks => "there are no tasks".to_owned(),
+        Waiting::Unproven => "another hook's turn".to_owned(),
+    }
+}
+
+/// Returns why the loop goes on, waits or is over after an iteration, with the tools that were denied in it.
+pub fn with_denied(iteration: &Iteration) -> String {
+    match iteration.denied.as_slice() {
+        [] => iteration.words.clone(),
+        denied => format!("{}; denied: {}", iteration.words, denied.join(", ")),
+    }
+}
+
+/// Returns which tools were denied in a run, empty for none.
+pub fn denied(state: &LoopState) -> String {
+    if state.denied_iterations == 0 {
+        return String::new();
+    }
+    let times = counted(state.denied_iterations.into(), "iteration");
+    format!("in {times}: {}", state.denied.join(", "))
+}
+
+/// Returns the tokens of a run as far as they are known; `about` says whether some are estimated.
+pub fn tokens(state: &LoopState, about: &str) -> String {
+    match (state.tokens_unknown, state.total_tokens) {
+        (true, 0) => "unknown".to_owned(),
+        (true, known) => format!("at least {about}{}", grouped(known)),
+        (false, known) => format!("{about}{}", grouped(known)),
+    }
+}
+
+/// Returns what an iteration came to: time, tokens, commits, files, tasks.
+pub fn figures(iteration: &Iteration) -> String {
+    let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
+    if iteration.tokens_unknown {
+        parts.push("tokens unknown".to_owned());
+    } else if iteration.tokens_used > 0 {
+        let about = if iteration.tokens_estimated { "about " } else { "" };
+        parts.push(format!("{about}{} tokens", grouped(iteration.tokens_used)));
+    }
+    if let Some(calls) = iteration.tool_calls {
+        let failed = match iteration.failed_calls {
+            0 => String::new(),
+            failed => format!(" ({} failed or denied)", grouped(failed)),
+        };
+        parts.push(format!("{}{failed}", counted(calls, "tool call")));
+    }
+    if !iteration.commits.is_empty() {
+        parts.push(counted(iteration.commits.len() as u64, "commit"));
+    }
+    parts.push(counted(iteration.files_changed, "file"));
+    if !iteration.tasks_ticked.is_empty() {
+        parts.push(format!("done: {}", iteration.tasks_ticked.join(" ")));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,371 @@
+//! The supervisor: the process between the runner and an agent program, which leaves nothing of its tree alive.
+//!
+//! It is this program again, started with a socket to the runner as its standard input. Whatever becomes
+//! of the runner, the supervisor outlives it just long enough to end the tree.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use super::words::{Command, Order, SupervisorEvent};
+use crate::exec::supervisor::awake_when_orphaned;
+use crate::exec::tree;
+use crate::runner::harness::{Ending, Input};
+use crate::world::{self, Deadline};
+
+/// The variable that makes this program a supervisor; the agent program never sees it.
+pub const SUPERVISOR: &str = "RALPH_RUNNER_SUPERVISOR";
+/// The longest that an agent program has to end when its runner was killed.
+const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
+/// How long what is left of a tree has to leave unasked: its program may have told it to.
+const SETTLING: Duration = Duration::from_millis(100);
+/// The longest that what is left of a tree has to leave when asked.
+pub const LEAVING: Duration = Duration::from_secs(1);
+/// How long the tree is killed for, round after round.
+pub const KILLING: Duration = Duration::from_secs(5);
+/// Time between two rounds, unless somebody has died before.
+const ROUND: Duration = Duration::from_millis(25);
+/// How often it is noted who is in the tree, where orphans cannot be adopted.
+const NOTING: Duration = Duration::from_secs(5);
+
+/// Makes this process a supervisor until it exits, when the runner started it as one; else does nothing.
+pub fn supervise_if_asked() {
+    if world::raw_variable(SUPERVISOR).is_none() {
+        return;
+    }
+    // A person who has the variable in the terminal gets the command that was typed.
+    let Some(runner) = runner() else {
+        return;
+    };
+    std::process::exit(i32::from(keep(runner).is_err()));
+}
+
+/// The socket to the runner, `None` when standard input is something else.
+fn runner() -> Option<UnixStream> {
+    let stdin = io::stdin();
+    let kind = rustix::fs::fstat(&stdin).ok()?.st_mode;
+    if !rustix::fs::FileType::from_raw_mode(kind).is_socket() {
+        return None;
+    }
+    stdin.as_fd().try_clone_to_owned().ok().map(UnixStream::from)
+}
+
+fn keep(mut runner: UnixStream) -> io::Result<()> {
+    // Out of the terminal's reach: Ctrl-C and its closing are the runner's to judge, and no tool can
+    // wait for a person there.
+    let _ = setsid();
+    awake_when_orphaned();
+    let adopts = adopt_orphans();
+    let nothing = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        // Caught and not ignored: what is ignored would be ignored by the agent program too.
+        signal_hook::flag::register(signal, Arc::clone(&nothing))?;
+    }
+    let (wake, waker) = UnixStream::pair()?;
+    wake.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(SIGCHLD, waker)?;
+
+    runner.write_all(&SupervisorEvent::Ready.written())?;
+    let mut order = Order::read(&mut runner)?;
+    let started = start(&mut order);
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    let (agent, feed) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            let number = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
+            return runner.write_all(&SupervisorEvent::NotStarted(number).written());
+        }
+    };
+    let mut supervisor = Supervisor {
+        runner: Some(runner),
+        wake,
+        agent,
+        feed,
+        left: None,
+        adopts,
+        alone: false,
+        ended: BTreeSet::new(),
+        seen: BTreeSet::new(),
+    };
+    supervisor.tell(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
+    supervisor.watch(&order);
+    Ok(())
+}
+
+/// Makes this process the parent of every orphan among its descendants; returns whether it is now.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> bool {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() -> bool {
+    false
+}
+
+/// Starts the program in a process group of its own.
+#[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
+fn start(order: &mut Order) -> io::Result<(Pid, Option<Feed>)> {
+    let launch = &mut order.launch;
+    let mut command = std::process::Command::new(&launch.program);
+    command.args(&launch.arguments).current_dir(&order.folder).process_group(0);
+    command.env_remove(SUPERVISOR);
+    for name in &launch.unset {
+        command.env_remove(name);
+    }
+    for (name, value) in &launch.set {
+        command.env(name, value);
+    }
+    let feed = match std::mem::take(&mut launch.input) {
+        Input::Nothing => {
+            command.stdin(Stdio::null());
+            None
+        }
+        Input::Text(text) => {
+            let (reader, writer) = io::pipe()?;
+            rustix::io::ioctl_fionbio(&writer, true)?;
+            command.stdin(reader);
+            Some(Feed { pipe: writer, text, written: 0 })
+        }
+    };
+    let child = command.spawn()?;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    Ok((id.ok_or(Errno::SRCH)?, feed))
+}
+
+/// What still has to go into the program's standard input.
+struct Feed {
+    pipe: PipeWriter,
+    text: Vec<u8>,
+    written: usize,
+}
+
+impl Feed {
+    /// Writes what the program takes now and returns what is left to do, `None` for nothing: all is
+    /// written, or it has closed its standard input.
+    fn go_on(mut self) -> Option<Self> {
+        while self.written < self.text.len() {
+            match self.pipe.write(&self.text[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(self),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+}
+
+/// What a look at the runner showed.
+enum Heard {
+    Nothing,
+    Command(Command),
+    /// It is dead, or has given up.
+    Silence,
+}
+
+struct Supervisor {
+    /// `None` when the runner is not there any more.
+    runner: Option<UnixStream>,
+    wake: UnixStream,
+    agent: Pid,
+    feed: Option<Feed>,
+    left: Option<WaitStatus>,
+    /// Whether this process is the parent of every orphan of the tree.
+    adopts: bool,
+    /// Whether nothing of the tree is left.
+    alone: bool,
+    /// Processes of the tree that had to be ended.
+    ended: BTreeSet<i32>,
+    /// Processes that were seen in the tree, where orphans are not adopted.
+    seen: BTreeSet<i32>,
+}
+
+impl Supervisor {
+    fn watch(&mut self, order: &Order) {
+        let asked = self.until_it_left(order);
+        self.tell(match self.left.and_then(WaitStatus::exit_status) {
+            Some(code) => SupervisorEvent::LeftWithCode(code),
+            None => SupervisorEvent::LeftBySignal(
+                self.left.and_then(WaitStatus::terminating_signal).unwrap_or(Signal::KILL.as_raw()),
+            ),
+        });
+        self.end_the_rest(asked.map_or(LEAVING, |asked| asked.left().min(LEAVING)));
+        self.ended.remove(&self.agent.as_raw_nonzero().get());
+        self.tell(SupervisorEvent::Over(i32::try_from(self.ended.len()).unwrap_or(i32::MAX)));
+    }
+
+    /// Waits until the program has left, by itself or because it was ended; in that case, returns
+    /// until when the tree had time to leave.
+    fn until_it_left(&mut self, order: &Order) -> Option<Deadline> {
+        let mut until: Option<Deadline> = None;
+        let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
+        while self.left.is_none() {
+            let heard = self.look(until.or(noting).map(|until| until.left()));
+            if self.left.is_some() {
+                break;
+            }
+            match heard {
+                Heard::Nothing => {}
+                Heard::Command(Command::End) if until.is_some() => {}
+                Heard::Command(Command::End) => until = Some(self.ask(order, order.grace)),
+                Heard::Command(Command::Kill) => until = Some(Deadline::after(Duration::ZERO)),
+                Heard::Silence => {
+                    let left = until.map_or(order.grace, |until| until.left());
+                    until = Some(self.ask(order, left.min(GRACE_OF_ORPHANS)));
+                }
+            }
+            if until.is_some_and(|until| until.is_over()) {
+                self.kill();
+                break;
+            }
+            if noting.is_some_and(|noting| noting.is_over()) {
+                self.note_the_tree();
+                noting = Some(Deadline::after(NOTING));
+            }
+        }
+        until
+    }
+
+    /// Asks the program to end, as the terminal would.
+    fn ask(&mut self, order: &Order, grace: Duration) -> Deadline {
+        self.note_the_tree();
+        let signal = match order.launch.ending {
+            Ending::Terminate => Signal::TERM,
+            Ending::Interrupt => Signal::INT,
+        };
+        let _ = kill_process_group(self.agent, signal);
+        Deadline::after(grace)
+    }
+
+    /// Ends what the program has left behind: asked first, when there is time for it.
+    fn end_the_rest(&mut self, patience: Duration) {
+        self.until_alone(SETTLING.min(patience));
+        if self.alone {
+            return;
+        }
+        let members = self.members();
+        tree::signal(&members, Signal::TERM);
+        self.ended.extend(&members);
+        self.until_alone(patience);
+        self.kill();
+    }
+
+    fn until_alone(&mut self, patience: Duration) {
+        let deadline = Deadline::after(patience);
+        while !self.alone && !deadline.is_over() {
+            // Only the death of an own child is heard of.
+            let patience = if self.adopts { deadline.left() } else { ROUND };
+            if let Heard::Command(Command::Kill) = self.look(Some(patience)) {
+                return;
+            }
+        }
+    }
+
+    /// Kills the tree, round after round, until nothing is left of it: what is killed may have just
+    /// started something.
+    fn kill(&mut self) {
+        let deadline = Deadline::after(KILLING);
+        while !self.alone && !deadline.is_over() {
+            let members = self.members();
+            tree::signal(&members, Signal::KILL);
+            if self.left.is_none() {
+                // Where the list of processes cannot be read, this much is ended all the same.
+                let _ = kill_process_group(self.agent, Signal::KILL);
+            }
+            self.ended.extend(&members);
+            self.look(Some(ROUND));
+        }
+    }
+
+    /// Looks after everything once something happens, or when the patience is over.
+    fn look(&mut self, patience: Option<Duration>) -> Heard {
+        let patience = patience.and_then(|it| Timespec::try_from(it).ok());
+        let mut wanted = vec![PollFd::new(&self.wake, PollFlags::IN)];
+        let runner = self.runner.as_ref().map(|runner| {
+            wanted.push(PollFd::new(runner, PollFlags::IN));
+            wanted.len() - 1
+        });
+        if let Some(feed) = &self.feed {
+            wanted.push(PollFd::new(&feed.pipe, PollFlags::OUT));
+        }
+        let looked = poll(&mut wanted, patience.as_ref());
+        let spoke = runner.is_some_and(|place| !wanted[place].revents().is_empty());
+        drop(wanted);
+        // Where orphans are adopted, no children means no descendants.
+        if self.bury() {
+            self.alone = self.adopts || self.members().is_empty();
+        }
+        self.feed = self.feed.take().and_then(Feed::go_on);
+        if looked.is_ok() && spoke { self.hear() } else { Heard::Nothing }
+    }
+
+    fn hear(&mut self) -> Heard {
+        let mut byte = [0];
+        let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
+        match read {
+            Some(Ok(1)) => Command::from(byte[0]).map_or(Heard::Nothing, Heard::Command),
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => Heard::Nothing,
+            _ => {
+                self.runner = None;
+                Heard::Silence
+            }
+        }
+    }
+
+    /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.
+    fn bury(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        while self.wake.read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((id, status))) if id == self.agent => self.left = Some(status),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// The tree, without this process.
+    fn members(&mut self) -> BTreeSet<i32> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let group = (!self.adopts).then(|| self.agent.as_raw_nonzero().get());
+        let members = tree::members(&tree::all(), own, group, &self.seen);
+        if !self.adopts {
+            // The list came from a program, whose end is no news.
+            self.bury();
+        }
+        members
+    }
+
+    /// Notes who is in the tree while parents and children still hang together. Who has gone since the
+    /// last time is forgotten: another process may get the same number.
+    fn note_the_tree(&mut self) {
+        if !self.adopts {
+            self.seen = self.members();
+        }
+    }
+
+    fn tell(&mut self, news: SupervisorEvent) {
+        if let Some(runner) = &mut self.runner {
+            // A runner that is not there any more is found out about when it is listened to.
+            let _ = runner.write_all(&news.written());
+        }
+    }
+}

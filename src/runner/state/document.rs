@@ -1,0 +1,176 @@
+//! `loop-state.json` as bytes: the state in front, one line for each iteration behind it.
+//!
+//! An iteration that has ended is serialised once. Writing the file is then copying bytes, whatever
+//! the number of iterations.
+
+use std::collections::VecDeque;
+use std::io;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::loop_state::{Iteration, LoopState};
+
+/// The most iterations that the file holds; the older ones stand in the history only. The file is written
+/// whole twice an iteration, so that this is what a long loop pays for each.
+pub const MOST_ITERATIONS: usize = 200;
+/// The most that their lines may take, in bytes.
+pub const MOST_BYTES: usize = 1 << 20;
+/// What stands in front of each line.
+const BEFORE: &[u8] = b"\n    ";
+/// The fields that are not the state's own.
+const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
+const ITERATIONS: &str = "iterations";
+const LEFT_OUT: &str = "iterations_left_out";
+const RUNNING: &str = "running_iteration";
+
+/// The iterations of this run that have ended, serialised, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// The lines, each with a comma behind it.
+    bytes: Vec<u8>,
+    lengths: VecDeque<usize>,
+    left_out: u64,
+}
+
+/// What a file of ours, or of another program, held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Read {
+    /// The state, as far as it could be understood.
+    pub state: LoopState,
+    /// The iteration that `state.json` shows as running.
+    pub running: Option<Iteration>,
+    /// The iterations, as far as they could be understood.
+    pub iterations: Vec<Iteration>,
+    /// How many more there were.
+    pub left_out: u64,
+}
+
+impl Ended {
+    /// Takes in the next one; the oldest go when there are too many.
+    pub fn push(&mut self, iteration: &Iteration) -> io::Result<()> {
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(BEFORE);
+        serde_json::to_writer(&mut self.bytes, iteration)?;
+        self.bytes.push(b',');
+        self.lengths.push_back(self.bytes.len() - before);
+        let mut gone = 0;
+        while self.lengths.len() > 1
+            && (self.lengths.len() > MOST_ITERATIONS || self.bytes.len() - gone > MOST_BYTES)
+        {
+            gone += self.lengths.pop_front().unwrap_or_default();
+            self.left_out += 1;
+        }
+        self.bytes.drain(..gone);
+        Ok(())
+    }
+
+    /// Counts iterations that are not here.
+    pub fn leave_out(&mut self, count: u64) {
+        self.left_out += count;
+    }
+
+    /// Writes the list and the end of the file behind the state.
+    fn write(&self, running: Option<&Iteration>, out: &mut Vec<u8>) -> io::Result<()> {
+        out.extend_from_slice(format!(",\n  \"{LEFT_OUT}\": {},\n", self.left_out).as_bytes());
+        out.extend_from_slice(format!("  \"{ITERATIONS}\": [").as_bytes());
+        out.extend_from_slice(&self.bytes);
+        if let Some(running) = running {
+            out.extend_from_slice(BEFORE);
+            serde_json::to_writer(&mut *out, running)?;
+        } else if !self.lengths.is_empty() {
+            out.pop();
+        }
+        if running.is_some() || !self.lengths.is_empty() {
+            out.extend_from_slice(b"\n  ");
+        }
+        out.extend_from_slice(b"]\n}\n");
+        Ok(())
+    }
+}
+
+/// The bytes of both files, made anew for each step in the same memory.
+#[derive(Debug, Default)]
+pub(super) struct Bytes {
+    /// `state.json`.
+    pub state: Vec<u8>,
+    /// `loop-state.json`.
+    pub document: Vec<u8>,
+}
+
+impl Bytes {
+    /// Fills both.
+    pub fn fill(
+        &mut self,
+        state: &LoopState,
+        ended: &Ended,
+        running: Option<&Iteration>,
+    ) -> io::Result<()> {
+        self.document.clear();
+        serde_json::to_writer_pretty(&mut self.document, state)?;
+        // The list comes behind the last field, in front of the brace.
+        while self.document.pop().is_some_and(|byte| byte != b'}') {}
+        while self.document.last() == Some(&b'\n') {
+            self.document.pop();
+        }
+        self.state.clear();
+        self.state.extend_from_slice(&self.document);
+        self.state.extend_from_slice(format!(",\n  \"{RUNNING}\": ").as_bytes());
+        serde_json::to_writer(&mut self.state, &running)?;
+        self.state.extend_from_slice(b"\n}\n");
+        ended.write(running, &mut self.document)
+    }
+}
+
+/// Returns what a state file says, whoever wrote it; an error in words when it is no such file.
+pub(super) fn parse(bytes: &[u8]) -> Result<Read, String> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let Value::Object(mut fields) = value else {
+        return Err("it holds no JSON object".to_owned());
+    };
+    if !["change_id", "worktree_name", "iterations", "status"]
+        .iter()
+        .any(|it| fields.contains_key(*it))
+    {
+        return Err("it is the file of another program".to_owned());
+    }
+    let list = fields.remove(ITERATIONS);
+    let running = fields.remove(RUNNING);
+    let left_out = fields.remove(LEFT_OUT).and_then(|number| number.as_u64());
+    let as_iteration = |value: Value| match value {
+        Value::Object(fields) => Some(lenient(fields)),
+        _ => None,
+    };
+    let list = match list {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    Ok(Read {
+        state: lenient(fields),
+        running: running.and_then(as_iteration),
+        iterations: list.into_iter().filter_map(as_iteration).collect(),
+        left_out: left_out.unwrap_or_default(),
+    })
+}
+
+/// Takes out fields that would stand twice in the file.
+pub(super) fn without_ours(more: &mut Map<String, Value>) {
+    for name in OURS {
+        more.remove(name);
+    }
+}
+
+/// The value as far as it can be understood: a field of another type than ours counts as missing.
+fn lenient<T: DeserializeOwned + Default + Serialize>(fields: Map<String, Value>) -> T {
+    if let Ok(value) = serde_json::from_value(Value::Object(fields.clone())) {
+        return value;
+    }
+    let understood = |name: &String, field: &Value| {
+        let alone = Map::from_iter([(name.clone(), field.clone())]);
+        serde_json::from_value::<T>(Value::Object(alone)).is_ok()
+    };
+    let kept: Map<_, _> =
+        fields.into_iter().filter(|(name, field)| understood(name, field)).collect();
+    serde_json::from_value(Value::Object(kept)).unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! `.spool/.state/ralph/<change>/`: where it is, how it is made, and what may not stand in its place.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::feature::project::printable;
+use crate::store::read::folder_inside;
+use crate::store::write::{
+    Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
+};
+
+/// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
+const LONGEST: usize = 200;
+
+/// Returns the folder in which the loop of a change keeps its state.
+pub fn state_folder(root: &Path, change: &str) -> PathBuf {
+    states_folder(root).join(change)
+}
+
+/// Returns the folder that holds the state of all changes of a project.
+pub fn states_folder(root: &Path) -> PathBuf {
+    root.join(".spool").join(".state").join("ralph")
+}
+
+/// Returns whether the id of a change can name a folder and nothing else: no `/`, no leading `.` or `-`,
+/// no control characters, at most 200 bytes.
+pub fn is_change_id(id: &str) -> bool {
+    !id.is_empty()
+        && id.len() <= LONGEST
+        && !id.starts_with(['.', '-'])
+        && !id.contains(['/', '\\'])
+        && crate::text::is_plain(id)
+}
+
+/// Returns the real path of the state folder of a change, made where it is missing; nothing is made
+/// outside of the project, whatever links stand in the way.
+pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
+    check_id(change)?;
+    let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
+    make(&root, &root.join(".spool"))?;
+    let states = make_private(&root, &root.join(".spool").join(".state"))?;
+    remove_all_leftovers(&states, LEFT_ALONE);
+    let ignored = states.join(".gitignore");
+    if ignored.symlink_metadata().is_err() {
+        write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|error| at(&ignored, &error))?;
+    }
+    let ralph = make_private(&root, &states.join("ralph"))?;
+    let folder = make_private(&root, &ralph.join(change))?;
+    make_private(&root, &folder.join("logs"))?;
+    Ok(folder)
+}
+
+/// Returns the state folder of a change as it is, `None` when there is none.
+pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
+    check_id(change)?;
+    let folder = state_folder(root, change);
+    match folder.symlink_metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at(&folder, &error)),
+    }
+    let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
+    match folder_inside(&root, &folder) {
+        Ok(real) => Ok(Some(real)),
+        Err(problem) => bail!("`{}`: {problem}\n{MOVE_AWAY}", folder.display()),
+    }
+}
+
+/// Returns the changes of a project whose loops have left a state, in the order of their names.
+pub fn changes_with_state(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(states_folder(root)).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut changes: Vec<_> = names.filter(|name| is_change_id(name)).collect();
+    changes.sort();
+    changes
+}
+
+/// Makes a folder where it is missing and returns its real path, which lies inside of `root`.
+pub(super) fn make(root: &Path, folder: &Path) -> Result<PathBuf> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(folder, &error)),
+        _ => real_inside(root, folder),
+    }
+}
+
+/// Does the same; only its owner may enter the folder.
+pub(super) fn make_private(root: &Path, folder: &Path) -> Result<PathBuf> {
+    make_private_folder(folder).map_err(|error| at(folder, &error))?;
+    real_inside(root, folder)
+}
+
+fn real_inside(root: &Path, folder: &Path) -> Result<PathBuf> {
+    match folder_inside(root, folder) {
+        Ok(real) => Ok(real),
+        Err(problem) => bail!("`{}`: {problem}\n{MOVE_AWAY}", folder.display()),
+    }
+}
+
+/// An error when something stands at this path that is not a plain file.
+pub(super) fn must_be_free_or_a_file(path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(meta) if !meta.is_file() => {
+            let what = match meta.file_type() {
+                kind if kind.is_symlink() => "a symbolic link",
+                kind if kind.is_dir() => "a folder",
+                _ => "not a file",
+            };
+            bail!("`{}`: it is {what}, and a file is written there\n{MOVE_AWAY}", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same error with the name of the file it is about, and what to do.
+pub(super) fn at(path: &Path, error: &io::Error) -> anyhow::Error {
+    let path = path.display();
+    anyhow::anyhow!("`{path}` cannot be written: {error}\n{MAKE_WRITABLE}")
+}
+
+fn check_id(change: &str) -> Result<()> {
+    if is_change_id(change) {
+        return Ok(());
+    }
+    bail!(
+        "the change `{}` has a name that no folder may have\nname it with letters, digits, `.`, `_` and `-`",
+        printable(change)
+    )
+}
+
+const MOVE_AWAY: &str = "move it away, then start again";
+const MAKE_WRITABLE: &str = "make it writable and see that the disk has room, then start again";

@@ -1,0 +1,92 @@
+//! `history.jsonl`: one line for every iteration of all runs, only ever appended to.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::loop_state::Iteration;
+use crate::store::journal::behind_a_torn_one;
+use crate::store::read::{self, Problem};
+
+/// How much is read from the end at first, in bytes.
+const FIRST: u64 = 32 << 10;
+/// The most that is read from the end, in bytes.
+const MOST: u64 = 8 << 20;
+
+/// One line: an iteration, and the run that it belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Past {
+    /// When its run was started: no two runs of a change have the same.
+    pub run_started_at: String,
+    /// The iteration.
+    #[serde(flatten)]
+    pub iteration: Iteration,
+}
+
+/// The end of a history.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tail {
+    /// The last iterations, oldest first.
+    pub iterations: Vec<Past>,
+    /// How many lines among them could not be read.
+    pub unread: usize,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    run_started_at: &'a str,
+    #[serde(flatten)]
+    iteration: &'a Iteration,
+}
+
+/// Returns the line of an iteration.
+pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Vec<u8>> {
+    Ok(serde_json::to_vec(&Line { run_started_at, iteration })?)
+}
+
+/// Returns the last iterations, at most `count` of them; reads from the end, and no more than it needs.
+pub fn tail(path: &Path, count: usize) -> Result<Tail, Problem> {
+    let (mut file, meta) = match read::open(path) {
+        Ok(open) => open,
+        Err(Problem::Missing) => return Ok(Tail::default()),
+        Err(problem) => return Err(problem),
+    };
+    let mut size = FIRST;
+    loop {
+        let found = last_lines(&mut file, meta.len(), size, count)?;
+        if found.iterations.len() >= count || size >= meta.len() || size >= MOST {
+            return Ok(found);
+        }
+        size *= 4;
+    }
+}
+
+fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Result<Tail> {
+    let from = length.saturating_sub(size);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::with_capacity((length - from) as usize);
+    file.take(length - from).read_to_end(&mut bytes)?;
+    let mut whole = bytes.as_slice();
+    if from > 0 {
+        // What the reading began in the middle of is not a line.
+        let begin = whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
+        whole = &whole[begin..];
+    }
+    let mut tail = Tail::default();
+    for line in whole.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        if tail.iterations.len() == count {
+            break;
+        }
+        if let Ok(past) = serde_json::from_slice(line) {
+            tail.iterations.push(past);
+            continue;
+        }
+        tail.unread += 1;
+        tail.iterations.extend(behind_a_torn_one(line, b"{\"run_started_at\":"));
+    }
+    tail.iterations.reverse();
+    Ok(tail)
+}

@@ -1,0 +1,194 @@
+//! Who runs a loop: the locks on a change and on a work tree, freed by the system when the runner dies.
+
+use std::fmt;
+use std::fs::{File, Metadata, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::{at, must_be_free_or_a_file};
+use super::time::{millis_of, readable};
+use crate::feature::project::printable;
+use crate::store::lock::Lock;
+use crate::store::read::{self, Problem};
+use crate::store::write::open_or_create;
+use crate::world::{self, Deadline};
+
+/// How long to wait for a lock: whoever only looks whether it is held has it for a moment.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// The most that is read of a lock's file, in bytes.
+const MOST: u64 = 4096;
+
+/// The runner that holds a lock, as it has written itself down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Holder {
+    /// Its process, 0 when it is not known.
+    pub pid: u32,
+    /// When it began, ISO 8601 with offset.
+    pub since: String,
+}
+
+/// Why no second runner may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The change that the first one works on, empty when it is not known.
+    pub change: String,
+    /// What both want.
+    pub both: Both,
+    /// The first one.
+    pub holder: Holder,
+}
+
+/// What two runners cannot have at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Both {
+    /// The change.
+    Change,
+    /// The work tree.
+    WorkTree,
+}
+
+impl std::error::Error for Taken {}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let change = printable(&self.change);
+        match self.both {
+            Both::Change => write!(out, "a runner works on the change `{change}` already")?,
+            Both::WorkTree if change.is_empty() => {
+                write!(out, "a runner works in this work tree already")?;
+            }
+            Both::WorkTree => {
+                write!(out, "a runner works in this work tree already, on the change `{change}`")?;
+            }
+        }
+        if self.holder.pid > 0 {
+            write!(out, ": process {}", self.holder.pid)?;
+        }
+        if let Some(since) = millis_of(&self.holder.since) {
+            write!(out, ", since {}", readable(since))?;
+        }
+        let stop = if change.is_empty() { String::new() } else { format!(" --change {change}") };
+        write!(out, "\nend it with `spool stop{stop}`, or start this one in another git work tree")
+    }
+}
+
+/// The lock of one runner on its change.
+#[derive(Debug)]
+pub(super) struct ChangeLock {
+    lock: Lock,
+}
+
+/// The lock of one runner on its work tree.
+#[derive(Debug)]
+pub(super) struct TreeLock {
+    file: File,
+    /// Whether the folder itself is locked, and not a file in it.
+    of_folder: bool,
+}
+
+impl ChangeLock {
+    /// Takes the lock, or says who has it.
+    pub fn take(folder: &Path, change: &str, since: &str) -> anyhow::Result<Self> {
+        let path = folder.join("lock");
+        must_be_free_or_a_file(&path)?;
+        let lock = match Lock::take(&path, PATIENCE) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let holder = written_holder(folder).unwrap_or_default();
+                return Err(Taken { change: change.to_owned(), both: Both::Change, holder }.into());
+            }
+            Err(error) => return Err(at(&path, &error)),
+        };
+        // Written in place: a rename would leave the lock on a file that nobody finds any more.
+        let holder = Holder { pid: std::process::id(), since: since.to_owned() };
+        let line = serde_json::to_vec(&holder)?;
+        open_or_create(&path, File::options().write(true).truncate(true))
+            .and_then(|mut file| file.write_all(&line))
+            .map_err(|error| at(&path, &error))?;
+        Ok(Self { lock })
+    }
+}
+
+impl ChangeLock {
+    /// Returns whether the file that is locked still stands in this folder.
+    pub fn is_in(&self, folder: &Path) -> bool {
+        self.lock.is_on(&folder.join("lock"))
+    }
+}
+
+impl TreeLock {
+    /// Takes the lock on the `.claude` folder of a work tree, `None` when another runner has it.
+    ///
+    /// The folder itself is locked, so that no further file appears in it. A file system that locks no
+    /// folders (NFS) gets a file after all.
+    #[expect(clippy::disallowed_methods, reason = "a folder, which nobody reads")]
+    pub fn take(claude: &Path) -> anyhow::Result<Option<Self>> {
+        let path = claude.join("loop-state.lock");
+        let file = File::open(claude).map_err(|error| at(claude, &error))?;
+        if let Ok(taken) = try_for(&file, PATIENCE) {
+            return Ok(taken.then_some(Self { file, of_folder: true }));
+        }
+        let file = open_or_create(&path, File::options().truncate(false).read(true).write(true))
+            .map_err(|error| at(&path, &error))?;
+        let taken = try_for(&file, PATIENCE).map_err(|error| at(&path, &error))?;
+        Ok(taken.then_some(Self { file, of_folder: false }))
+    }
+
+    /// Returns whether the folder that is locked still stands at this path.
+    pub fn is_on(&self, claude: &Path) -> bool {
+        let Ok(there) = claude.metadata() else {
+            return false;
+        };
+        let same = |locked: &Metadata| {
+            (locked.dev(), locked.ino()) == (there.dev(), there.ino()) || !self.of_folder
+        };
+        self.file.metadata().is_ok_and(|locked| same(&locked))
+    }
+}
+
+/// Returns who runs the loop of a change at the moment, `None` when nobody does; an error when the lock cannot
+/// be opened, and nobody can tell. Looks without waiting.
+pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
+    let path = folder.join("lock");
+    let refused = |why: &dyn fmt::Display| {
+        let path = path.display();
+        io::Error::other(format!("`{path}`: {why}; whether a runner is at work is not known"))
+    };
+    let file = match read::open(&path) {
+        Ok((file, _)) => file,
+        Err(Problem::Refused(why)) => return Err(refused(&why)),
+        // Where no lock can be, nobody holds one.
+        Err(_) => return Ok(None),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            written_holder(folder).map(Some).map_err(|problem| refused(&problem))
+        }
+        Err(TryLockError::Error(error)) => Err(refused(&error)),
+    }
+}
+
+/// Who wrote itself down in a lock; nobody yet where it holds no such words.
+fn written_holder(folder: &Path) -> Result<Holder, Problem> {
+    let content = read::read(&folder.join("lock"), MOST)?;
+    Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())
+}
+
+/// Whether the lock could be had within this time.
+fn try_for(file: &File, limit: Duration) -> io::Result<bool> {
+    let deadline = Deadline::after(limit);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if deadline.is_over() => return Ok(false),
+            Err(TryLockError::WouldBlock) => world::pause(Duration::from_millis(2)),
+        }
+    }
+}

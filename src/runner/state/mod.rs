@@ -1,0 +1,455 @@
+//! What a runner's loop writes down: `loop-state.json` (spec 001) and `.spool/.state/ralph/<change>/` (spec 004).
+
+mod context;
+mod document;
+mod folder;
+mod history;
+mod holder;
+mod logs;
+mod loop_state;
+mod recover;
+mod time;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+use self::document::{Bytes, Ended, Read, parse};
+use self::folder::{at, make, make_private, must_be_free_or_a_file};
+use self::holder::{ChangeLock, TreeLock};
+use self::recover::{mended, recover};
+use super::requests::Requests;
+use super::target::Change;
+use crate::mask::masked_text;
+use crate::store::journal::{self, Entry};
+use crate::store::loops::put_aside;
+use crate::store::read::{self, Problem};
+use crate::store::write::{
+    Flush, LEFT_ALONE, append_private_line, open_or_create, remove_all_leftovers, remove_leftovers,
+    write_private, write_whole,
+};
+use crate::world;
+
+pub use self::context::{Context, MOST as MOST_CONTEXT};
+pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
+pub use self::folder::{
+    changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
+    states_folder,
+};
+pub use self::history::{Past, Tail, tail};
+pub use self::holder::{Both, Holder, Taken, holder};
+pub use self::loop_state::{Iteration, LoopState, Status};
+pub use self::recover::Recovered;
+pub use self::time::{iso, millis_of, readable};
+
+/// The version that both files carry.
+pub const VERSION: u32 = 1;
+/// After how many bytes of logs the old ones are looked through: with many of them, that takes its time.
+const PRUNED_EVERY: u64 = 64 << 20;
+/// The most that is read of either file, in bytes.
+const MOST: u64 = 32 << 20;
+
+/// The books of one change, open for writing: the lock on change and work tree is held.
+///
+/// Books that are dropped in the middle of an iteration record it as interrupted, and the loop as stopped.
+#[derive(Debug)]
+pub struct Books {
+    /// What stands in the files.
+    pub state: LoopState,
+    /// `.spool/.state/ralph/<change>/`, a real path.
+    pub folder: PathBuf,
+    /// What a runner that was killed had left, `None` for nothing.
+    pub recovered: Option<Recovered>,
+    /// Files that could not be read and were renamed, so that nothing of them is lost.
+    pub put_aside: Vec<PathBuf>,
+    /// `<worktree>/.claude/loop-state.json`.
+    document: PathBuf,
+    running: Option<Iteration>,
+    ended: Ended,
+    bytes: Bytes,
+    /// Lines of the history that are not written yet.
+    unwritten: Vec<u8>,
+    /// The last iteration that was recorded, 0 for none: no second call records it again.
+    recorded: u32,
+    /// The log of the last iteration, `None` before the first.
+    last_log: Option<PathBuf>,
+    /// Bytes that were logged since the old logs were looked through.
+    logged: u64,
+    /// The project and the work tree, real paths.
+    root: PathBuf,
+    tree: PathBuf,
+    tree_lock: TreeLock,
+    change_lock: ChangeLock,
+}
+
+/// What is on the disk when a runner comes.
+struct Found {
+    state: Option<Read>,
+    document: Option<Read>,
+}
+
+impl Books {
+    /// Returns the books of a change, locked; an iteration that a killed runner left is recorded as
+    /// interrupted first. An error names the process that holds the lock.
+    pub fn open(change: &Change, state: LoopState) -> Result<Self> {
+        Self::open_with(change, state, |_| Vec::new())
+    }
+
+    /// Does the same; `commits_since` returns the commits since a given one, oldest first, for an
+    /// iteration that a killed runner left.
+    pub fn open_with(
+        change: &Change,
+        mut state: LoopState,
+        commits_since: impl FnOnce(&str) -> Vec<String>,
+    ) -> Result<Self> {
+        let folder = make_state_folder(&change.root, &change.id)?;
+        let tree = change.worktree.canonicalize();
+        let tree = tree.with_context(|| format!("`{}`", change.worktree.display()))?;
+        let claude = make(&tree, &tree.join(".claude"))?;
+        let now = world::now();
+        if state.started_at.is_empty() {
+            state.started_at = iso(now);
+        }
+        let change_lock = ChangeLock::take(&folder, &change.id, &state.started_at)?;
+        let document = claude.join("loop-state.json");
+        let Some(tree_lock) = TreeLock::take(&claude)? else {
+            return Err(taken_tree(&document).into());
+        };
+        remove_all_leftovers(&folder, LEFT_ALONE);
+        for path in [&document, &folder.join("state.json")] {
+            must_be_free_or_a_file(path)?;
+            remove_leftovers(path, Duration::ZERO);
+        }
+        for name in ["history.jsonl", "journal.jsonl", "context.md"] {
+            must_be_free_or_a_file(&folder.join(name))?;
+        }
+        let mut put_aside = Vec::new();
+        let mut found = Found {
+            state: read_or_put_aside(&folder.join("state.json"), &mut put_aside)?,
+            document: read_or_put_aside(&document, &mut put_aside)?,
+        };
+        let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
+        if last_run.as_ref() == Some(&state.started_at) {
+            // A run is known by its time: two that begin in the same millisecond are told apart.
+            state.started_at = iso(millis_of(&state.started_at).unwrap_or(now) + 1);
+        }
+        let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
+        let mut books = Self {
+            state: LoopState::default(),
+            folder,
+            recovered: None,
+            put_aside,
+            document,
+            running: None,
+            ended: Ended::default(),
+            bytes: Bytes::default(),
+            unwritten: Vec::new(),
+            recorded: 0,
+            last_log: None,
+            logged: 0,
+            root: change.root.clone(),
+            tree,
+            tree_lock,
+            change_lock,
+        };
+        if let Some(recovered) = recovered {
+            books.close_the_old(&found, recovered)?;
+        }
+        Requests::of(&books.folder).forget_all();
+        books.begin_run(state, &change.id, found)?;
+        Ok(books)
+    }
+
+    /// Writes the state down, whole; an iteration that runs stays in it.
+    ///
+    /// The end of a loop goes to the disk at once. What is written on the way survives the program in
+    /// any case, and a power cut as far as the system has got.
+    pub fn save(&mut self) -> Result<()> {
+        self.put_back()?;
+        self.write_history()?;
+        self.state.updated_at = iso(world::now());
+        self.state.words = masked_text(&self.state.words).into_owned();
+        document::without_ours(&mut self.state.more);
+        self.bytes.fill(&self.state, &self.ended, self.running.as_ref())?;
+        let flush = if self.state.status.is_over() { Flush::ToDisk } else { Flush::ToSystem };
+        let state = self.folder.join("state.json");
+        write_private(&state, &self.bytes.state, flush).map_err(|error| at(&state, &error))?;
+        write_whole(&self.document, &self.bytes.document, flush)
+            .map_err(|error| at(&self.document, &error))
+    }
+
+    /// Makes the folders again that somebody has taken away, an agent with `git clean` most often: what was
+    /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
+    fn put_back(&mut self) -> Result<()> {
+        if !self.change_lock.is_in(&self.folder) || !is_real(&self.folder) {
+            let folder = make_state_folder(&self.root, &self.state.change_id)?;
+            self.is_where_it_was(&folder, &self.folder)?;
+            let (change, since) = (&self.state.change_id, &self.state.started_at);
+            self.change_lock = ChangeLock::take(&self.folder, change, since)?;
+        }
+        let claude = self.tree.join(".claude");
+        if !self.tree_lock.is_on(&claude) || !is_real(&claude) {
+            self.is_where_it_was(&make(&self.tree, &claude)?, &claude)?;
+            let Some(lock) = TreeLock::take(&claude)? else {
+                return Err(taken_tree(&self.document).into());
+            };
+            self.tree_lock = lock;
+        }
+        Ok(())
+    }
+
+    /// An error where a folder of this loop leads elsewhere since it began: nothing is written there.
+    fn is_where_it_was(&self, now: &Path, before: &Path) -> Result<()> {
+        if now == before {
+            return Ok(());
+        }
+        anyhow::bail!(
+            "`{}`: a symbolic link leads to `{}` since the loop of `{}` began\nmove it away, then start again",
+            before.display(),
+            now.display(),
+            self.state.change_id
+        )
+    }
+
+    /// Writes down that an iteration has begun: it is visible as an entry without `ended`. Called again
+    /// for the same iteration, it writes down what is known by then.
+    pub fn begin(&mut self, iteration: &Iteration) -> Result<()> {
+        self.state.current_iteration = iteration.n;
+        self.running = Some(Iteration { ended: None, ..iteration.clone() });
+        self.save()
+    }
+
+    /// Writes down how the running iteration ended, with the state as it is now.
+    pub fn end(&mut self, iteration: &Iteration) -> Result<()> {
+        let iteration = self.as_begun(iteration);
+        self.record(&iteration)?;
+        self.running = None;
+        self.save()
+    }
+
+    /// Takes back an iteration that does not count: history keeps its run, the list does not.
+    pub fn give_back(&mut self, iteration: &Iteration) -> Result<()> {
+        let iteration = self.as_begun(iteration);
+        self.unwritten.extend(history::line(&self.state.started_at, &iteration)?);
+        self.unwritten.push(b'\n');
+        self.running = None;
+        self.state.current_iteration = iteration.n.saturating_sub(1);
+        self.save()
+    }
+
+    /// Returns the iteration that runs, as it was last written down.
+    pub fn running(&self) -> Option<&Iteration> {
+        self.running.as_ref()
+    }
+
+    /// Appends to the journal: one line in one write.
+    pub fn note(&mut self, entry: &Entry) -> Result<()> {
+        self.put_back()?;
+        let path = self.folder.join("journal.jsonl");
+        journal::append(&path, std::slice::from_ref(entry)).map_err(|error| at(&path, &error))
+    }
+
+    /// Returns a new file for all that the agent program prints in an iteration, and its path relative
+    /// to the state folder.
+    pub fn log(&mut self, iteration: u32) -> Result<(File, String)> {
+        self.put_back()?;
+        let logs = self.folder.join("logs");
+        self.is_where_it_was(&make_private(&self.folder, &logs)?, &logs)?;
+        let run: String =
+            self.state.started_at.chars().filter(char::is_ascii_alphanumeric).take(18).collect();
+        // An iteration that did not count has the number of the one that comes after it.
+        let numbered = |again: u32| match again {
+            1 => format!("logs/{run}-{iteration:04}.log"),
+            again => format!("logs/{run}-{iteration:04}-{again}.log"),
+        };
+        let is_free = |name: &String| self.folder.join(name).symlink_metadata().is_err();
+        let name = (1..1000).map(numbered).find(is_free).unwrap_or_else(|| numbered(1));
+        let path = self.folder.join(&name);
+        if let Some(last) = self.last_log.replace(path.clone()) {
+            self.logged += last.symlink_metadata().map_or(0, |meta| meta.len());
+        } else {
+            self.logged = PRUNED_EVERY;
+        }
+        if self.logged >= PRUNED_EVERY {
+            self.logged = 0;
+            logs::prune(&logs, logs::MOST);
+        }
+        let file = open_or_create(&path, File::options().write(true).truncate(true))
+            .map_err(|error| at(&path, &error))?;
+        Ok((file, name))
+    }
+
+    /// Returns the words that `--add-context` has added so far, empty for none.
+    pub fn context(&self) -> Result<String> {
+        Context::of(&self.folder).read()
+    }
+
+    /// Returns what a person asks of this loop.
+    pub fn requests(&self) -> Requests {
+        Requests::of(&self.folder)
+    }
+
+    /// The iteration with an end, and with the beginning that was written down: by it, it is known again.
+    fn as_begun(&self, iteration: &Iteration) -> Iteration {
+        let mut iteration = iteration.clone();
+        for words in [&mut iteration.words, &mut iteration.failure] {
+            *words = masked_text(words).into_owned();
+        }
+        if let Some(running) = self.running.as_ref().filter(|running| running.n == iteration.n) {
+            iteration.started.clone_from(&running.started);
+        }
+        iteration.ended.get_or_insert_with(|| iso(world::now()));
+        iteration
+    }
+
+    /// Puts an iteration that has ended into the history and the list.
+    fn record(&mut self, iteration: &Iteration) -> Result<()> {
+        if iteration.n == self.recorded {
+            return Ok(());
+        }
+        self.recorded = iteration.n;
+        self.unwritten.extend(history::line(&self.state.started_at, iteration)?);
+        self.unwritten.push(b'\n');
+        self.ended.push(iteration)?;
+        Ok(())
+    }
+
+    /// The history comes first: from it, the other files can be put right.
+    fn write_history(&mut self) -> Result<()> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        let path = self.folder.join("history.jsonl");
+        // Nobody else writes it: what a failed try has left of these lines goes before the next one.
+        let before = path.metadata().map(|meta| meta.len());
+        let written = append_private_line(&path, self.unwritten.trim_ascii_end());
+        if written.is_ok() {
+            self.unwritten.clear();
+        } else if let Ok(before) = before {
+            let _ = open_or_create(&path, File::options().write(true))
+                .and_then(|file| file.set_len(before));
+        }
+        written.map_err(|error| at(&path, &error))
+    }
+
+    /// Writes the end of a run whose runner was killed, in its own words.
+    fn close_the_old(&mut self, found: &Found, recovered: Recovered) -> Result<()> {
+        let Some(old) = &found.state else { return Ok(()) };
+        self.state = old.state.clone();
+        if let Some(cut_off) = recovered.iteration.as_ref().filter(|_| !recovered.is_in_history) {
+            self.unwritten.extend(history::line(&recovered.run_started_at, cut_off)?);
+            self.unwritten.push(b'\n');
+        }
+        let empty = Read::default();
+        let is_its_own = |it: &&Read| {
+            it.state.started_at == old.state.started_at && it.state.change_id == old.state.change_id
+        };
+        let document = found.document.as_ref().filter(is_its_own).unwrap_or(&empty);
+        self.ended = mended(document, &recovered)?;
+        self.save()?;
+        self.note(&recovered.entry(&self.state.change_id, &self.state.words))?;
+        self.recovered = Some(recovered);
+        Ok(())
+    }
+
+    /// Writes the first state of the new run.
+    fn begin_run(&mut self, state: LoopState, change: &str, found: Found) -> Result<()> {
+        self.state = state;
+        self.state.version = VERSION;
+        change.clone_into(&mut self.state.change_id);
+        change.clone_into(&mut self.state.worktree_name);
+        self.state.pid = std::process::id();
+        for old in [found.document, found.state].into_iter().flatten() {
+            for (name, value) in old.state.more {
+                self.state.more.entry(name).or_insert(value);
+            }
+        }
+        self.ended = Ended::default();
+        if let Some(cut_off) = self.recovered.as_ref().and_then(Recovered::for_next_run) {
+            self.ended.push(&cut_off)?;
+        }
+        self.save()
+    }
+}
+
+impl Drop for Books {
+    /// Whatever made the runner leave: no iteration stays open, and no loop is said to run.
+    fn drop(&mut self) {
+        if self.state.status.is_over() && self.running.is_none() {
+            return;
+        }
+        let now = world::now();
+        if let Some(mut iteration) = self.running.take() {
+            iteration.interrupted = true;
+            iteration.ended = Some(iso(now));
+            let began = millis_of(&iteration.started).unwrap_or(now);
+            iteration.seconds = now.saturating_sub(began) as f64 / 1000.0;
+            // There is nobody left to tell: what cannot be written now, the next run mends.
+            let _ = self.record(&iteration);
+        }
+        if !self.state.status.is_over() {
+            self.state.status = Status::Stopped;
+            self.state.ended_at = iso(now);
+            self.state.doing.clear();
+            if self.state.reason.is_empty() {
+                "stopped".clone_into(&mut self.state.reason);
+                "the runner left before the loop had an end".clone_into(&mut self.state.words);
+            }
+        }
+        let _ = self.save();
+    }
+}
+
+/// Returns what `state.json` says, and the iteration that it shows as running; `None` when there is no
+/// such file, an error in words when it cannot be read.
+pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)>, String> {
+    match read::read(&folder.join("state.json"), MOST) {
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => Err(problem.to_string()),
+        Ok(content) => parse(&content.bytes).map(|read| Some((read.state, read.running))),
+    }
+}
+
+/// Whether no link leads to this folder.
+fn is_real(folder: &Path) -> bool {
+    folder.canonicalize().is_ok_and(|real| real == folder)
+}
+
+/// Who has the work tree, as far as `loop-state.json` tells.
+fn taken_tree(document: &Path) -> Taken {
+    let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
+    let state = state.map(|read| read.state).filter(|state| world::is_alive(state.pid));
+    let state = state.unwrap_or_default();
+    let holder = Holder { pid: state.pid, since: state.started_at };
+    Taken { change: state.change_id, both: Both::WorkTree, holder }
+}
+
+/// What a state file holds; one that cannot be read is renamed, never overwritten and never fatal.
+fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<Read>> {
+    let why = match read::read(path, MOST) {
+        Err(Problem::Missing) => return Ok(None),
+        // It may be as good as ever: only what was read and is not ours is renamed.
+        Err(Problem::Refused(why)) => {
+            anyhow::bail!(
+                "`{}` cannot be read: {why}\nmake it readable, then start again",
+                path.display()
+            )
+        }
+        Err(problem) => problem.to_string(),
+        Ok(content) => match parse(&content.bytes) {
+            Ok(read) => return Ok(Some(read)),
+            Err(why) => why,
+        },
+    };
+    let renamed: io::Result<PathBuf> = put_aside(path);
+    aside.push(renamed.with_context(|| {
+        format!("`{}` cannot be read ({why}), and cannot be renamed\nmove it away", path.display())
+    })?);
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What a runner that was killed has left, brought in order by the next one.
+
+use std::path::Path;
+
+use super::document::{Ended, Read};
+use super::history;
+use super::loop_state::{Iteration, Status};
+use super::time::{iso, millis_of};
+use crate::store::journal::Entry;
+use crate::world;
+
+/// Why an iteration has no end of its own.
+const KILLED: &str = "its runner was killed, or the machine went down";
+
+/// What a runner that was killed left unfinished.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recovered {
+    /// Its process.
+    pub pid: u32,
+    /// When its run was started.
+    pub run_started_at: String,
+    /// The last sign of life, ISO 8601 with offset.
+    pub seen_at: String,
+    /// The iteration that it was in, as it is recorded now; `None` when it was between two.
+    pub iteration: Option<Iteration>,
+    /// Whether the history has that iteration already: the runner was killed right behind it.
+    pub(super) is_in_history: bool,
+}
+
+/// Brings what was read from `state.json` to an end, `None` when there is nothing to mend.
+///
+/// `commits_since` returns the commits since a given one, oldest first.
+pub(super) fn recover(
+    folder: &Path,
+    old: &mut Read,
+    commits_since: impl FnOnce(&str) -> Vec<String>,
+) -> Option<Recovered> {
+    if old.state.status.is_over() && old.running.is_none() {
+        return None;
+    }
+    let seen = sign_of_life(folder, old);
+    let run = old.state.started_at.clone();
+    let mut is_in_history = false;
+    let iteration = old.running.take().map(|mut iteration| {
+        let last = history::tail(&folder.join("history.jsonl"), 1).unwrap_or_default();
+        let last = last.iterations.into_iter().next_back();
+        // It was killed between the two files: the iteration had ended all the same.
+        // An iteration that did not count has the number of the next one, and only another time.
+        let is_it = |last: &history::Past| {
+            let (one, other) = (&last.iteration, &iteration);
+            last.run_started_at == run && one.n == other.n && one.started == other.started
+        };
+        if let Some(last) = last.filter(is_it) {
+            is_in_history = true;
+            return last.iteration;
+        }
+        let began = millis_of(&iteration.started).unwrap_or(seen);
+        iteration.seconds = seen.saturating_sub(began) as f64 / 1000.0;
+        iteration.ended = Some(iso(seen));
+        iteration.interrupted = true;
+        KILLED.clone_into(&mut iteration.words);
+        if !iteration.head_at_start.is_empty() {
+            iteration.commits = commits_since(&iteration.head_at_start);
+        }
+        iteration
+    });
+    if !old.state.status.is_over() {
+        let state = &mut old.state;
+        state.status = Status::Stopped;
+        state.ended_at = iso(seen);
+        "stopped".clone_into(&mut state.reason);
+        state.doing.clear();
+        state.waits_until = 0;
+        state.words = match &iteration {
+            Some(iteration) if iteration.interrupted => {
+                format!("the runner did not outlive iteration {}", iteration.n)
+            }
+            _ => "the runner was killed, or the machine went down".to_owned(),
+        };
+    }
+    Some(Recovered {
+        pid: old.state.pid,
+        run_started_at: run,
+        seen_at: iso(seen),
+        iteration,
+        is_in_history,
+    })
+}
+
+impl Recovered {
+    /// Returns the iteration when it was cut off, as another run's list shows it.
+    pub(super) fn for_next_run(&self) -> Option<Iteration> {
+        let mut iteration = self.iteration.clone().filter(|iteration| iteration.interrupted)?;
+        iteration.more.insert("run_started_at".to_owned(), self.run_started_at.clone().into());
+        Some(iteration)
+    }
+
+    /// Returns the line for the journal.
+    pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
+        Entry {
+            at: world::now(),
+            event: "interrupted".to_owned(),
+            about: change.to_owned(),
+            iteration: self.iteration.as_ref().map_or(0, |iteration| iteration.n),
+            verdict: "end".to_owned(),
+            reason: "stopped".to_owned(),
+            words: words.to_owned(),
+            ..Entry::default()
+        }
+    }
+}
+
+/// The iterations of the run that was killed, with the recovered one in its place.
+pub(super) fn mended(document: &Read, recovered: &Recovered) -> std::io::Result<Ended> {
+    let mut ended = Ended::default();
+    ended.leave_out(document.left_out);
+    let number = recovered.iteration.as_ref().map(|iteration| iteration.n);
+    for iteration in &document.iterations {
+        // One that an even earlier run left bears that run's name, and its number is no clash.
+        let replaced =
+            Some(iteration.n) == number && !iteration.more.contains_key("run_started_at");
+        if !replaced && iteration.ended.is_some() {
+            ended.push(iteration)?;
+        }
+    }
+    if let Some(iteration) = &recovered.iteration {
+        ended.push(iteration)?;
+    }
+    Ok(ended)
+}
+
+/// When the runner was last known to be alive, in milliseconds since the Unix epoch: it wrote its state,
+/// or its agent printed something.
+fn sign_of_life(folder: &Path, old: &Read) -> u64 {
+    let written = millis_of(&old.state.updated_at).unwrap_or_default();
+    let began = old.running.as_ref().and_then(|it| millis_of(&it.started)).unwrap_or_default();
+    let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();
+    let log = log.strip_prefix("logs/").filter(|name| super::folder::is_change_id(name));
+    let printed = log.and_then(|name| folder.join("logs").join(name).symlink_metadata().ok());
+    let printed = printed.and_then(|meta| meta.modified().ok()).map_or(0, world::millis);
+    written.max(began).max(printed).min(world::now())
+}

@@ -1,0 +1,187 @@
+//! The task list of a change, from iteration to iteration.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::target::Change;
+use crate::engine::tasks::TaskList;
+use crate::engine::{Tampered, Work, hash_of};
+use crate::evidence::task_list::{self, TaskFile};
+use crate::store::read::Problem;
+use crate::world::Deadline;
+
+/// How long to wait for somebody who is writing it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A task list that a loop goes by.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    /// The file.
+    pub path: PathBuf,
+    id: String,
+    open: BTreeMap<String, u64>,
+    hash: u64,
+}
+
+/// What the list says after an iteration.
+#[derive(Clone, Debug, Default)]
+pub struct TaskListUpdate {
+    /// The list as evidence.
+    pub work: Work,
+    /// Tasks that were open before and are ticked now, by id.
+    pub ticked: Vec<String>,
+    /// Tasks that were open before and are gone or reworded.
+    pub tampered: Tampered,
+    /// The first open task: id and title.
+    pub next: Option<(String, String)>,
+    /// Why the list cannot be read, `None` when it can, or is gone.
+    pub problem: Option<String>,
+}
+
+/// Returns the task list in a file as it is now, `None` where it cannot be read.
+pub fn list_at(path: &Path) -> Option<TaskList> {
+    task_list::read(path.parent()?).ok().map(|file| file.list)
+}
+
+impl Tasks {
+    /// Returns the list of a change: in its folder, or at the root of the work tree (spec 001);
+    /// `None` where there is none.
+    pub fn of(change: &Change) -> Option<Self> {
+        let path = change.tasks()?;
+        Some(Self { path, id: change.id.clone(), open: BTreeMap::new(), hash: 0 })
+    }
+
+    /// Reads the list and returns what it says, and what became of the tasks that were open before.
+    pub fn look(&mut self) -> TaskListUpdate {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let deadline = Deadline::after(PATIENCE);
+        let mut found = task_list::read_settled(folder, deadline);
+        if let (Err(Problem::Missing), Some(archived)) = (&found, self.archived()) {
+            found = task_list::read_settled(&archived, deadline);
+        }
+        let file = match found {
+            Ok(file) => file,
+            // A list that is gone is not done.
+            Err(Problem::Missing) => {
+                self.hash = 0;
+                let work = Work::List { done: 0, open: Vec::new() };
+                return TaskListUpdate { work, ..TaskListUpdate::default() };
+            }
+            Err(problem) => {
+                let problem = problem.to_string();
+                let hash = hash_of(problem.as_bytes());
+                self.hash = hash;
+                let work = Work::Unreadable { hash };
+                return TaskListUpdate {
+                    work,
+                    problem: Some(problem),
+                    ..TaskListUpdate::default()
+                };
+            }
+        };
+        let TaskFile { list, .. } = &file;
+        let done = |id: &&String| list.find(id).is_some_and(|task| task.done);
+        let looked = TaskListUpdate {
+            work: Work::List {
+                done: list.done(),
+                open: list.open().map(|task| task.id.clone()).collect(),
+            },
+            ticked: self.open.keys().filter(done).cloned().collect(),
+            tampered: list.tampered_since(&self.open),
+            next: list.next().first().map(|task| (task.id.clone(), task.title.clone())),
+            problem: None,
+        };
+        self.open = list.open_by_text();
+        self.hash = file.hash();
+        looked
+    }
+
+    /// The folder that the agent has put the change into once it was done: `archive/<id>`, with a date in
+    /// front of it where OpenSpec does it.
+    fn archived(&self) -> Option<PathBuf> {
+        let folder = self.path.parent().filter(|it| it.ends_with(&self.id) && !it.exists())?;
+        let archive = folder.parent()?.join("archive");
+        let dated = |name: &str| {
+            let date = name.strip_suffix(&self.id).and_then(|rest| rest.strip_suffix('-'));
+            date.is_some_and(|date| date.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
+        };
+        let entries = std::fs::read_dir(&archive).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| *name == self.id || dated(name));
+        names.sort();
+        // The latest date comes last.
+        names.pop().map(|name| archive.join(name))
+    }
+
+    /// Returns a hash of the list as it was last read.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::task_list::TASKS;
+    use std::fs;
+
+    fn list(text: &str) -> (tempfile::TempDir, Tasks) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("changes").join("001-01_x");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(TASKS), text).unwrap();
+        let path = folder.join(TASKS);
+        let tasks = Tasks { path, id: "001-01_x".to_owned(), open: BTreeMap::new(), hash: 0 };
+        (root, tasks)
+    }
+
+    fn open(ids: &[&str]) -> Vec<String> {
+        ids.iter().map(|id| (*id).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_was_ticked_and_what_was_tampered_with_is_told_once() {
+        let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
+        tasks.look();
+        fs::write(&tasks.path, "- [X] 1.1 a\n- [ ] 1.2 another\n").unwrap();
+        let looked = tasks.look();
+        assert_eq!(looked.ticked, ["1.1"]);
+        assert_eq!(looked.tampered.removed, ["1.3"]);
+        assert_eq!(looked.tampered.reworded, ["1.2"]);
+        assert_eq!(looked.work, Work::List { done: 1, open: open(&["1.2"]) });
+        assert_eq!(looked.next, Some(("1.2".to_owned(), "another".to_owned())));
+        assert!(tasks.look().tampered.is_empty());
+    }
+
+    #[test]
+    fn a_list_that_is_gone_is_not_done() {
+        let (_root, mut tasks) = list("- [x] 1.1 a\n");
+        fs::remove_file(&tasks.path).unwrap();
+        assert_eq!(tasks.look().work, Work::List { done: 0, open: Vec::new() });
+    }
+
+    #[test]
+    fn a_change_that_the_agent_has_put_into_the_archive_is_looked_at_there() {
+        let (root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
+        tasks.look();
+        let changes = root.path().join("changes");
+        let archive = changes.join("archive");
+        // Another change whose id ends in the same way.
+        fs::create_dir_all(archive.join("2026-11-22-z-001-01_x")).unwrap();
+        fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();
+        fs::rename(changes.join("001-01_x"), archive.join("2026-11-22-001-01_x")).unwrap();
+        let looked = tasks.look();
+        assert_eq!(looked.work, Work::List { done: 2, open: Vec::new() });
+        assert_eq!(looked.ticked, ["1.1", "1.2"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_apart() {
+        let (_root, mut tasks) = list("");
+        fs::remove_file(&tasks.path).unwrap();
+        fs::create_dir(&tasks.path).unwrap();
+        assert!(matches!(tasks.look().work, Work::Unreadable { .. }));
+    }
+}

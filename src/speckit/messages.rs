@@ -1,0 +1,463 @@
+//! What a speckit loop says, to the model and to people.
+//!
+//! None of these texts has the completion signal alone on a line: the loop's own words must never
+//! pass its own test.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::SIGNAL;
+use super::observe::{FeatureSnapshot, Place};
+use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
+use crate::evidence::task_list::TASKS;
+use crate::feature::project::printable;
+use crate::feature::{PROGRESS, STATE};
+use crate::store::loops::Record;
+use crate::text::{self, grouped};
+
+/// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
+const LONGEST: usize = 3_900;
+/// The most characters of one thing that is missing, in a line for a person.
+const SHORTFALL: usize = 120;
+/// The most characters that the list of open tasks takes.
+const LIST: usize = 900;
+
+/// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters.
+pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
+    let (place, state) = (snapshot.place(), &snapshot.state);
+    let folder = shortened(&snapshot.feature.folder.display().to_string());
+    let mut text = format!(
+        "Continue feature: {} (Task {}/{}, Iter {})\n\n",
+        snapshot.feature.name, place.task, place.total, ledger.iterations
+    );
+    let _ = writeln!(
+        text,
+        "State: {folder}/{STATE} (taskIndex {}, totalTasks {}, attempt {} of {}, iteration {} of {})",
+        state.task_index(),
+        state.total_tasks(),
+        state.task_iteration(),
+        snapshot.limits.max_task_iterations,
+        ledger.iterations,
+        snapshot.limits.max_iterations,
+    );
+    for shortfall in missing {
+        if let Some(words) = explained(shortfall) {
+            let _ = writeln!(text, "{words}");
+        }
+    }
+    if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_))) {
+        text.push_str(REPAIR_CHECKS);
+        return limited(text);
+    }
+    if snapshot.tasks.is_some() {
+        let _ = writeln!(text, "Open tasks in {folder}/{TASKS}: {}", open_tasks(snapshot));
+    }
+    let _ = write!(
+        text,
+        "\nHow to resume:\n\
+         1. `spool task next` shows the task or the parallel group to do now ({PROGRESS} has what was learned).\n\
+         2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
+         3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit {STATE}.\n\
+         4. When it fails: `spool task fail ID \"why\"`. When only a person can go on: `spool task block \"what they must do\"`.\n\
+         5. Go on with the next one, without asking. Only when no task is open, end with {SIGNAL} on a line of its own."
+    );
+    limited(text)
+}
+
+/// What is to be done when every box is ticked and a check of the person's fails.
+const REPAIR_CHECKS: &str = "\
+Every box is ticked, but the work is done only when the checks pass too.\n\n\
+How to resume:\n\
+1. Delegate the repair to the spec-executor agent, with the output above. Never weaken the check.\n\
+2. Is it a task of its own: `spool task add --after ID \"what is to be done\"`, then `spool task next`.\n\
+3. When only a person can repair it: `spool task block \"what they must do\"`.\n\
+4. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again.";
+
+/// Returns the paragraph that a session with a live loop gets after a compaction or a resume.
+pub fn reminder(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
+    let place = snapshot.place();
+    limited(format!(
+        "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
+         You are its coordinator: `spool task next` shows what to do now, delegate it to spec-executor \
+         (or qa-engineer when it is marked [VERIFY]), then `spool task done ID` or `spool task fail ID \"why\"`. \
+         {PROGRESS} in {} has what was learned. Go on without asking until no task is open.",
+        snapshot.feature.name,
+        place.task,
+        place.total,
+        ledger.iterations + 1,
+        shortened(&snapshot.feature.folder.display().to_string()),
+    ))
+}
+
+/// Returns the line that a person sees when the agent is sent back.
+pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
+    let place = snapshot.place();
+    let mut line = format!(
+        "Ralph-speckit iteration {} | Task {}/{}",
+        ledger.iterations, place.task, place.total
+    );
+    if missing.contains(&Shortfall::ClaimedWithOpenTasks) {
+        let are = match place.total - place.done {
+            1 => "1 task is".to_owned(),
+            open => format!("{} tasks are", grouped(open)),
+        };
+        let _ = write!(line, " | completion claimed, but {are} open");
+    }
+    for shortfall in missing {
+        let is_told = matches!(
+            shortfall,
+            Shortfall::CheckFailed(_) | Shortfall::SameFailure { .. } | Shortfall::Tampered(_)
+        );
+        if is_told {
+            let _ = write!(line, " | {}", text::title(&shortfall.to_string(), SHORTFALL));
+        }
+    }
+    line
+}
+
+/// Returns one thing that keeps the work from being done, in a few words for a person.
+pub fn missing(snapshot: &FeatureSnapshot, shortfall: &Shortfall) -> String {
+    match shortfall {
+        Shortfall::ClaimedWithOpenTasks => {
+            format!("completion claimed, but open: {}", open_tasks(snapshot))
+        }
+        Shortfall::OpenTasks if snapshot.tasks.is_none() => {
+            let (index, total) = (snapshot.state.task_index(), snapshot.state.total_tasks());
+            format!("the state counts {index} of {total}")
+        }
+        Shortfall::OpenTasks => format!("open: {}", open_tasks(snapshot)),
+        Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns which checks failed, with how each one ended, `None` when none did.
+pub fn failed_checks(results: Option<&[CheckResult]>) -> Option<String> {
+    let failed: Vec<String> = results?
+        .iter()
+        .filter(|result| !result.passed)
+        .map(|result| format!("`{}` ({})", text::title(&result.run, SHORTFALL), result.outcome))
+        .collect();
+    match failed.len() {
+        0 => None,
+        1 => Some(format!("check failed: {}", failed[0])),
+        _ => Some(format!("checks failed: {}", failed.join(", "))),
+    }
+}
+
+/// Returns the text for a state file or task list that cannot be read (spec 003, AC-2.1).
+pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
+    let Some(unreadable) = &snapshot.unreadable else {
+        return String::new();
+    };
+    let path = shortened(&unreadable.path.display().to_string());
+    let what = if unreadable.path.ends_with(TASKS) { "task list" } else { "state file" };
+    limited(format!(
+        "ERROR: Corrupt {what} at {path}\n\n\
+         Feature: {}\nProblem: {}\n\n\
+         Recovery options:\n\
+         1. Repair the file, when you can see what it should say; {TASKS} is the truth about the tasks.\n\
+         2. A person runs /speckit:implement: it keeps the broken file aside and starts anew from {TASKS}.\n\
+         3. A person runs /speckit:cancel: it ends the loop and keeps {PROGRESS}.\n\n\
+         If the file is the same at the next stop, the loop ends.",
+        snapshot.feature.name,
+        printable(&unreadable.why),
+    ))
+}
+
+/// Returns the line for the log when the agent is sent back (spec 003).
+pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
+    let place = snapshot.place();
+    format!(
+        "Session stopped during feature: {} | Task: {}/{} | Attempt: {}",
+        snapshot.feature.name,
+        place.task,
+        place.total,
+        snapshot.state.task_iteration()
+    )
+}
+
+/// Returns the one line for the log that says why a loop ended.
+pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
+    match reason {
+        TerminalReason::MaxIters { limit } => format!(
+            "ERROR: Maximum global iterations ({limit}) reached. {} of feature {} is as it stands; see {PROGRESS}, then run /speckit:implement to go on",
+            TASKS, snapshot.feature.name
+        ),
+        TerminalReason::CorruptState => {
+            format!(
+                "ERROR: {} of feature {} is still corrupt",
+                file_name(snapshot),
+                snapshot.feature.name
+            )
+        }
+        _ => {
+            let (name, why) = (reason.name(), plain(reason));
+            format!("Loop ended ({name}) for feature {}: {why}", snapshot.feature.name)
+        }
+    }
+}
+
+/// Returns what a person reads when a loop ended short of completion: why, where, what next.
+///
+/// `failed` are the checks that failed at that moment.
+pub fn end_message(
+    snapshot: &FeatureSnapshot,
+    ledger: &Ledger,
+    reason: &TerminalReason,
+    failed: Option<&str>,
+) -> String {
+    let place = snapshot.place();
+    let failed = failed.map_or_else(String::new, |failed| format!("; {}", text::line(failed)));
+    let mut text = format!(
+        "Ralph-speckit ended the loop of {} ({}): {}{failed}. {} of {} tasks done, iteration {}.",
+        snapshot.feature.name,
+        reason.name(),
+        plain(reason),
+        place.done,
+        place.total,
+        ledger.iterations
+    );
+    if snapshot.tasks.is_some() && place.done < place.total {
+        let _ = write!(text, " Open: {}.", open_tasks(snapshot));
+    }
+    let _ = write!(text, " {}", what_next(reason));
+    limited(text)
+}
+
+/// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
+pub fn gone_tasks(record: &Record) -> Option<String> {
+    let gone = &record.gone_tasks;
+    let tasks = match gone.len() {
+        0 => return None,
+        1 => "1 task was".to_owned(),
+        several => format!("{several} tasks were"),
+    };
+    Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
+}
+
+/// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
+pub fn doubtful_message(record: &Record) -> Option<String> {
+    let gone = gone_tasks(record)?;
+    Some(limited(format!(
+        "Ralph-speckit: every task that is left in {} is done (completed), but {gone}. Compare the list with an earlier one (`git diff`): nobody has proved that their work is there.",
+        printable(&record.about)
+    )))
+}
+
+/// Returns what a session is told whose loop another one took over, `None` when none did.
+pub fn moved_message(record: &Record) -> Option<String> {
+    let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
+    Some(format!(
+        "Ralph-speckit: session {to} has taken this loop over at iteration {}, this one is let go (stopped): {}",
+        record.ledger.iterations,
+        printable(&record.about)
+    ))
+}
+
+/// Returns what a person reads when a loop ended and its feature cannot be found.
+pub fn end_without_files(record: &Record) -> String {
+    let (name, words) = (printable(&record.about), printable(&record.words));
+    let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
+    format!("Ralph-speckit ended the loop of {name} ({reason}): {words}.")
+}
+
+/// Returns what a person reads when the loop's state file was taken away and tasks are open.
+pub fn gone_message(feature: &str, place: Place, ledger: &Ledger) -> String {
+    let mut text =
+        format!("Ralph-speckit ended the loop of {feature} (cancelled): its state file is gone.");
+    if place.total > 0 {
+        let (done, total, iterations) = (place.done, place.total, ledger.iterations);
+        let _ = write!(text, " {done} of {total} tasks done, iteration {iterations}.");
+    }
+    text + " Go on with /speckit:implement."
+}
+
+/// Returns the ids of the open tasks, as many as fit, and how many more there are.
+pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
+    let Some(list) = &snapshot.tasks else {
+        return String::new();
+    };
+    let open = list.open().count();
+    if list.tasks.is_empty() {
+        return "none, the list holds no task".to_owned();
+    }
+    let mut text = format!("{open} of {}: ", list.tasks.len());
+    let mut shown = 0;
+    let mut used = 0;
+    for task in list.open() {
+        let id = short_id(&task.id);
+        used += id.chars().count() + 2;
+        if used > LIST {
+            break;
+        }
+        text.push_str(if shown == 0 { "" } else { ", " });
+        text.push_str(&id);
+        shown += 1;
+    }
+    if open > shown {
+        let _ = write!(text, " and {} more", open - shown);
+    }
+    text
+}
+
+/// At most 40 characters of an id, fit for a line; nearly every one is as it is.
+fn short_id(id: &str) -> Cow<'_, str> {
+    if id.len() <= 40 && id.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Cow::Borrowed(id);
+    }
+    printable(id).chars().take(40).collect()
+}
+
+fn explained(shortfall: &Shortfall) -> Option<String> {
+    Some(match shortfall {
+        Shortfall::ClaimedWithOpenTasks => format!(
+            "You wrote {SIGNAL}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
+        ),
+        Shortfall::Tampered(tampered) => tampered_words(tampered),
+        Shortfall::EmptyList => format!(
+            "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
+        ),
+        Shortfall::CheckFailed(result) => {
+            let (run, outcome) = (printable(&result.run), &result.outcome);
+            match result.tail.as_str() {
+                "" => format!("Check failed: `{run}` ({outcome}). It printed nothing."),
+                tail => format!(
+                    "Check failed: `{run}` ({outcome}). The end of its output:\n{}",
+                    quoted(tail)
+                ),
+            }
+        }
+        Shortfall::NoWork { calls, needed } => {
+            format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
+        }
+        Shortfall::TooEarly { first } => {
+            format!("{SIGNAL} was refused: it counts from iteration {first} on.")
+        }
+        Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
+        Shortfall::UnseenWork => format!("{SIGNAL} was refused: no work can be seen."),
+        Shortfall::SameFailure { times } => format!(
+            "The same check failed in the same way {times} times in a row: change the approach."
+        ),
+        Shortfall::OpenTasks
+        | Shortfall::NoToken
+        | Shortfall::PromiseNotMade
+        | Shortfall::Unreadable => return None,
+    })
+}
+
+fn tampered_words(tampered: &Tampered) -> String {
+    let mut text = String::new();
+    if !tampered.removed.is_empty() {
+        let _ = write!(
+            text,
+            "Open tasks were taken out of {TASKS}: {}. Put them back, or write into {PROGRESS} why they are no longer needed.",
+            ids(&tampered.removed)
+        );
+    }
+    if !tampered.reworded.is_empty() {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(
+            text,
+            "{gap}Open tasks were reworded in {TASKS}: {}. Do what they asked for first.",
+            ids(&tampered.reworded)
+        );
+    }
+    text
+}
+
+/// A few ids and how many more there are.
+fn ids(all: &[String]) -> String {
+    let shown: Vec<String> =
+        all.iter().take(12).map(|id| printable(id).chars().take(40).collect()).collect();
+    let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The reason on one line: what the agent says it needs may hold anything.
+fn plain(reason: &TerminalReason) -> String {
+    text::line(&reason.to_string()).into_owned()
+}
+
+/// Returns somebody else's lines, none of which can be taken for the signal.
+pub(crate) fn quoted(text: &str) -> String {
+    text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
+}
+
+fn what_next(reason: &TerminalReason) -> &'static str {
+    match reason {
+        TerminalReason::MaxIters { .. } => {
+            "Look at what was done, then go on with /speckit:implement (--max-iterations N sets another limit)."
+        }
+        TerminalReason::NoProgress { stall: Stall::NoToolCall, .. } => {
+            "Read its last answer: it may be asking for something. Then go on with /speckit:implement."
+        }
+        TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
+            "Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement."
+        }
+        TerminalReason::Blocked { .. } => "Do that, then go on with /speckit:implement.",
+        TerminalReason::CorruptState => {
+            "Run /speckit:implement (keeps the broken file aside and starts anew) or /speckit:cancel."
+        }
+        _ => "Go on with /speckit:implement.",
+    }
+}
+
+fn file_name(snapshot: &FeatureSnapshot) -> &'static str {
+    match &snapshot.unreadable {
+        Some(unreadable) if unreadable.path.ends_with(TASKS) => TASKS,
+        _ => STATE,
+    }
+}
+
+/// Returns a path of which the end can still be recognised, at most 600 characters.
+pub(crate) fn shortened(path: &str) -> String {
+    let path = text::block(path).replace('\n', " ").chars().collect::<Vec<_>>();
+    if path.len() <= 600 {
+        return path.into_iter().collect();
+    }
+    let end: String = path[path.len() - 599..].iter().collect();
+    format!("…{end}")
+}
+
+/// Returns the text, or its first 3,900 characters: each one is paid for at every iteration.
+pub(crate) fn limited(text: String) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod contract_tests {
+    use super::*;
+
+    /// What the coordinator's prompt and its abbreviations all have to say.
+    const CONTRACT: [&str; 8] = [
+        "spool task next",
+        "spool task done",
+        "spool task fail",
+        "spool task block",
+        "spec-executor",
+        "qa-engineer",
+        "[VERIFY]",
+        SIGNAL,
+    ];
+
+    #[test]
+    fn fr_15_the_resume_prompt_is_an_abbreviation_of_the_coordinators_prompt() {
+        let whole = include_str!("../../commands/implement.md");
+        let source = include_str!("messages.rs");
+        let (_, resume) = source.split_once("How to resume").unwrap();
+        let (resume, _) = resume.split_once(");").unwrap();
+        for words in CONTRACT {
+            let said = words == SIGNAL && resume.contains("{SIGNAL}");
+            assert!(whole.contains(words), "implement.md does not say {words}");
+            assert!(said || resume.contains(words), "the resume prompt does not say {words}");
+        }
+        assert!(whole.lines().count() < 150);
+    }
+}
+
+#[cfg(test)]
+mod tests;

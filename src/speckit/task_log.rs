@@ -1,0 +1,550 @@
+//! The books of a feature: task list, state file, progress notes and journal, kept by the program.
+//!
+//! The task list is the truth and is written first; the state file follows from it. Whoever is
+//! killed in between leaves a list and a state that load, and the next entry sets the state right.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::armed;
+use super::ending::end_loop;
+use crate::engine::edit::{Grown, add_after, repair_after, tick};
+use crate::engine::tasks::{Task, TaskList};
+use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
+use crate::evidence::task_list::{self, TASKS};
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::state::{State, StateError};
+use crate::feature::{PROGRESS, STATE};
+use crate::refusal::Refusal;
+use crate::store::closing::Notify;
+use crate::store::journal::{self, Entry};
+use crate::store::lock::Lock;
+use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::pins::{Limits, PinKey, PinState, Pins};
+use crate::store::read;
+use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
+use crate::text;
+use crate::world;
+
+/// How long to wait while others keep the same books.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest text that is taken for a task, a failure or a need, in characters.
+const LONGEST: usize = 500;
+/// How deep repairs of repairs go.
+const DEEPEST: usize = 2;
+/// The most that is read of the progress notes, in bytes.
+const MOST_NOTES: u64 = 16 << 20;
+
+/// The open books of one feature; nobody else writes them until they are dropped.
+pub struct Books<'a> {
+    project: &'a Project,
+    feature: &'a Feature,
+    session: Option<&'a str>,
+    _lock: Lock,
+    /// PinKey journal has the entries: that of the session whose loop it is, or of the terminal.
+    owner: String,
+    text: Vec<u8>,
+    /// The task list as it stands.
+    pub list: TaskList,
+    state: Result<State, StateError>,
+}
+
+/// What a tick led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The box is ticked now.
+    Now,
+    /// The box was ticked before.
+    Before,
+}
+
+/// What a failure led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The task may be tried again.
+    Again {
+        /// Failed attempts so far.
+        used: u32,
+        /// Attempts that a task has.
+        limit: u32,
+    },
+    /// A repair was put behind it and comes first.
+    Repair {
+        /// The id of the repair.
+        id: String,
+        /// Failed attempts so far.
+        used: u32,
+        /// Attempts that a task has.
+        limit: u32,
+    },
+    /// The attempts are used up; the loop is over.
+    Ended(TerminalReason),
+    /// It was written down and not counted, because there is no state file that can be read.
+    NotCounted,
+}
+
+impl<'a> Books<'a> {
+    /// Returns the open books of a feature; waits while others keep them.
+    pub fn open(
+        project: &'a Project,
+        feature: &'a Feature,
+        session: Option<&'a str>,
+    ) -> Result<Self, Refusal> {
+        let loops = Loops::of(&project.root);
+        let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
+            Refusal(format!(
+                "the books of feature `{}` cannot be opened: `{}`: {error}\nmake the folder writable, or try again when nobody else writes them",
+                feature.name,
+                loops.folder().display()
+            ))
+        })?;
+        let claim = loops
+            .read_claim(&feature.name)
+            .map_err(|error| Refusal(format!("{error}\nmake it readable, then try again")))?;
+        let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
+        let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
+        // Whoever was killed while writing left a file that nobody needs.
+        for name in [TASKS, STATE] {
+            remove_leftovers(&feature.folder.join(name), LEFT_ALONE);
+        }
+        let (list, text) = read_list(feature)?;
+        // Nothing unreadable is overwritten: the stop hook speaks about it.
+        let state = State::read_at_once(feature);
+        Ok(Self { project, feature, session, _lock: lock, owner, text, list, state })
+    }
+
+    /// Returns a task by its id; an error that lists the open ones when there is none of that id.
+    pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
+        self.list.find(id).ok_or_else(|| {
+            let open: Vec<_> = self.list.open().take(12).map(|task| task.id.as_str()).collect();
+            Refusal(format!(
+                "there is no task `{}` in {TASKS}\nopen tasks: {}",
+                printable(id),
+                open.join(", ")
+            ))
+        })
+    }
+
+    /// Returns how often a task has failed, and how many attempts it has.
+    pub fn attempts(&self, task: &Task) -> (u32, u32) {
+        let state = self.state.as_ref().ok();
+        let used = state.map_or(0, |state| state.failures(&task.id));
+        // The state file may have been made to forget some.
+        let counted = self.record().and_then(|record| record.attempts.get(&task.id).copied());
+        (used.max(counted.unwrap_or_default()), self.limits().max_task_iterations)
+    }
+
+    /// The limits of the loop: those that a person armed, otherwise at most the defaults.
+    fn limits(&self) -> Limits {
+        let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
+        let state = self.state.as_ref().ok();
+        state.map_or_else(Limits::default, |state| armed::limits(&standing, state))
+    }
+
+    /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
+    fn count_in_record(&self, task: &str, used: Option<u32>) -> Result<(), Refusal> {
+        let Some(record) =
+            self.record().filter(|it| used.is_some() || it.attempts.contains_key(task))
+        else {
+            return Ok(());
+        };
+        let kept = || {
+            let folder = Loops::of(&self.project.root).session_within(&record.session, PATIENCE)?;
+            let Some(mut record) = folder.record()?.filter(|it| it.about == self.feature.name)
+            else {
+                return Ok(());
+            };
+            match used {
+                Some(used) => record.attempts.insert(task.to_owned(), used),
+                None => record.attempts.remove(task),
+            };
+            folder.save(&record)
+        };
+        kept().map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
+    }
+
+    /// Returns why the state file was left as it is, `None` when it is kept or there is none.
+    pub fn unreadable_state(&self) -> Option<&str> {
+        match &self.state {
+            Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Ticks a task and returns whether its box was open; the tasks that it repairs stay open.
+    pub fn done(&mut self, id: &str) -> Result<Done, Refusal> {
+        let task = self.task(id)?.clone();
+        let text = tick(&self.text, &task);
+        self.write_list(text)?;
+        if let Ok(state) = &mut self.state {
+            state.forget_failures(&task.id);
+        }
+        self.count_in_record(&task.id, None)?;
+        self.write_state()?;
+        let words = format!("{} {}", task.id, printable(&task.title));
+        if !task.done {
+            self.note("done", &words)?;
+            return Ok(Done::Now);
+        }
+        // Ticked by hand, or by a call that was killed before it could write this down.
+        let start = format!("{} ", task.id);
+        if !self.has_progress("done", &start) {
+            self.progress("done", &words)?;
+        }
+        if !self.has_entry("done", &start) {
+            self.journal("done", &words)?;
+        }
+        Ok(Done::Before)
+    }
+
+    /// Counts a failed attempt; puts a repair behind the task, or ends the loop, as the state says.
+    pub fn fail(&mut self, id: &str, why: &str) -> Result<Failed, Refusal> {
+        let why = one_line(why)?;
+        let task = self.task(id)?.clone();
+        if task.done {
+            return Err(Refusal(format!(
+                "{0} is ticked already\nwhat is wrong with it now is a task of its own: spool task add --after {0} \"what is to be done\"",
+                task.id
+            )));
+        }
+        let (before, limit) = self.attempts(&task);
+        let used = before.saturating_add(1);
+        let Ok(state) = &mut self.state else {
+            self.note("failed", &format!("{} {why}", task.id))?;
+            return Ok(Failed::NotCounted);
+        };
+        state.set_failures(&task.id, used);
+        let repair = if used < limit { self.repair(&task, &why)? } else { None };
+        self.write_state()?;
+        self.count_in_record(&task.id, Some(used))?;
+        self.note("failed", &format!("{} attempt {used} of {limit}: {why}", task.id))?;
+        if let Some(id) = repair {
+            self.note("repair", &format!("{id} behind {}", task.id))?;
+            return Ok(Failed::Repair { id, used, limit });
+        }
+        if used < limit {
+            return Ok(Failed::Again { used, limit });
+        }
+        let attempt = Attempt { task: task.id.clone(), used: used + 1, limit };
+        let seen =
+            Observation { attempt: Some(attempt), work: self.work(), ..Observation::default() };
+        // A loop that was over before keeps its reason.
+        let ended = self.end(&seen)?;
+        Ok(ended.map_or(Failed::Again { used, limit }, Failed::Ended))
+    }
+
+    /// Ends the loop because a person is needed; `need` says what for. Returns the reason, `None`
+    /// when the loop was over before.
+    pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
+        let need = one_line(need)?;
+        self.progress("blocked", &need)?;
+        let demand = Some(Demand::Blocked(need));
+        let seen = Observation { demand, work: self.work(), ..Observation::default() };
+        self.end(&seen)
+    }
+
+    /// Puts a new task after another one and returns its id, and whether it was there already: a call that
+    /// is repeated, because the first one was interrupted, adds nothing.
+    pub fn add(&mut self, after: &str, what: &str) -> Result<(String, Done), Refusal> {
+        let what = one_line(what)?;
+        let after = self.task(after)?.clone();
+        let words = |id: &str| format!("{id} behind {}: {what}", after.id);
+        if let Some(id) = self.added_before(&after, &what) {
+            self.write_state()?;
+            if !self.has_progress("added", &words(&id)) {
+                self.progress("added", &words(&id))?;
+            }
+            if !self.has_entry("added", &words(&id)) {
+                self.journal("added", &words(&id))?;
+            }
+            return Ok((id, Done::Before));
+        }
+        let Some(Grown { text, id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
+            return Err(Refusal(format!(
+                "`{what}` cannot stand behind {} as a task of its own: it reads as something else, or another task says the same\nsay it in other words",
+                after.id
+            )));
+        };
+        self.write_list(text)?;
+        self.write_state()?;
+        self.note("added", &words(&id))?;
+        Ok((id, Done::Now))
+    }
+
+    /// The open task that an earlier call has added with the same words after the same task: it follows that
+    /// task, or the progress notes name it.
+    fn added_before(&self, after: &Task, what: &str) -> Option<String> {
+        let text = format!("- [ ] {what}\n");
+        let title = TaskList::parse(text.as_bytes()).tasks.into_iter().next()?.title;
+        let end = after.block.start + self.list.whole_block(after, &self.text).len();
+        let says_the_same = |task: &&Task| !task.done && task.title == title;
+        let next = self.list.tasks.iter().find(|task| task.block.start >= end);
+        let named = |task: &&Task| {
+            self.has_progress("added", &format!("{} behind {}: {what}", task.id, after.id))
+        };
+        let mut same = self.list.tasks.iter().filter(says_the_same);
+        let found = next.filter(says_the_same).or_else(|| same.find(named))?;
+        Some(found.id.clone())
+    }
+
+    /// The repair for a failed task, when recovery is on and there is room for one more.
+    fn repair(&mut self, task: &Task, why: &str) -> Result<Option<String>, Refusal> {
+        let recovers = self.limits().recovery;
+        let Ok(state) = &mut self.state else {
+            return Ok(None);
+        };
+        let (original, depth) = self.list.original(task);
+        let repairs_it =
+            |other: &Task| other.fixes.as_ref().is_some_and(|id| id.eq_ignore_ascii_case(&task.id));
+        // A call that was killed may have left a repair in the list that the state does not count.
+        let of_original =
+            |other: &&Task| other.fixes.is_some() && self.list.original(other).0.id == original.id;
+        let listed = self.list.tasks.iter().filter(of_original).count() as u64;
+        let made = state.repairs(&original.id).max(listed);
+        let room = depth < DEEPEST && made < state.max_fix_tasks();
+        if !recovers || !room || self.list.open().any(repairs_it) {
+            return Ok(None);
+        }
+        let what = format!("Remove what made it fail: {why}");
+        let Some(Grown { text, id, .. }) = repair_after(&self.text, &self.list, task, &what) else {
+            return Ok(None);
+        };
+        state.add_repair(&original.id, &id, &task.id, why);
+        self.write_list(text)?;
+        Ok(Some(id))
+    }
+
+    fn work(&self) -> Work {
+        Work::List {
+            done: self.list.done(),
+            open: self.list.open().map(|task| task.id.clone()).collect(),
+        }
+    }
+
+    fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
+        let telling = Notify::AtNextStop;
+        end_loop(self.project, self.feature, self.session, seen, telling)
+            .map(|ended| ended.map(|ended| ended.reason))
+            .map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
+    }
+
+    fn write_list(&mut self, text: Vec<u8>) -> Result<(), Refusal> {
+        let path = self.feature.folder.join(TASKS);
+        if text != self.text {
+            write_whole(&path, &text, Flush::ToDisk).map_err(|error| unwritable(&path, &error))?;
+        }
+        self.list = TaskList::parse(&text);
+        self.text = text;
+        Ok(())
+    }
+
+    /// Brings the counters of the state file into line with the list; a feature without one has none.
+    fn write_state(&mut self) -> Result<(), Refusal> {
+        let running = self.record_iterations().saturating_add(1);
+        let Ok(state) = &mut self.state else {
+            return Ok(());
+        };
+        let failed = self.list.next().first().map_or(0, |task| state.failures(&task.id));
+        state.set("taskIndex", self.list.first_open());
+        state.set("totalTasks", self.list.tasks.len());
+        state.set("taskIteration", failed + 1);
+        let iteration = state.global_iteration().max(running);
+        state.set("globalIteration", iteration);
+        let path = self.feature.folder.join(STATE);
+        state.write(self.feature).map_err(|error| unwritable(&path, &error))
+    }
+
+    fn record_iterations(&self) -> u32 {
+        self.record().map_or(0, |record| record.ledger.iterations)
+    }
+
+    /// The record of the session that drives the feature.
+    fn record(&self) -> Option<Record> {
+        let loops = Loops::of(&self.project.root);
+        let owner = loops.claim(&self.feature.name).and_then(|claim| claim.session);
+        let record = owner.and_then(|session| loops.peek(&session));
+        record.filter(|record| record.about == self.feature.name)
+    }
+
+    fn note(&self, event: &str, words: &str) -> Result<(), Refusal> {
+        self.progress(event, words)?;
+        self.journal(event, words)
+    }
+
+    fn progress(&self, event: &str, words: &str) -> Result<(), Refusal> {
+        let path = self.feature.folder.join(PROGRESS);
+        let title = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                format!("# Progress of {}\n\n", self.feature.name)
+            }
+            _ => String::new(),
+        };
+        let line = format!("{title}- [{event}] {words}");
+        append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
+    }
+
+    fn has_progress(&self, event: &str, words: &str) -> bool {
+        let notes = read::read(&self.feature.folder.join(PROGRESS), MOST_NOTES);
+        let start = format!("- [{event}] {words}");
+        notes.is_ok_and(|notes| {
+            notes.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes()))
+        })
+    }
+
+    fn has_entry(&self, event: &str, words: &str) -> bool {
+        let bytes = Loops::of(&self.project.root).journal(&self.owner);
+        let (entries, _) = journal::entries(&bytes);
+        entries.iter().any(|entry| {
+            entry.event == event
+                && entry.about == self.feature.name
+                && entry.words.starts_with(words)
+        })
+    }
+
+    fn journal(&self, event: &str, words: &str) -> Result<(), Refusal> {
+        let loops = Loops::of(&self.project.root);
+        let entry = Entry {
+            at: world::now(),
+            event: event.to_owned(),
+            about: self.feature.name.clone(),
+            iteration: self.record_iterations(),
+            task: format!("{}/{}", self.list.done(), self.list.tasks.len()),
+            words: words.to_owned(),
+            ..Entry::default()
+        };
+        loops.note(&self.owner, &entry).map_err(|error| unwritable(loops.folder(), &error))
+    }
+}
+
+/// What may be run to prove a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The task has no Verify command.
+    None,
+    /// This command, which a person armed.
+    Run(String),
+    /// A command that was written since: the person who armed has not seen it.
+    New(String),
+    /// Another command than the one that a person armed, which is this.
+    Changed(String),
+    /// A command of a list that no person armed, and why nobody knows better.
+    Unarmed(String, String),
+    /// A person armed something, and why it cannot be read; the command that the list has now.
+    Unreadable(Option<String>, String),
+}
+
+/// Returns what may be run to prove a task, out of what a person armed for its feature.
+///
+/// The agent can write the list, and `spool task` may be allowed to it without a question: only
+/// commands that a person armed are run.
+pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
+    let command = task.verify_command(text);
+    let (standing, whose) = match armed::standing_of_feature(&project.root, &feature.name) {
+        PinState::Armed(pin) => (PinState::Armed(pin), PinKey::Feature(&feature.name)),
+        other => match armed::pin_of_runner(project, feature) {
+            Some(pin) => (PinState::Armed(Box::new(pin)), PinKey::Change(&feature.name)),
+            None => (other, PinKey::Feature(&feature.name)),
+        },
+    };
+    let pins = Pins::of(&project.root);
+    let unarmed = |why| command.clone().map_or(Proof::None, |command| Proof::Unarmed(command, why));
+    let commands = match (&standing, pins) {
+        (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
+        (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
+        (PinState::Ended(_) | PinState::Nobody, _) => {
+            return unarmed("no person armed a loop for it".to_owned());
+        }
+        // Where there is no such place, nothing was kept there.
+        (_, Err(error)) => return unarmed(error.to_string()),
+    };
+    let commands = match commands {
+        Ok(commands) => commands,
+        Err(why) => return Proof::Unreadable(command, why),
+    };
+    match (command, commands.get(&task.id)) {
+        (None, None) => Proof::None,
+        (Some(command), Some(known)) if command == *known => Proof::Run(command),
+        (_, Some(known)) => Proof::Changed(known.clone()),
+        (Some(command), None) => Proof::New(command),
+    }
+}
+
+/// Returns why a feature's loop is over, `None` while it lives or when there never was one.
+pub fn over(project: &Project, feature: &Feature) -> Option<String> {
+    Loops::of(&project.root).claim(&feature.name)?.closed
+}
+
+/// Returns the task list of a feature and its bytes.
+pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
+    let file = task_list::read(&feature.folder).map_err(|problem| {
+        let path = feature.folder.join(TASKS);
+        Refusal(format!(
+            "`{}` cannot be read: {problem}\nmake the task list first, or repair it",
+            path.display()
+        ))
+    })?;
+    Ok((file.list, file.bytes))
+}
+
+fn unwritable(path: &std::path::Path, error: &io::Error) -> Refusal {
+    Refusal(format!(
+        "`{}` cannot be written: {error}\nmake it writable, then try again",
+        path.display()
+    ))
+}
+
+/// Returns a text as one line without control characters; an empty one is refused.
+pub fn one_line(text: &str) -> Result<String, Refusal> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.is_empty() {
+        return Err(Refusal("the text is empty\nsay in one line what it is about".to_owned()));
+    }
+    Ok(text::title(&line, LONGEST))
+}
+
+impl State {
+    /// Returns how often a task has failed.
+    pub fn failures(&self, task: &str) -> u32 {
+        let counted = self.object("taskAttempts").and_then(|all| all.get(task));
+        counted.and_then(Value::as_u64).map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    fn set_failures(&mut self, task: &str, count: u32) {
+        let mut all = self.object("taskAttempts").cloned().unwrap_or_default();
+        all.insert(task.to_owned(), count.into());
+        self.set("taskAttempts", Value::Object(all));
+    }
+
+    fn forget_failures(&mut self, task: &str) {
+        if let Some(mut all) = self.object("taskAttempts").cloned() {
+            all.shift_remove(task);
+            self.set("taskAttempts", Value::Object(all));
+        }
+    }
+
+    /// How many repairs of an original task there have been (`fixTaskMap`).
+    fn repairs(&self, original: &str) -> u64 {
+        let entry = self.object("fixTaskMap").and_then(|map| map.get(original));
+        entry.and_then(|entry| entry.get("attempts")).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    fn add_repair(&mut self, original: &str, id: &str, failed: &str, why: &str) {
+        let mut map = self.object("fixTaskMap").cloned().unwrap_or_else(Map::new);
+        let entry = map.entry(original.to_owned()).or_insert_with(|| json!({}));
+        if !entry.is_object() {
+            *entry = json!({});
+        }
+        let count = entry.get("attempts").and_then(Value::as_u64).unwrap_or(0);
+        let ids = entry.get("fixTaskIds").and_then(Value::as_array).cloned();
+        let mut ids = ids.unwrap_or_default();
+        ids.push(id.into());
+        entry["attempts"] = (count + 1).into();
+        entry["fixTaskIds"] = ids.into();
+        entry["lastFailed"] = failed.into();
+        entry["lastError"] = why.into();
+        self.set("fixTaskMap", Value::Object(map));
+    }
+}

@@ -1,0 +1,144 @@
+//! Supervisors that are killed or stopped at random moments: nothing of the tree is left, whoever dies.
+//!
+//! `STRESS_SEED=N` plays the moments of an earlier run again, `STRESS_SUPERVISORS=N` plays another number.
+
+use crate::support::limited::Limited;
+use std::fs;
+use std::process::Child;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ralph_speckit::world::{self, Deadline};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::moments::{Dice, number};
+use super::support::{PATIENCE, Place};
+
+/// How many supervisors meet their fate.
+const ROUNDS: u64 = 60;
+/// How many loops run side by side.
+const AT_ONCE: usize = 4;
+/// The latest moment, in milliseconds after the start.
+const LATEST: u64 = 900;
+/// What is promised: so long after the death of a runner, nothing of the tree is alive.
+const PROMISE: Duration = Duration::from_secs(5);
+
+/// It does not listen, and leaves grandchildren in sessions of their own, more and more of them.
+const FOREST: &str = r#"
+trap '' TERM INT HUP
+echo began >>"$NOTES"
+while :; do
+    setsid sh -c 'trap "" TERM HUP; (setsid sleep 3600 &) ; sleep 3600' &
+    sleep 0.1
+done
+"#;
+
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// The supervisor is killed; the runner goes on.
+    Killed,
+    /// The supervisor is stopped; the runner goes on.
+    Stopped,
+    /// The supervisor is stopped, then the runner is killed.
+    StoppedAndOrphaned,
+}
+
+#[test]
+fn h4_whatever_happens_to_a_supervisor_nothing_of_its_tree_is_left() {
+    let seed = number("STRESS_SEED").unwrap_or_else(world::now);
+    println!("the seed is {seed}");
+    let mut dice = Dice(seed);
+    let rounds: Vec<_> = (0..number("STRESS_SUPERVISORS").unwrap_or(ROUNDS))
+        .map(|number| {
+            let fates = [Fate::Killed, Fate::Stopped, Fate::Killed, Fate::StoppedAndOrphaned];
+            (fates[(number % 4) as usize], Duration::from_millis(dice.next(LATEST)))
+        })
+        .collect();
+    let (next, met, told) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((fate, moment)) =
+                    rounds.get(next.fetch_add(1, Ordering::Relaxed) as usize)
+                {
+                    println!("{fate:?} after {moment:?}");
+                    let (hit, warned) = one_round(*fate, *moment);
+                    met.fetch_add(u64::from(hit), Ordering::Relaxed);
+                    told.fetch_add(u64::from(warned), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    // Without this, a runner that never has a supervisor would pass.
+    let (met, told) = (met.into_inner(), told.into_inner());
+    println!("{met} of {} supervisors met their fate, {told} were told of", rounds.len());
+    assert!(met * 2 > rounds.len() as u64, "only {met} of {} met a supervisor", rounds.len());
+    assert!(told > 0, "nobody was told of a killed supervisor");
+}
+
+/// Plays one round; returns whether there was a supervisor, and whether the person was told of its death.
+fn one_round(fate: Fate, moment: Duration) -> (bool, bool) {
+    let place = Place::new(FOREST);
+    let arguments = [
+        "--max-iterations",
+        "1",
+        "--iteration-timeout",
+        "2s",
+        "--grace",
+        "200ms",
+        "--check",
+        "true",
+    ];
+    let mut runner = place.start_heard(&arguments);
+    world::pause(moment);
+    let supervisor = supervisor_of(&runner);
+    if let Some(supervisor) = supervisor {
+        let signal = if matches!(fate, Fate::Killed) { Signal::KILL } else { Signal::STOP };
+        // One that has just ended by itself met no fate.
+        let _ = kill_process(supervisor, signal);
+    }
+    if matches!(fate, Fate::StoppedAndOrphaned) {
+        runner.kill().unwrap();
+        let promise = Deadline::after(PROMISE);
+        runner.wait().unwrap();
+        place.wait_until_nobody_is_alive(promise);
+        return (supervisor.is_some(), false);
+    }
+    let output = runner.finish();
+    // The runner has ended, and so has everything that it started: no time is given.
+    let alive = place.alive();
+    assert!(alive.is_empty(), "{fate:?} after {moment:?}: {alive:#?}\n{output:#?}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    (supervisor.is_some(), errors.contains("the supervisor of the agent program was killed"))
+}
+
+/// The supervisor of a runner, `None` when it has none now.
+fn supervisor_of(runner: &Child) -> Option<Pid> {
+    let name = format!("spool-supervisor of {}", runner.id());
+    let children = format!("/proc/{0}/task/{0}/children", runner.id());
+    let children = fs::read_to_string(children).unwrap_or_default();
+    let is_supervisor = |id: &&str| {
+        let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&command).starts_with(&name)
+    };
+    let id = children.split_whitespace().find(is_supervisor)?;
+    Pid::from_raw(id.parse().ok()?)
+}
+
+#[test]
+fn h4_what_is_left_by_a_runner_and_a_supervisor_killed_together_the_next_runner_ends_and_says_so() {
+    let place = Place::new(FOREST);
+    let mut runner = place.start(&["--max-iterations", "1"]);
+    place.wait_for("began");
+    let supervisor = supervisor_of(&runner).unwrap();
+    // Nobody is left who could end the tree.
+    kill_process(Pid::from_child(&runner), Signal::STOP).unwrap();
+    kill_process(supervisor, Signal::KILL).unwrap();
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    assert!(!place.alive().is_empty());
+    let output = place.run_idle_agent();
+    place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("that a killed runner"), "{output:#?}");
+}
