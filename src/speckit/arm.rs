@@ -183,9 +183,8 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
-    let last =
-        pins.as_ref().ok().and_then(|pins| pins.read(PinKey::Feature(&feature.name)).ok()?);
-    notes.extend(lower_limits(&mut state, &tasks, request, last.map(|pin| pin.limits)));
+    let last = pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
+    notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
     let mut claim = Claim {
         session: armer.session.map(str::to_owned),
@@ -253,6 +252,11 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         feature,
         notes,
     })
+}
+
+/// The limits that a person armed this feature with before.
+fn last_limits(pins: &Pins, feature: &Feature) -> Option<Limits> {
+    pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
 fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {

@@ -141,16 +141,16 @@ impl Run<'_> {
                 match self.kept.hear() {
                     Ok(Heard::Nothing | Heard::SupervisorEvent(SupervisorEvent::Ready)) => {}
                     Ok(Heard::SupervisorEvent(SupervisorEvent::Started(id))) => {
-                        self.agent = Some(id)
+                        self.agent = Some(id);
                     }
                     Ok(Heard::SupervisorEvent(SupervisorEvent::NotStarted(number))) => {
                         return Over::NotStarted(number);
                     }
                     Ok(Heard::SupervisorEvent(SupervisorEvent::LeftWithCode(code))) => {
-                        self.leave(Some(code), None)
+                        self.leave(Some(code), None);
                     }
                     Ok(Heard::SupervisorEvent(SupervisorEvent::LeftBySignal(signal))) => {
-                        self.leave(None, Some(signal))
+                        self.leave(None, Some(signal));
                     }
                     Ok(Heard::SupervisorEvent(SupervisorEvent::Over(survivors))) => {
                         self.survivors = usize::try_from(survivors).unwrap_or(0);
