@@ -17,10 +17,10 @@ use crate::checks;
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{CheckResult, TerminalReason};
 use crate::evidence::task_list::TASKS;
-use crate::feature::STATE;
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
-use crate::speckit::SIGNAL;
+use crate::feature::{SIGNAL, STATE};
 use crate::speckit::armed;
 use crate::speckit::task_log::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::store::loops::{Loops, RALPH};
@@ -459,7 +459,7 @@ impl Job<'_> {
         let state = State::read_at_once(self.feature).unwrap_or_default();
         let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
         let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
-        let limit = armed::limits(&standing, &state).max_task_iterations;
+        let limit = limits_of(&standing, &state).max_task_iterations;
         let who = if next.len() > 1 {
             let agents: Vec<_> =
                 next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();

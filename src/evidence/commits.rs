@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use crate::engine::Hasher;
+use crate::engine::{Fingerprint, Hasher, Tree};
 use crate::store::loops::Record;
 use crate::store::read;
 use crate::world;
@@ -26,6 +26,11 @@ const COMMITS: [&[u8]; 7] = [
     b"revert:",
     b"am:",
 ];
+
+/// Returns what the commits below `root` look like now; the files are looked at separately.
+pub fn fingerprint(root: &Path) -> Fingerprint {
+    Fingerprint { work: head_fingerprint(root), tree: Tree::NotTaken }
+}
 
 /// Returns a number that changes with every commit and checkout below `root`, 0 without a repository.
 pub fn head_fingerprint(root: &Path) -> u64 {

@@ -2,8 +2,11 @@
 
 pub mod project;
 pub mod settings;
+pub(crate) mod snapshot;
 pub mod state;
 
+/// The line that claims completion (spec 003).
+pub const SIGNAL: &str = "ALL_TASKS_COMPLETE";
 /// The name of a feature's state file (spec 003, FR-2).
 pub const STATE: &str = ".speckit-state.json";
 /// The name of a feature's progress notes; nothing here ever removes it (spec 003, AC-4.2).

@@ -2,10 +2,10 @@
 
 use crate::feature::project::Project;
 use crate::feature::settings::Settings;
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
 use crate::speckit::messages;
-use crate::speckit::observe::FeatureSnapshot;
 use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::world;
 

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::SHORT;
 use super::messages;
-use super::observe::fingerprint;
 use super::request::Request;
 use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
@@ -175,7 +174,7 @@ pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Resu
 
 fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_>) -> Record {
     let length = armer.transcript.map_or(0, length_of);
-    let start = fingerprint(armer.root);
+    let start = commits::fingerprint(armer.root);
     let long = task.chars().count() > SHORT;
     Record {
         kind: RALPH.to_owned(),

@@ -4,7 +4,6 @@ pub(crate) mod adopt;
 pub(crate) mod arm;
 pub(crate) mod end;
 pub(crate) mod messages;
-pub(crate) mod observe;
 pub(crate) mod pause;
 pub(crate) mod report;
 pub mod request;

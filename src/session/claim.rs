@@ -4,15 +4,16 @@ use std::io;
 
 use super::context::{StopContext, waiting_answer};
 use super::notices::{Notice, tampered};
+use super::observe::feature::observe;
 use crate::engine::{Evaluation, Files, TerminalReason, Verdict, evaluate};
 use crate::evidence::commits;
 use crate::feature::project::{Feature, Project};
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
 use crate::speckit::arm::new_record;
 use crate::speckit::armed;
 use crate::speckit::ending::complete_end;
-use crate::speckit::observe::{FeatureSnapshot, observe};
 use crate::speckit::reconcile;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record};

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::context::{StopContext, StopSession};
 use super::notices::{self, Notice};
+use super::observe::feature::{self as observe, add_seen, wait_for_transcript};
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::claude::answer::Answer;
 use crate::speckit::armed;
 use crate::speckit::messages;
-use crate::speckit::observe::{self, FeatureSnapshot, add_seen, wait_for_transcript};
 use crate::store::closing::{Notify, close_record};
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::pins::PinState;

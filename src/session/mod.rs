@@ -2,8 +2,10 @@
 
 mod claim;
 mod context;
+mod evidence;
 mod feature;
 mod notices;
+mod observe;
 pub mod stop;
 mod task;
 

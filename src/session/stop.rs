@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::claim::{Unowned, close_claim, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_and_telling};
+use super::evidence::still_good;
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{feature, task};
@@ -15,13 +16,12 @@ use crate::engine::{
     evaluate,
 };
 use crate::evidence::progress::still;
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::ralph::messages::title;
-use crate::ralph::observe::still_good;
 use crate::ralph::pause;
 use crate::speckit::arm::path_of;
 use crate::speckit::armed;
-use crate::speckit::observe::FeatureSnapshot;
 use crate::speckit::reconcile::{agree, reconcile};
 use crate::store::closing::{Notify, close_record};
 use crate::store::journal::Entry;

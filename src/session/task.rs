@@ -1,9 +1,10 @@
 //! A stop in a ralph loop (spec 002): what is observed, and what is said about it.
 
 use super::context::{StopContext, StopSession};
+use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
 use crate::hosts::claude::answer::Answer;
-use crate::ralph::{PROMISE, end, messages, observe};
+use crate::ralph::{PROMISE, end, messages};
 use crate::speckit::armed;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;

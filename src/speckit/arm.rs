@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::armed;
-use super::observe::FeatureSnapshot;
 use super::reconcile::settle_session;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
@@ -14,6 +13,7 @@ use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::STATE;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
+use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::{State, StateError};
 use crate::refusal::Refusal;
 use crate::store::closing::end_entry;
@@ -303,7 +303,7 @@ fn pin_of(
         armed_by: armer.by.to_owned(),
         checks: if person { settings.checks.clone() } else { Vec::new() },
         list: format!("{}/{TASKS}", feature.relative),
-        limits: if person { limits } else { armed::limits(&PinState::Nobody, state) },
+        limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
         settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()
     }

@@ -8,7 +8,6 @@ use crate::engine::{Check, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
-use crate::feature::state::State;
 use crate::refusal::Refusal;
 use crate::store::loops::{Assignment, Claim, RALPH, Record, VerifyCommands, is_session_id};
 use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, PinKey, PinState, Pins};
@@ -336,20 +335,6 @@ pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
     contract.token.get_or_insert_with(|| promise.to_owned());
     let limit = contract.guardrails.max_iterations.unwrap_or(most).min(most);
     contract.guardrails.max_iterations = Some(limit);
-}
-
-/// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
-/// can make them shorter than the defaults and not longer.
-pub fn limits(standing: &PinState, state: &State) -> Limits {
-    if let Some(pin) = standing.pin() {
-        return pin.limits;
-    }
-    let most = Limits::default();
-    Limits {
-        max_iterations: state.max_global_iterations().min(most.max_iterations),
-        max_task_iterations: state.max_task_iterations().min(most.max_task_iterations),
-        recovery: state.recovers(),
-    }
 }
 
 /// Writes a pin. Where nothing can be kept outside of the project, that is an error only when there are

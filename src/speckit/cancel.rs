@@ -4,10 +4,10 @@ use std::fs;
 
 use super::armed;
 use super::ending::end_loop;
-use super::observe::FeatureSnapshot;
 use super::reconcile::settle;
 use crate::engine::{Demand, Observation};
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::store::closing::Notify;
@@ -71,7 +71,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         place.total,
         place.done,
         iterations,
-        armed::limits(&armed::standing_of_feature(&project.root, &feature.name), &snapshot.state)
+        limits_of(&armed::standing_of_feature(&project.root, &feature.name), &snapshot.state)
             .max_iterations,
     );
     if let Some(unreadable) = &snapshot.unreadable {

@@ -5,10 +5,6 @@ pub(crate) mod armed;
 pub(crate) mod cancel;
 pub(crate) mod ending;
 pub(crate) mod messages;
-pub(crate) mod observe;
 pub mod reconcile;
 pub(crate) mod status;
 pub mod task_log;
-
-/// The line that claims completion (spec 003).
-pub const SIGNAL: &str = "ALL_TASKS_COMPLETE";

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::armed;
-use super::observe::FeatureSnapshot;
 use crate::engine::Ledger;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{counted, grouped};

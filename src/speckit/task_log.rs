@@ -15,6 +15,7 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
@@ -140,7 +141,7 @@ impl<'a> Books<'a> {
     fn limits(&self) -> Limits {
         let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
-        state.map_or_else(Limits::default, |state| armed::limits(&standing, state))
+        state.map_or_else(Limits::default, |state| limits_of(&standing, state))
     }
 
     /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.

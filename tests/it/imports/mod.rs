@@ -19,7 +19,6 @@ const KNOWN: &[&[&str]] = &[
         "speckit/armed",
         "speckit/cancel",
         "speckit/ending",
-        "speckit/observe",
         "speckit/reconcile",
         "feature/settings",
         "feature/settings/front",

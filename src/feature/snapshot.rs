@@ -1,31 +1,23 @@
-//! Gathering: one stop of a speckit loop as an observation for the engine.
+//! The files of a feature as one stop found them: its state, its task list, and what cannot be read of either.
 
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::SIGNAL;
-use super::armed;
-use super::cancel::ends;
-use crate::engine::promise::stands_alone;
+use super::project::{Feature, Project};
+use super::state::{State, StateError};
+use super::{SIGNAL, STATE};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{
-    Attempt, Contract, Files, Fingerprint, Guardrails, Hasher, Observation, Tampered, Tree,
-    Waiting, Work, hash_of, is_last_idle_stop,
+    Attempt, Contract, Fingerprint, Guardrails, Hasher, Tampered, Tree, Work, hash_of,
 };
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS};
-use crate::feature::STATE;
-use crate::feature::project::{Feature, Project};
-use crate::feature::state::{State, StateError};
-use crate::hosts::claude::input::Event;
-use crate::hosts::claude::transcript::lag::{TurnEnd, wait_while};
-use crate::hosts::claude::transcript::{Calls, Tail};
 use crate::store::loops::{OpenTasks, Record};
 use crate::store::pins::{Limits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
-use crate::world::{self, Deadline};
+use crate::world::Deadline;
 
 /// The files of a feature as they stand now.
 #[derive(Clone, Debug)]
@@ -53,12 +45,12 @@ pub struct Unreadable {
     /// Tells one broken content from another.
     pub hash: u64,
     /// Whether there is a content at all.
-    pub content: Found,
+    pub content: UnreadableContent,
 }
 
 /// What was found of a file that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum UnreadableContent {
     /// A content that is none of ours.
     Broken,
     /// Nothing: it cannot be opened at the moment, and may be as good as ever.
@@ -68,13 +60,13 @@ pub enum Found {
 impl Unreadable {
     fn unopened(path: PathBuf, why: String) -> Self {
         let hash = hash_of(why.as_bytes());
-        Self { path, why, hash, content: Found::Nothing }
+        Self { path, why, hash, content: UnreadableContent::Nothing }
     }
 }
 
-/// Where the work stands, in the words of spec 003.
+/// The present task and how many are done, in the words of spec 003.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TaskPlace {
     /// The present task, from 1; one more than `total` never occurs.
     pub task: u64,
     /// All tasks.
@@ -119,12 +111,15 @@ impl FeatureSnapshot {
             Err(StateError::Corrupt { why, bytes }) => {
                 let hash = hash_of(&bytes) ^ hash_of(why.as_bytes());
                 let path = feature.folder.join(STATE);
-                (State::default(), Some(Unreadable { path, why, hash, content: Found::Broken }))
+                (
+                    State::default(),
+                    Some(Unreadable { path, why, hash, content: UnreadableContent::Broken }),
+                )
             }
         };
         let mut snapshot = Self {
             feature: feature.clone(),
-            limits: armed::limits(&PinState::Nobody, &state),
+            limits: limits_of(&PinState::Nobody, &state),
             state,
             tasks: None,
             unreadable: corrupt,
@@ -137,7 +132,7 @@ impl FeatureSnapshot {
     /// Returns an error for a file that cannot be opened at the moment: nothing can be judged by it, and
     /// nothing is wrong with it.
     pub fn opened(&self) -> io::Result<()> {
-        match self.unreadable.as_ref().filter(|it| it.content == Found::Nothing) {
+        match self.unreadable.as_ref().filter(|it| it.content == UnreadableContent::Nothing) {
             Some(Unreadable { path, why, .. }) => {
                 Err(io::Error::other(format!("`{}` cannot be read: {why}", path.display())))
             }
@@ -148,7 +143,7 @@ impl FeatureSnapshot {
     /// Returns the same files under the limits of the loop that was armed.
     #[must_use]
     pub fn under(mut self, standing: &PinState) -> Self {
-        self.limits = armed::limits(standing, &self.state);
+        self.limits = limits_of(standing, &self.state);
         self
     }
 
@@ -174,7 +169,7 @@ impl FeatureSnapshot {
             Err(problem) if self.unreadable.is_none() => {
                 let why = problem.to_string();
                 let hash = hash_of(why.as_bytes());
-                let (path, content) = (folder.join(TASKS), Found::Broken);
+                let (path, content) = (folder.join(TASKS), UnreadableContent::Broken);
                 self.unreadable = Some(Unreadable { path, why, hash, content });
             }
             Err(_) => {}
@@ -189,7 +184,7 @@ impl FeatureSnapshot {
     }
 
     /// Returns where the work stands: by the task list, otherwise by the state file.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TaskPlace {
         let (done, total, next) = match &self.tasks {
             Some(list) if !list.tasks.is_empty() => {
                 (list.done() as u64, list.tasks.len() as u64, list.first_open() as u64)
@@ -200,7 +195,7 @@ impl FeatureSnapshot {
                 (index, total, index)
             }
         };
-        Place { task: (next + 1).min(total.max(1)), total, done }
+        TaskPlace { task: (next + 1).min(total.max(1)), total, done }
     }
 
     /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
@@ -243,7 +238,8 @@ impl FeatureSnapshot {
         list.map(|list| list.tampered_since(before)).unwrap_or_default()
     }
 
-    fn work(&self, had_list: bool) -> Work {
+    /// Returns what is left to do; `had_list` is whether an earlier stop saw a task list with tasks.
+    pub fn work(&self, had_list: bool) -> Work {
         if let Some(unreadable) = &self.unreadable {
             return Work::Unreadable { hash: unreadable.hash };
         }
@@ -260,8 +256,8 @@ impl FeatureSnapshot {
         }
     }
 
-    /// The attempt at the present task, or at any open one that has used up its attempts.
-    fn attempt(&self, place: Place, record: &Record) -> Attempt {
+    /// Returns the attempt at the present task, or at any open one that has used up its attempts.
+    pub fn attempt(&self, place: TaskPlace, record: &Record) -> Attempt {
         let limit = self.limits.max_task_iterations;
         let failures = |task: &Task| {
             // The state file may have been made to forget some.
@@ -281,98 +277,18 @@ impl FeatureSnapshot {
     }
 }
 
-/// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
-pub fn observe(
-    project: &Project,
-    snapshot: &FeatureSnapshot,
-    event: &Event,
-    record: &mut Record,
-) -> Observation {
-    let mut claimed = stands_alone(event.last_message(), SIGNAL);
-    // The list decides where there is one; the transcript is asked only where there is none.
-    if !claimed && snapshot.tasks.is_none() {
-        let path = event.transcript();
-        let tail = path.and_then(|path| Tail::read_for_signal(&path, record.transcript_from));
-        claimed = tail.is_some_and(|tail| tail.says(SIGNAL));
+/// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
+/// can make them shorter than the defaults and not longer.
+pub fn limits_of(standing: &PinState, state: &State) -> Limits {
+    if let Some(pin) = standing.pin() {
+        return pin.limits;
     }
-    record.had_list |= snapshot.tasks.as_ref().is_some_and(|list| !list.tasks.is_empty());
-    let fingerprint = snapshot.work_fingerprint(project);
-    Observation {
-        work: snapshot.work(record.had_list),
-        claimed,
-        tool_calls: None,
-        fingerprint,
-        files: Files::NotLooked,
-        waiting: waiting(snapshot, event, record),
-        attempt: Some(snapshot.attempt(snapshot.place(), record)),
-        reported_iteration: snapshot.state.global_iteration(),
-        elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
-        reentered: event.held(),
-        ..Observation::default()
+    let most = Limits::default();
+    Limits {
+        max_iterations: state.max_global_iterations().min(most.max_iterations),
+        max_task_iterations: state.max_task_iterations().min(most.max_task_iterations),
+        recovery: state.recovers(),
     }
-}
-
-/// Waits, half a second at most, for a transcript that shows no tool call yet where a stop without one would
-/// end the loop.
-pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
-    let Some(path) =
-        event.transcript().filter(|_| is_last_idle_stop(&Guardrails::default(), &record.ledger))
-    else {
-        return;
-    };
-    wait_while(deadline, || {
-        let calls = Calls::since(&path, record.transcript_read, record.last_message, 0);
-        calls.is_some_and(|calls| calls.count == Some(0))
-            && !turn_end(event, record).is_shown(&path, record.transcript_read)
-    });
-}
-
-/// Returns the end of this turn, as the transcript has to show it.
-pub fn turn_end<'a>(event: &'a Event, record: &Record) -> TurnEnd<'a> {
-    TurnEnd { told: event.last_message(), armed_at: record.armed_at, after: record.seen_at }
-}
-
-/// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
-/// meanwhile; moves the record's places in transcript and commits on.
-///
-/// Counting is the dearest part of a stop, and only a session at its own loop needs it.
-pub fn add_seen(project: &Project, event: &Event, record: &mut Record, seen: &mut Observation) {
-    seen.commits = commits::counted(&project.root, record);
-    let Some(path) = event.transcript() else {
-        return;
-    };
-    let from = record.transcript_read;
-    let Some(calls) = Calls::since(&path, from, record.last_message, 0) else {
-        return;
-    };
-    seen.waiting.extend(typed_cancel(&calls.typed_ahead, record));
-    // A transcript that lags has no calls yet, and does not say that there were none: it is read again at
-    // the next stop.
-    let unseen = calls.count == Some(0)
-        && is_last_idle_stop(&Guardrails::default(), &record.ledger)
-        && !turn_end(event, record).is_shown(&path, from);
-    if unseen {
-        return;
-    }
-    record.transcript_read = calls.read_up_to;
-    record.last_message = calls.last;
-    seen.tool_calls = calls.count;
-    seen.tokens = calls.tokens.all;
-    seen.written_tokens = calls.tokens.written;
-}
-
-/// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
-/// the client keeps it until the turn is over. A loop that held the turn would keep it waiting for ever.
-pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
-    let cancel = typed.iter().find(|typed| ends(typed, record))?;
-    Some(Waiting::Typed(cancel.trim().to_owned()))
-}
-
-fn waiting(snapshot: &FeatureSnapshot, event: &Event, record: &Record) -> Vec<Waiting> {
-    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
-    let approval = snapshot.state.awaits_approval().then_some(Waiting::Approval);
-    let background = event.background().into_iter().map(Waiting::Background);
-    paused.into_iter().chain(approval).chain(background).collect()
 }
 
 fn all_done(list: &TaskList) -> bool {

@@ -1,18 +1,16 @@
-//! Gathering: one stop of a ralph loop as an observation for the engine.
+//! One stop in a task's loop as an observation for the engine.
 
 use std::path::Path;
 
+use super::{turn_end, typed_cancel};
 use crate::engine::promise::promise;
-use crate::engine::{
-    Change, Files, Fingerprint, Observation, Promise, Tree, Waiting, Work, is_last_idle_stop,
-};
+use crate::engine::{Change, Files, Observation, Promise, Waiting, Work, is_last_idle_stop};
 use crate::evidence::commits;
 use crate::evidence::progress::{Moment, changed_since};
 use crate::hosts::claude::input::Event;
 use crate::hosts::claude::transcript::lag::wait_while;
 use crate::hosts::claude::transcript::{Calls, Tail};
-use crate::speckit::observe::{turn_end, typed_cancel};
-use crate::store::loops::{Assignment, Checked, Record};
+use crate::store::loops::{Assignment, Record};
 use crate::world::{self, Deadline};
 
 /// Waits, half a second at most, for a transcript that does not show yet what the event tells: the
@@ -66,7 +64,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
     record.last_message = counted.map_or(record.last_message, |calls| calls.last);
     let tokens = counted.map(|calls| calls.tokens).unwrap_or_default();
     let typed = calls.map(|calls| calls.typed_ahead).unwrap_or_default();
-    let fingerprint = fingerprint(root);
+    let fingerprint = commits::fingerprint(root);
     let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);
     let since_arming = match unsure {
         true if fingerprint.work_changed_since(Some(&assignment.start)) => Change::Changed,
@@ -110,30 +108,6 @@ fn waiting(event: &Event, record: &Record, typed: &[String]) -> Vec<Waiting> {
     let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
     let background = event.background().into_iter().map(Waiting::Background);
     paused.into_iter().chain(background).chain(typed_cancel(typed, record)).collect()
-}
-
-/// Returns the results of the last run of the checks when one failed and nothing has happened since.
-///
-/// Not every cause shows in the files that are looked at: any tool call asks for another run. The results are
-/// kept where the agent can write: that all have passed is never taken from there.
-pub fn still_good(
-    checked: Option<&Checked>,
-    seen: &Observation,
-    root: &Path,
-    moment: Moment,
-) -> Option<Checked> {
-    let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
-    if checked.results.iter().all(|result| result.passed) {
-        return None;
-    }
-    let same = seen.fingerprint.work == checked.fingerprint.work
-        && changed_since(root, checked.since, moment) == Change::Same;
-    same.then(|| checked.clone())
-}
-
-/// Returns what the commits look like now; the files are looked at by themselves.
-pub fn fingerprint(root: &Path) -> Fingerprint {
-    Fingerprint { work: commits::head_fingerprint(root), tree: Tree::NotTaken }
 }
 
 /// Returns what a text says of the assignment's promise.

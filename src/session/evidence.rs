@@ -1,0 +1,26 @@
+//! Evidence of an earlier stop that still holds at this one.
+
+use std::path::Path;
+
+use crate::engine::{Change, Observation};
+use crate::evidence::progress::{Moment, changed_since};
+use crate::store::loops::Checked;
+
+/// Returns the results of the last run of the checks when one failed and nothing has happened since.
+///
+/// Not every cause shows in the files that are looked at: any tool call asks for another run. The results are
+/// kept where the agent can write: that all have passed is never taken from there.
+pub fn still_good(
+    checked: Option<&Checked>,
+    seen: &Observation,
+    root: &Path,
+    moment: Moment,
+) -> Option<Checked> {
+    let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
+    if checked.results.iter().all(|result| result.passed) {
+        return None;
+    }
+    let same = seen.fingerprint.work == checked.fingerprint.work
+        && changed_since(root, checked.since, moment) == Change::Same;
+    same.then(|| checked.clone())
+}
