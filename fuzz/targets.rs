@@ -11,10 +11,10 @@ use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::feature::state::State;
 use ralph_speckit::hosts::claude::input::Event;
 use ralph_speckit::hosts::claude::transcript::{Calls, Tail};
-use ralph_speckit::ralph;
 use ralph_speckit::runner::harness::{self, Approval, ExitInfo, Harness, Order, Report, Stream};
 use ralph_speckit::runner::options::HarnessChoice;
-use ralph_speckit::speckit::arm;
+use ralph_speckit::session::arguments::feature::Request as FeatureRequest;
+use ralph_speckit::session::arguments::task::Request as TaskRequest;
 use ralph_speckit::store::journal::{self, Entry};
 use ralph_speckit::store::loops::{Claim, LastMessage, Record};
 use ralph_speckit::store::pins::Pin;
@@ -71,7 +71,7 @@ fn event(bytes: &[u8]) {
 /// What is typed after a slash command: it is taken or refused with words.
 fn command(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match ralph::request::Request::parse(text) {
+    match TaskRequest::parse(text) {
         Ok(request) => {
             assert!(request.checks.iter().all(|check| !check.trim().is_empty()));
             assert!(
@@ -80,7 +80,7 @@ fn command(bytes: &[u8]) {
         }
         Err(refusal) => assert!(refusal.0.contains('\n'), "no word on what to do: {refusal}"),
     }
-    if let Err(refusal) = arm::Request::parse(text) {
+    if let Err(refusal) = FeatureRequest::parse(text) {
         assert!(refusal.0.contains('\n'), "no word on what to do: {refusal}");
     }
 }

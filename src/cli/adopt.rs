@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use super::context::{Where, own_session};
 use super::environment::Environment;
 use crate::hosts::claude::transcript::of_session;
-use crate::ralph::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
+use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::store::loops::Loops;
 
 /// Go on with the loop of a session that is gone.

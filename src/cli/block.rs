@@ -6,9 +6,9 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
-use crate::ralph::end::end;
-use crate::ralph::select::{Wanted, live_ralph, select};
-use crate::speckit::task_log::{Books, one_line};
+use crate::session::end::task::end;
+use crate::session::select::{Wanted, live_ralph, select};
+use crate::session::task_log::{Books, one_line};
 use crate::store::closing::Notify;
 use crate::store::loops::Loops;
 

@@ -7,10 +7,10 @@ use anyhow::{Result, anyhow, bail};
 use super::context::{Where, own_session};
 use crate::engine::Demand;
 use crate::feature::project::Project;
-use crate::ralph::end::{cancelled, end};
-use crate::ralph::select::{Wanted, live_ralph, select};
-use crate::speckit::cancel::{cancel, feature_to_cancel, summary};
-use crate::speckit::reconcile::settle_all;
+use crate::session::end::cancel::{cancel, feature_to_cancel, summary};
+use crate::session::end::task::{cancelled, end};
+use crate::session::reconcile::settle_all;
+use crate::session::select::{Wanted, live_ralph, select};
 use crate::store::closing::{Notify, not_noted};
 use crate::store::loops::{Loops, Record};
 

@@ -16,8 +16,8 @@ use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::plugin::call::call;
 use crate::plugin::client::{self, Client, InstalledPlugin};
 use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
-use crate::speckit::armed;
-use crate::speckit::status::{Report, let_go};
+use crate::session::pinned;
+use crate::session::report::feature::{Report, let_go};
 use crate::store::loops::Loops;
 use crate::store::read;
 use crate::style;
@@ -355,7 +355,7 @@ fn check_armed(environment: &Environment) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     let untrusted = Settings::read(&project.root)
-        .is_ok_and(|settings| armed::trusted(&project.root, &settings).is_err());
+        .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
     if untrusted {
         checks.push(Check::fail(
             name,
@@ -372,8 +372,8 @@ fn check_armed(environment: &Environment) -> Vec<Check> {
                 format!(
                     "the loop of {about} was armed by {} with {}{}",
                     text::line(&pin.armed_by),
-                    armed::in_short(pin.checks.len(), pin.verify),
-                    armed::checks_in_words(&pin.checks)
+                    pinned::in_short(pin.checks.len(), pin.verify),
+                    pinned::checks_in_words(&pin.checks)
                 ),
             ),
             None => Check::warn(

@@ -11,7 +11,7 @@ use crate::feature::project::printable;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, state_folder};
 use crate::runner::target::{meant, one_of};
-use crate::speckit::status::sums;
+use crate::session::report::feature::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
 use crate::store::read;

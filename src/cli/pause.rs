@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow, bail};
 use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
 use crate::feature::project::printable;
-use crate::ralph::pause;
 use crate::runner::requests::Request;
-use crate::speckit::reconcile::settle_all;
+use crate::session::pause;
+use crate::session::reconcile::settle_all;
 use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 

@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow};
 
 use super::context::{Where, own_session};
 use super::person::in_agents_session;
-use crate::speckit::arm::{Armer, Request, arm};
+use crate::session::arguments::feature::Request;
+use crate::session::arm::feature::{Armer, arm};
 use crate::store::pins::{BY_SESSION, BY_TERMINAL};
 
 /// Arm the loop for a feature, as /speckit:implement does.

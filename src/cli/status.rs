@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::context::Where;
-use crate::ralph::report::Report;
 use crate::runner::report as runners;
+use crate::session::report::Report;
 use crate::text;
 
 /// Show the loops of this project.

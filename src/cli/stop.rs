@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 
 use super::context::Where;
 use crate::feature::project::printable;
-use crate::ralph::select::live_ralph;
 use crate::runner::report::{live, only_live};
 use crate::runner::requests::{Request, Requests};
 use crate::runner::state::{
     Status, changes_with_state, find_state_folder, holder, is_change_id, read_state, states_folder,
 };
 use crate::runner::target::{meant, one_of};
+use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
 

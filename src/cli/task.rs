@@ -21,8 +21,8 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
 use crate::feature::{SIGNAL, STATE};
-use crate::speckit::armed;
-use crate::speckit::task_log::{Books, Done, Failed, Proof, over, proof, read_list};
+use crate::session::pinned;
+use crate::session::task_log::{Books, Done, Failed, Proof, over, proof, read_list};
 use crate::store::loops::{Loops, RALPH};
 use crate::store::pins::{PinKey, Pins};
 use crate::text;
@@ -165,7 +165,7 @@ fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> 
         pinned = own
             .as_ref()
             .zip(session)
-            .and_then(|(own, session)| armed::of_session(&own.root, session, None).pin().cloned());
+            .and_then(|(own, session)| pinned::of_session(&own.root, session, None).pin().cloned());
         let meant = pinned.as_ref().filter(|pin| pin.contract.is_none());
         if let (Some(pin), Some(own)) = (meant, &own) {
             if own.root == project.root && pin.list == format!("{}/{TASKS}", feature.relative) {
@@ -174,7 +174,7 @@ fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> 
             let (about, root) = (text::line(&pin.about), own.root.display());
             return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
         }
-        let standing = armed::standing_of_feature(&project.root, &feature.name);
+        let standing = pinned::standing_of_feature(&project.root, &feature.name);
         let other = standing.pin().map(|pin| pin.session.clone()).unwrap_or_default();
         if !other.is_empty() && Some(other.as_str()) != session {
             let other = text::line(&other).into_owned();
@@ -458,7 +458,7 @@ impl Job<'_> {
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let state = State::read_at_once(self.feature).unwrap_or_default();
         let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
-        let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
+        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
         let limit = limits_of(&standing, &state).max_task_iterations;
         let who = if next.len() > 1 {
             let agents: Vec<_> =
@@ -557,7 +557,7 @@ fn person_agrees(task: &Task, command: &str) -> Result<bool> {
     if !can_be_asked() {
         return Ok(false);
     }
-    errln!("No person armed the Verify command of {}:\n  {}", task.id, armed::indented(command));
+    errln!("No person armed the Verify command of {}:\n  {}", task.id, pinned::indented(command));
     confirm("Run it in this project?")
 }
 

@@ -12,7 +12,7 @@ use crate::feature::settings::{SETTINGS, Settings};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
-use crate::speckit::armed::indented;
+use crate::session::pinned::indented;
 use crate::store::trust;
 use crate::text;
 

@@ -7,14 +7,16 @@ use crate::feature::project::{Project, printable};
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::commands::ours;
 use crate::hosts::claude::input::Event;
-use crate::ralph;
-use crate::ralph::adopt::{Adopter, OwnLoop, Silence};
-use crate::ralph::arm::Flavour;
-use crate::ralph::report::Report;
 use crate::refusal::Refusal;
-use crate::speckit::arm::{Armer, Request, arm};
-use crate::speckit::cancel::{cancel, feature_to_cancel};
-use crate::speckit::reconcile::settle_all;
+use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
+use crate::session::arguments::feature::Request;
+use crate::session::arguments::task::Request as TaskRequest;
+use crate::session::arm::feature::{Armer, arm as arm_feature};
+use crate::session::arm::task::Flavour;
+use crate::session::end::cancel::{cancel, feature_to_cancel};
+use crate::session::reconcile::settle_all;
+use crate::session::report::Report;
+use crate::session::{arm, end};
 use crate::store::closing::{Notify, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::pins::BY_COMMAND;
@@ -43,7 +45,7 @@ fn implement(event: &Event) -> Result<Answer, Refusal> {
     let session = usable_session(event)?;
     let transcript = event.transcript();
     let armer = Armer { session: Some(session), by: BY_COMMAND, transcript: transcript.as_deref() };
-    let started = arm(&project, &request, armer)?;
+    let started = arm_feature(&project, &request, armer)?;
     let (summary, told) = (started.summary(), started.for_person());
     Ok(Answer::context_and_line("UserPromptExpansion", &summary, &told)
         .log(&format!("Armed feature {} for session {session}", started.feature.name)))
@@ -76,7 +78,7 @@ fn status(event: &Event) -> Result<Answer, Refusal> {
 }
 
 fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
-    let request = ralph::request::Request::parse(event.arguments())?;
+    let request = TaskRequest::parse(event.arguments())?;
     let session = usable_session(event)?;
     if request.adopt.is_some() {
         return adopted(event, session, &request);
@@ -84,23 +86,19 @@ fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
     let root = start_folder(event)?;
     let transcript = event.transcript();
     let cwd = event.cwd().unwrap_or_else(|| root.clone());
-    let here = ralph::arm::Armer {
+    let here = arm::task::Armer {
         root: &root,
         cwd: &cwd,
         session,
         transcript: transcript.as_deref(),
         flavour,
     };
-    let armed = ralph::arm::arm(&request, here)?;
+    let armed = arm::task::arm(&request, here)?;
     let answer = Answer::context_and_line("UserPromptExpansion", &armed.contract, &armed.line);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
 }
 
-fn adopted(
-    event: &Event,
-    session: &str,
-    request: &ralph::request::Request,
-) -> Result<Answer, Refusal> {
+fn adopted(event: &Event, session: &str, request: &TaskRequest) -> Result<Answer, Refusal> {
     let from = request.adopt.as_deref().filter(|from| !from.is_empty());
     let start = event.cwd().map_or_else(|| start_folder(event), Ok)?;
     let nothing = || {
@@ -115,7 +113,7 @@ fn adopted(
         silence: if request.force { Silence::Waived } else { Silence::Needed },
         own: if request.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
-    let taken = ralph::adopt::adopt(&project, adopter)?;
+    let taken = adopt(&project, adopter)?;
     let answer = Answer::context_and_line("UserPromptExpansion", &taken.contract, &taken.line);
     Ok(answer.log(&format!("Session {session}: {}", taken.line)))
 }
@@ -141,7 +139,7 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let cancelled = ralph::end::end(&loops, session, Demand::Cancelled, Notify::Done);
+    let cancelled = end::task::end(&loops, session, Demand::Cancelled, Notify::Done);
     let record = cancelled.map_err(|error| {
         Refusal(format!(
             "the loop cannot be ended: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
@@ -149,7 +147,7 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
         ))
     })?;
     let (record, unnoted) = record.ok_or_else(nothing)?;
-    let text = ralph::end::cancelled(&record) + &not_noted(unnoted);
+    let text = end::task::cancelled(&record) + &not_noted(unnoted);
     Ok(Answer::stop_command(&text).log(&format!("Cancelled the ralph loop of session {session}")))
 }
 

@@ -5,7 +5,7 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
-use crate::speckit::messages;
+use crate::session::messages::feature as messages;
 use crate::store::loops::{Loops, RALPH, is_session_id};
 use crate::world;
 
@@ -34,7 +34,7 @@ fn paragraph(event: &Event) -> Option<String> {
     if record.kind == RALPH {
         let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
         let folder = loops.folder().join(session);
-        return ours.then(|| crate::ralph::messages::reminder(&record, &folder));
+        return ours.then(|| crate::session::messages::task::reminder(&record, &folder));
     }
     let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;

@@ -8,9 +8,9 @@ use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
+use crate::session::pinned;
+use crate::session::reconcile::reconcile;
 use crate::session::{self, StopContext, stop};
-use crate::speckit::armed;
-use crate::speckit::reconcile::reconcile;
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::pins::{Pin, PinState};
@@ -58,7 +58,7 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
         return None;
     }
     let standing =
-        if is_pinned { armed::of_session(root, session, None) } else { PinState::Nobody };
+        if is_pinned { pinned::of_session(root, session, None) } else { PinState::Nobody };
     let was_told = |pin: &Pin| pin.told.is_some_and(|told| told.switched_off);
     if standing.pin().is_some_and(was_told) {
         return None;
@@ -74,11 +74,11 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     loops.peek(session).filter(live).filter(untold)?;
     let folder = loops.session(session).ok()?;
     let mut record = folder.record().ok().flatten().filter(live)?;
-    armed::recall_told(&mut record, &standing);
+    pinned::recall_told(&mut record, &standing);
     let notice = session::switched_off(&mut record)?;
     // What cannot be noted is told again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
-    armed::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
+    pinned::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
     let mut notices = vec![notice];
     notices.extend(wrong.map(session::tampered));
     Some(session::told(Answer::silent(), &notices))

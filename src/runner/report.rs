@@ -356,7 +356,7 @@ fn since(iso: &str) -> String {
 }
 
 fn age(at: u64) -> String {
-    crate::speckit::status::age(world::now().saturating_sub(at))
+    crate::session::report::feature::age(world::now().saturating_sub(at))
 }
 
 /// A length of time: `4.2 s`, `3 min 05 s`, `1 h 02 min`.

@@ -11,10 +11,10 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
-use crate::speckit::arm::new_record;
-use crate::speckit::armed;
-use crate::speckit::ending::complete_end;
-use crate::speckit::reconcile;
+use crate::session::end::feature::complete_end;
+use crate::session::pinned;
+use crate::session::reconcile;
+use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, PinState};
@@ -66,7 +66,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
     let seen = observe(project, &snapshot, event, &mut trial);
-    let standing = armed::standing(&project.root, &trial);
+    let standing = pinned::standing(&project.root, &trial);
     let snapshot = snapshot.under(&standing);
     let contract = snapshot.contract(&standing);
     let nobody_looks = &mut || Files::Unknown;
@@ -104,7 +104,7 @@ fn unbound_pin(
     if claim.is_some_and(lives) {
         return None;
     }
-    match armed::standing_of_feature(&context.project.root, &feature.name) {
+    match pinned::standing_of_feature(&context.project.root, &feature.name) {
         PinState::Armed(pin) => Some(pin),
         _ => None,
     }
@@ -180,7 +180,7 @@ fn claim_feature(
         let claim =
             Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
         // Without it, the notes alone say which session drives the loop.
-        let _bound = armed::bind(&project.root, &claim, event.session());
+        let _bound = pinned::bind(&project.root, &claim, event.session());
     }
     folder.note(&Entry {
         at: world::now(),

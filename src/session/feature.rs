@@ -10,8 +10,8 @@ use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Ve
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::claude::answer::Answer;
-use crate::speckit::armed;
-use crate::speckit::messages;
+use crate::session::messages::feature as messages;
+use crate::session::pinned;
 use crate::store::closing::{Notify, close_record};
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::pins::PinState;
@@ -242,7 +242,7 @@ impl StopSession<'_> {
     fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Answer> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
-            armed::end(&self.context.project.root, &self.record, &reason, line)?;
+            pinned::end(&self.context.project.root, &self.record, &reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, Notify::Done)?;
         }
         Ok(Answer::silent().log(line))

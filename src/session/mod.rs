@@ -1,13 +1,25 @@
 //! Loops inside a session, of both kinds: what becomes of a stop, from the event to the answer.
 
+pub(crate) mod adopt;
+pub mod arguments;
+pub(crate) mod arm;
 mod claim;
 mod context;
+pub(crate) mod end;
 mod evidence;
 mod feature;
+pub(crate) mod messages;
 mod notices;
 mod observe;
-pub mod stop;
+pub(crate) mod pause;
+pub(crate) mod pinned;
+pub mod reconcile;
+pub(crate) mod record;
+pub(crate) mod report;
+pub(crate) mod select;
+pub(crate) mod stop;
 mod task;
+pub mod task_log;
 
-pub use context::StopContext;
-pub use notices::{switched_off, tampered, told};
+pub(crate) use context::StopContext;
+pub(crate) use notices::{switched_off, tampered, told};

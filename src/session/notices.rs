@@ -5,8 +5,8 @@ use super::context::StopContext;
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::feature::settings::SETTINGS;
 use crate::hosts::claude::answer::Answer;
-use crate::speckit::armed;
-use crate::speckit::reconcile;
+use crate::session::pinned;
+use crate::session::reconcile;
 use crate::store::journal::Entry;
 use crate::store::loops::{RALPH, Record};
 use crate::store::pins::{Limits, PinState};
@@ -119,7 +119,7 @@ fn unarmed(
     if std::mem::replace(&mut record.told.unarmed, true) {
         return None;
     }
-    Some(Notice { event, words: armed::nobody_words(record, standing, limits) })
+    Some(Notice { event, words: pinned::nobody_words(record, standing, limits) })
 }
 
 fn settings_changed(

@@ -18,11 +18,11 @@ use crate::engine::{
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
-use crate::ralph::messages::title;
-use crate::ralph::pause;
-use crate::speckit::arm::path_of;
-use crate::speckit::armed;
-use crate::speckit::reconcile::{agree, reconcile};
+use crate::session::messages::task::title;
+use crate::session::pause;
+use crate::session::pinned;
+use crate::session::reconcile::{agree, reconcile};
+use crate::session::record::path_of;
 use crate::store::closing::{Notify, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Claim, RALPH, Record};
@@ -142,7 +142,7 @@ fn turn(
     let Some(record) = folder.record()?.filter(|record| (record.kind == RALPH) == is_task) else {
         return Ok(Turn::NoLoop);
     };
-    let standing = armed::standing_in(root, &record, session);
+    let standing = pinned::standing_in(root, &record, session);
     let claim = if is_task { None } else { context.loops.read_claim(&record.about)? };
     let is_own = |pin: &&Pin| is_task || pin.session.is_empty() || pin.session == session;
     if standing
@@ -195,7 +195,7 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
     if !Pins::has(root, PinKey::Session(session)) {
         return Ok(false);
     }
-    match armed::of_session(root, session, None) {
+    match pinned::of_session(root, session, None) {
         PinState::Armed(_) => Ok(true),
         PinState::Unknown(why) => Err(io::Error::other(why)),
         PinState::Ended(_) | PinState::Lost(_) | PinState::Nobody => Ok(false),
@@ -260,7 +260,7 @@ impl StopSession<'_> {
         }
         self.begin();
         resume_after_failure(&self.folder, &mut self.record)?;
-        armed::recall_told(&mut self.record, &self.standing);
+        pinned::recall_told(&mut self.record, &self.standing);
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
             LoopKind::Feature(stop) => stop.observe(self)?,
@@ -324,7 +324,7 @@ impl StopSession<'_> {
     ) -> io::Result<Answer> {
         let (root, event) = (&self.context.project.root, self.context.event);
         let Judgement { verdict, ledger, seen } = judgement;
-        armed::may_end(root, &self.record, &self.standing, &verdict)?;
+        pinned::may_end(root, &self.record, &self.standing, &verdict)?;
         self.record.seen_at = world::now();
         if let Some(path) = event.transcript() {
             self.record.transcript = path_of(Some(&path));
@@ -353,10 +353,10 @@ impl StopSession<'_> {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
         if let Verdict::End(reason) = &verdict {
-            armed::end(root, &self.record, reason, &self.record.words)?;
+            pinned::end(root, &self.record, reason, &self.record.words)?;
         }
         self.folder.save(&self.record)?;
-        armed::keep(root, &self.record, &self.standing, &verdict);
+        pinned::keep(root, &self.record, &self.standing, &verdict);
         let noted = self.note(kind, contract, &seen, &verdict).and_then(|()| {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
@@ -427,7 +427,7 @@ impl StopSession<'_> {
         // Who arms or cancels takes the lock of the project first and the session's second.
         drop(folder);
         if !record.ledger.is_live() {
-            armed::unpin(&context.project.root, &record);
+            pinned::unpin(&context.project.root, &record);
         }
         if record.kind == RALPH {
             return answer;

@@ -1,11 +1,13 @@
 //! A stop in a ralph loop (spec 002): what is observed, and what is said about it.
 
+use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
+use super::end::task as end;
+use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
 use crate::hosts::claude::answer::Answer;
-use crate::ralph::{PROMISE, end, messages};
-use crate::speckit::armed;
+use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
 
@@ -18,7 +20,7 @@ pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
 /// and commits forward.
 pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     let StopSession { context, record, standing, .. } = session;
-    armed::hold_to(record, standing, PROMISE);
+    pinned::hold_to(record, standing, PROMISE);
     let moment = context.moment(record);
     let seen = observe::observe(&context.project.root, context.event, record, moment);
     let contract = record.assignment.as_ref().map(|it| it.contract.clone()).unwrap_or_default();

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use crate::engine::TerminalReason;
 use crate::feature::project::Project;
 use crate::plugin::Programs;
-use crate::speckit::status::{FeatureReport, Report};
+use crate::session::report::feature::{FeatureReport, Report};
 use show::{Speaker, say};
 
 /// Watch a loop from start to end, on a throw-away project.

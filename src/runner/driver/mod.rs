@@ -33,7 +33,7 @@ use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
 use crate::runner::tokens::{self, Counter};
 use crate::runner::worktree::Files;
-use crate::speckit::armed;
+use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::VerifyCommands;
 use crate::world::{self, Deadline, Stopwatch};
@@ -66,7 +66,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         drive => drive?,
     };
     drive.greet(&version);
-    let checks = armed::shown(
+    let checks = pinned::shown(
         &drive.options.checks,
         "the settings and the command line",
         &VerifyCommands::new(),

@@ -3,7 +3,7 @@
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
 use crate::runner::target::Change;
-use crate::speckit::armed;
+use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::store::pins::{BY_RUNNER, Pin, PinKey, Pins};
 use crate::world;
@@ -35,7 +35,7 @@ pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
     let words = match kept {
-        Ok(()) => armed::shown(&[], "", &commands, &pin.list).trim_end().to_owned(),
+        Ok(()) => pinned::shown(&[], "", &commands, &pin.list).trim_end().to_owned(),
         Err(error) => format!("`spool task` runs no Verify command: {error}"),
     };
     Some((RunPin { change, armed_at: pin.armed_at }, words))

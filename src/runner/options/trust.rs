@@ -10,7 +10,7 @@ use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Setti
 use super::{Commits, DoneCriteria, Doubted, Options};
 use crate::engine::PromiseMatch;
 use crate::feature::settings::SETTINGS;
-use crate::speckit::armed::indented;
+use crate::session::pinned::indented;
 use crate::store;
 use crate::world;
 

@@ -6,7 +6,7 @@ use super::material::Material;
 use crate::engine::promise::marker;
 use crate::engine::{CheckResult, Shortfall, Tampered};
 use crate::feature::project::printable;
-use crate::speckit::messages::quoted;
+use crate::session::messages::feature::quoted;
 
 /// The most characters of failing output in one prompt.
 const OUTPUT: usize = 4_000;

@@ -6,7 +6,7 @@ pub mod task;
 use crate::engine::Waiting;
 use crate::hosts::claude::input::Event;
 use crate::hosts::claude::transcript::lag::TurnEnd;
-use crate::speckit::cancel::ends;
+use crate::session::end::cancel::ends;
 use crate::store::loops::Record;
 
 /// Returns the end of this turn, as the transcript has to show it.

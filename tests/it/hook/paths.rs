@@ -3,7 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
 use ralph_speckit::feature::project::Project;
-use ralph_speckit::speckit::task_log::Books;
+use ralph_speckit::session::task_log::Books;
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;

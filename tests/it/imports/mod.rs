@@ -13,13 +13,7 @@ use source::{Source, Use};
 const KNOWN: &[&[&str]] = &[
     &["runner/options", "runner/options/settings", "runner/options/task", "runner/options/value"],
     &["runner/driver", "runner/driver/iteration", "runner/driver/tell", "runner/driver/wait"],
-    // Arming, ending and observing need each other's reading of a feature.
     &[
-        "speckit/arm",
-        "speckit/armed",
-        "speckit/cancel",
-        "speckit/ending",
-        "speckit/reconcile",
         "feature/settings",
         "feature/settings/front",
         "feature/settings/keys",

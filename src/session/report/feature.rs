@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::armed;
 use crate::engine::Ledger;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
+use crate::session::pinned;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{counted, grouped};
@@ -153,8 +153,8 @@ impl FeatureReport {
         };
         let lives = claim.is_some() && reason.is_empty();
         let standing = match &record {
-            Some(record) if lives => armed::standing(&project.root, record),
-            None if lives => armed::standing_of_feature(&project.root, &feature.name),
+            Some(record) if lives => pinned::standing(&project.root, record),
+            None if lives => pinned::standing_of_feature(&project.root, &feature.name),
             _ => PinState::Nobody,
         };
         let verify = standing.pin().and_then(|pin| {
@@ -188,7 +188,7 @@ impl FeatureReport {
             let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
             armed: if lives {
-                armed::status_lines(&project.root, &standing)
+                pinned::status_lines(&project.root, &standing)
             } else {
                 String::new()
             },

@@ -445,8 +445,8 @@ mod contract_tests {
 
     #[test]
     fn fr_15_the_resume_prompt_is_an_abbreviation_of_the_coordinators_prompt() {
-        let whole = include_str!("../../commands/implement.md");
-        let source = include_str!("messages.rs");
+        let whole = include_str!("../../../commands/implement.md");
+        let source = include_str!("feature.rs");
         let (_, resume) = source.split_once("How to resume").unwrap();
         let (resume, _) = resume.split_once(");").unwrap();
         for words in CONTRACT {

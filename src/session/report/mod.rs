@@ -1,17 +1,19 @@
 //! The ralph loops of a project as they stand, as data and as text.
 
+pub mod feature;
+
 use std::fmt::Write;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
-use crate::speckit::armed;
-use crate::speckit::status::{self, age, counted_line, orphaned};
+use crate::session::pinned;
 use crate::store::loops::{Loops, RALPH, Record};
 use crate::store::pins::{Pin, PinState};
 use crate::text::{counted, grouped};
 use crate::world;
+use feature::{age, counted_line, orphaned};
 
 /// How many loops that are over are told of.
 const PAST: usize = 3;
@@ -21,7 +23,7 @@ const PAST: usize = 3;
 pub struct Report {
     /// The features and their loops.
     #[serde(flatten)]
-    pub speckit: status::Report,
+    pub speckit: feature::Report,
     /// The ralph loops: the live ones, and the last three that are over.
     pub tasks: Vec<TaskReport>,
 }
@@ -52,7 +54,7 @@ impl Report {
     /// Returns the report on all loops of a project.
     pub fn of(project: &Project) -> Self {
         let tasks = TaskReport::all(&project.root);
-        Self { speckit: status::Report::of(project), tasks }
+        Self { speckit: feature::Report::of(project), tasks }
     }
 
     /// Returns the report as text for a person, with line breaks and no colour.
@@ -82,10 +84,10 @@ impl TaskReport {
     fn of(root: &Path, loops: &Loops, record: Record) -> Self {
         let ended = record.ledger.ended.as_ref();
         let standing = match ended {
-            None => armed::standing(root, &record),
+            None => pinned::standing(root, &record),
             Some(_) => PinState::Nobody,
         };
-        let lines = ended.is_none().then(|| armed::status_lines(root, &standing));
+        let lines = ended.is_none().then(|| pinned::status_lines(root, &standing));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
@@ -96,7 +98,7 @@ impl TaskReport {
                 None => "live",
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
-            checking: status::checking(loops, Some(&record)),
+            checking: feature::checking(loops, Some(&record)),
             armed: lines.unwrap_or_default(),
             pin: standing.pin().cloned(),
             record,
@@ -117,7 +119,7 @@ impl TaskReport {
                 let cancel = format!("spool cancel --session {}", self.session);
                 orphaned(&self.record, &cancel)
             }
-            ("paused", _) => status::paused(Some(&self.record)),
+            ("paused", _) => feature::paused(Some(&self.record)),
             _ => format!("live{switch}"),
         };
         let _ = writeln!(text, "  Loop: {state}");

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::armed;
-use super::ending::end_loop;
-use super::reconcile::settle;
 use crate::engine::{Demand, Observation};
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
+use crate::session::end::feature::end_loop;
+use crate::session::pinned;
+use crate::session::reconcile::settle;
 use crate::store::closing::Notify;
 use crate::store::loops::{Loops, PATIENCE, RALPH, Record, is_session_id};
 use crate::store::read::Problem;
@@ -71,7 +71,7 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         place.total,
         place.done,
         iterations,
-        limits_of(&armed::standing_of_feature(&project.root, &feature.name), &snapshot.state)
+        limits_of(&pinned::standing_of_feature(&project.root, &feature.name), &snapshot.state)
             .max_iterations,
     );
     if let Some(unreadable) = &snapshot.unreadable {
@@ -102,7 +102,7 @@ pub fn ends(typed: &str, record: &Record) -> bool {
 /// The claim stays as a tombstone, so that no stop under way brings the loop back.
 pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal> {
     let loops = Loops::of(&project.root);
-    let standing = armed::standing_of_feature(&project.root, &feature.name);
+    let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
         // What cannot be put right says so when the loop is ended.
         let _ = settle(&project.root, pin);

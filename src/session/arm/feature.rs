@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::armed;
-use super::reconcile::settle_session;
 use crate::engine::tasks::TaskList;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::commits;
@@ -16,30 +14,20 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::{State, StateError};
 use crate::refusal::Refusal;
+use crate::session::arguments::feature::Request;
+use crate::session::pinned;
+use crate::session::reconcile::settle_session;
+use crate::session::record::new_record;
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{
-    Claim, Loops, PATIENCE, Record, SPECKIT, Session, TERMINAL, VerifyCommands, put_aside,
+    Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands, put_aside,
 };
 use crate::store::pins::{
     BY_COMMAND, BY_TERMINAL, BY_UNKEPT, Limits, Pin, PinKey, PinState, Pins, SettingsThen,
 };
-use crate::store::read;
 use crate::store::undo::Undo;
 use crate::world;
-
-/// What a person asks for with `/speckit:implement` or `spool start`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The feature, or `None` for the current one.
-    pub feature: Option<String>,
-    /// `--max-task-iterations`, from 1.
-    pub max_task_iterations: Option<u32>,
-    /// `--max-iterations`, from 1.
-    pub max_iterations: Option<u32>,
-    /// `--recovery-mode`.
-    pub recovery_mode: bool,
-}
 
 /// Who arms, and where that session's transcript stands.
 #[derive(Clone, Copy, Debug)]
@@ -82,73 +70,12 @@ pub struct Armed {
     pub notes: Vec<String>,
 }
 
-impl Request {
-    /// Returns the request in the text behind the command; `--flag N` and `--flag=N` are the same.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut request = Self::default();
-        let mut words = text.split_whitespace();
-        while let Some(word) = words.next() {
-            let (flag, joined) = match word.split_once('=') {
-                Some((flag, value)) => (flag, Some(value)),
-                None => (word, None),
-            };
-            match flag {
-                "--max-iterations" => {
-                    request.max_iterations = Some(limit(flag, joined.or_else(|| words.next()))?);
-                }
-                "--max-task-iterations" => {
-                    request.max_task_iterations =
-                        Some(limit(flag, joined.or_else(|| words.next()))?);
-                }
-                "--recovery-mode" => request.recovery_mode = switch(joined)?,
-                _ if flag.starts_with('-') => {
-                    return Err(Refusal(format!("unknown option `{}`.\n{USAGE}", printable(flag))));
-                }
-                _ if request.feature.is_none() => request.feature = Some(word.to_owned()),
-                _ => {
-                    return Err(Refusal(format!(
-                        "`{}` is one word too many.\n{USAGE}",
-                        printable(word)
-                    )));
-                }
-            }
-        }
-        Ok(request)
-    }
-}
-
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode]";
-
-fn limit(flag: &str, value: Option<&str>) -> Result<u32, Refusal> {
-    let value = value.unwrap_or_default();
-    // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
-    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse() {
-        Ok(number @ 1..=1_000_000) if digits => Ok(number),
-        _ => Err(Refusal(format!(
-            "`{flag}` needs a whole number from 1 to 1000000, not `{}`.\n{USAGE}",
-            printable(value)
-        ))),
-    }
-}
-
-fn switch(value: Option<&str>) -> Result<bool, Refusal> {
-    match value {
-        None | Some("true") => Ok(true),
-        Some("false") => Ok(false),
-        Some(other) => Err(Refusal(format!(
-            "`--recovery-mode` takes no value, or `true` or `false`, not `{}`.\n{USAGE}",
-            printable(other)
-        ))),
-    }
-}
-
 /// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
 ///
 /// On any refusal nothing is armed and no file of the feature is changed.
 pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let settings = Settings::to_arm(&project.root)?;
-    let tracked = armer.is_person() && armed::trusted(&project.root, &settings)?;
+    let tracked = armer.is_person() && pinned::trusted(&project.root, &settings)?;
     let feature = match &request.feature {
         Some(name) => project.feature(name)?,
         None => project.current_feature()?.ok_or_else(|| {
@@ -198,15 +125,15 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
-    let shown = armed::shown_of(&pin, &commands);
+    let shown = pinned::shown_of(&pin, &commands);
     if armer.by == BY_COMMAND {
         let name = &feature.name;
         let instead = format!("Run `spool start {name}` in a terminal: it prints all of them.");
-        armed::fits_a_message(&shown, &instead)?;
+        pinned::fits_a_message(&shown, &instead)?;
     }
     let mut by = armer.by;
     if armer.is_person() {
-        let kept = armed::pin(pins.as_ref(), PinKey::Feature(&feature.name), &pin, &commands);
+        let kept = pinned::pin(pins.as_ref(), PinKey::Feature(&feature.name), &pin, &commands);
         if let Some(note) = kept.map_err(Refusal)? {
             notes.push(note);
             by = BY_UNKEPT;
@@ -364,7 +291,7 @@ fn ended_by(
         return Ok(None);
     };
     undo.remember(&loops.claim_path(&own.about)?)?;
-    armed::remove(&loops.root()?, &claim, undo)?;
+    pinned::remove(&loops.root()?, &claim, undo)?;
     loops.write_claim(&Claim { closed: Some("stopped".to_owned()), ..claim })?;
     Ok(Some(format!("The loop of {} in this session ends with this.", own.about)))
 }
@@ -519,42 +446,14 @@ fn verify_commands(tasks: &TaskList, text: &[u8]) -> VerifyCommands {
 }
 
 fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {
-    let what = armed::in_short(pin.checks.len(), commands.len());
+    let what = pinned::in_short(pin.checks.len(), commands.len());
     Entry {
         at: claim.armed_at,
         event: "armed".to_owned(),
         about: claim.about.clone(),
-        words: format!("armed by {}: {what}{}", armer.by, armed::checks_in_words(&pin.checks)),
+        words: format!("armed by {}: {what}{}", armer.by, pinned::checks_in_words(&pin.checks)),
         ..Entry::default()
     }
-}
-
-/// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
-pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
-    let length = transcript.map_or(0, length_of);
-    Record {
-        kind: SPECKIT.to_owned(),
-        session: session.to_owned(),
-        about: claim.about.clone(),
-        folder: claim.folder.clone(),
-        armed_at: claim.armed_at,
-        armed_by: by.to_owned(),
-        transcript_from: length,
-        transcript_read: length,
-        transcript: path_of(transcript),
-        commits_read: claim.commits_from.unwrap_or_default(),
-        ..Record::default()
-    }
-}
-
-/// Returns a transcript's path as a record keeps it, empty for none.
-pub fn path_of(transcript: Option<&Path>) -> String {
-    transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
-}
-
-/// Returns how long a transcript is, in bytes, 0 when there is none.
-pub fn length_of(transcript: &Path) -> u64 {
-    read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
 }
 
 impl Armed {

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::select::{Wanted, live, select};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::speckit::armed;
+use crate::session::pinned;
+use crate::session::select::{Wanted, live, select};
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, RALPH, Record};
 use crate::store::pausing::{pause_record, resume_record};
@@ -38,7 +38,7 @@ pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
     if record.pause().is_none_or(Pause::ends_by_itself) {
         let pause = Pause { at: world::now(), by: by.to_owned(), ..Pause::default() };
         // A pause that only the notes have is nobody's.
-        armed::keep_pause(&loops.root()?, &record, Some(true))?;
+        pinned::keep_pause(&loops.root()?, &record, Some(true))?;
         let unnoted = pause_record(&folder, &mut record, pause)?;
         return Ok(Some((record, unnoted)));
     }
@@ -56,7 +56,7 @@ pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
     let asked = Pause { by: by.to_owned(), ..Pause::default() };
     let root = loops.root()?;
     // A pause that only the notes have is nobody's.
-    armed::keep_pause(&root, &record, Some(false))?;
+    pinned::keep_pause(&root, &record, Some(false))?;
     let unnoted = resume_record(&folder, &mut record, &asked.words())?;
     Ok(Some((record, unnoted)))
 }

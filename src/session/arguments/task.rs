@@ -12,6 +12,8 @@ use crate::text;
 
 /// How the command is written.
 pub const USAGE: &str = "Usage: /speckit:ralph-loop \"TASK\" [--max-iterations N] [--completion-promise TEXT] [--promise-match anywhere|own-line] [--min-tool-calls N] [--min-iterations N] [--on-promise-no-work reject|warn|accept] [--check \"CMD\"]… [--check-timeout SECONDS] [--no-progress N] [--prompt-file PATH] [--replace]\nor, to go on with the loop of a session that is gone: /speckit:ralph-loop --adopt [SESSION] [--force] [--replace]";
+/// The promise that is asked for where a person names none and no check either.
+pub const PROMISE: &str = "DONE";
 /// Iterations without `--max-iterations`.
 const MAX_ITERATIONS: u32 = 50;
 /// Seconds that each check has without `--check-timeout`.
@@ -248,7 +250,7 @@ impl Request {
             return Err(wrong("`--min-iterations` is more than `--max-iterations`"));
         }
         if self.promise.is_none() && self.checks.is_empty() {
-            self.promise = Some(super::PROMISE.to_owned());
+            self.promise = Some(PROMISE.to_owned());
         }
         Ok(self)
     }

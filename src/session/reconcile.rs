@@ -4,11 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::arm::new_record;
-use super::armed;
 use crate::engine::{Contract, TerminalReason};
 use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
+use crate::session::pinned;
+use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{BY_TERMINAL, Claim, Loops, Pause, RALPH, Record, SPECKIT, put_aside};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
@@ -50,7 +50,7 @@ pub fn settle_session(root: &Path, session: &str) -> io::Result<()> {
     if !Pins::has(root, PinKey::Session(session)) {
         return Ok(());
     }
-    match armed::of_session(root, session, None) {
+    match pinned::of_session(root, session, None) {
         PinState::Armed(pin) if pin.session == session => settle(root, &pin),
         _ => Ok(()),
     }
@@ -70,7 +70,7 @@ pub fn reconcile(
     let counts = folder.record()?.is_some();
     let found = folder.record_as_it_is();
     let hint = found.as_ref().filter(|record| record.kind != RALPH).map(|it| it.about.clone());
-    let PinState::Armed(pin) = armed::of_session(root, session, hint.as_deref()) else {
+    let PinState::Armed(pin) = pinned::of_session(root, session, hint.as_deref()) else {
         return Ok(None);
     };
     if !pin.session.is_empty() && pin.session != session {
@@ -105,12 +105,12 @@ pub fn reconcile(
 
 /// Returns the sentence for the person, and the journal.
 pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
-    let (_, cancel) = armed::commands_for(record);
+    let (_, cancel) = pinned::commands_for(record);
     format!(
         "the notes of the loop of {} were changed by something else than ralph-speckit: {}. What a person armed still holds ({}), the notes say so again, and the loop continues. To end it: {cancel}.",
         text::title(&pin.about, 80),
         wrong.join("; "),
-        armed::in_short(pin.checks.len(), pin.verify)
+        pinned::in_short(pin.checks.len(), pin.verify)
     )
 }
 

@@ -10,17 +10,17 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-use super::arm::{TASK_FILE, replace};
-use super::messages;
-use super::select::{drives, live};
 use crate::engine::{Demand, Observation, TerminalReason, ends};
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
-use crate::speckit::arm::{length_of, path_of};
-use crate::speckit::armed;
-use crate::speckit::status::age;
+use crate::session::arm::task::{TASK_FILE, replace};
+use crate::session::messages::task as messages;
+use crate::session::pinned;
+use crate::session::record::{length_of, path_of};
+use crate::session::report::feature::age;
+use crate::session::select::{drives, live};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
 use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
@@ -126,10 +126,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     }
     let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
     let root = &project.root;
-    let carried = armed::carry(root, &record, adopter.session, &mut undo).map_err(unwritable)?;
+    let carried = pinned::carry(root, &record, adopter.session, &mut undo).map_err(unwritable)?;
     let mut left = record;
     if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
-        let back = carried.map_or(Ok(()), |pin| armed::carry_back(root, &left, &pin));
+        let back = carried.map_or(Ok(()), |pin| pinned::carry_back(root, &left, &pin));
         if back.is_err() {
             // The pin has moved, and the loop with it: what the new session needs for that stays.
             undo.keep();
@@ -140,7 +140,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     undo.keep();
     let tidied = tidy(&old, &new, &left, &mut arrived, replaced);
     if tidied.is_ok() {
-        armed::unpin(&project.root, &left);
+        pinned::unpin(&project.root, &left);
     }
     let contract = contract(project, &arrived, &new);
     let mut line = format!(
@@ -308,7 +308,7 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
         let feature = project.feature_at(&record.folder).ok();
         let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
         snapshot.map_or_else(String::new, |snapshot| {
-            crate::speckit::messages::reminder(&snapshot, &record.ledger)
+            crate::session::messages::feature::reminder(&snapshot, &record.ledger)
         })
     };
     format!(

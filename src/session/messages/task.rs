@@ -9,10 +9,12 @@ use std::path::Path;
 use crate::engine::promise::marker;
 use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
-use crate::speckit::messages::{limited, quoted, shortened};
+use crate::session::messages::feature::{limited, quoted, shortened};
 use crate::store::loops::{Assignment, RALPH, Record, Session};
 use crate::text::{self, counted};
 
+/// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
+pub const SHORT: usize = 1_500;
 /// What stands in front of every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
 /// How the agent says that only a person can go on.

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::armed;
-use super::reconcile::{claim_of, settle};
 use crate::engine::{Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
+use crate::session::pinned;
+use crate::session::reconcile::{claim_of, settle};
 use crate::store::closing::{Notify, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 
@@ -32,7 +32,7 @@ pub fn end_loop(
     telling: Notify,
 ) -> io::Result<Option<Ended>> {
     let loops = Loops::of(&project.root);
-    let standing = armed::standing_of_feature(&project.root, &feature.name);
+    let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
         settle(&project.root, pin)?;
     }
@@ -51,7 +51,7 @@ pub fn end_loop(
         return Ok(None);
     }
     if let Some(record) = owner.as_deref().and_then(|owner| loops.peek(owner)) {
-        armed::reachable(&project.root, &record)?;
+        pinned::reachable(&project.root, &record)?;
     }
     let closed = Claim {
         session: owner.clone(),
@@ -62,7 +62,7 @@ pub fn end_loop(
         reason: Some(reason.clone()),
         ..claim
     };
-    armed::end_feature(&project.root, &closed, &reason)?;
+    pinned::end_feature(&project.root, &closed, &reason)?;
     loops.write_claim(&closed)?;
     // From here on it is over: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
@@ -70,7 +70,7 @@ pub fn end_loop(
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),
     };
     if noted.is_ok() {
-        armed::unpin_feature(&project.root, &closed);
+        pinned::unpin_feature(&project.root, &closed);
     }
     Ok(Some(Ended { reason, unnoted: unnoted(noted) }))
 }
@@ -100,7 +100,7 @@ fn end_record(
     let mut record = match record.filter(|record| record.about == claim.about) {
         Some(record) => record,
         // The agent speaks before its session has ever stopped: the loop is this session's.
-        None => super::arm::new_record(claim, owner, "claim", None),
+        None => crate::session::record::new_record(claim, owner, "claim", None),
     };
     claim.about.clone_into(&mut record.about);
     claim.folder.clone_into(&mut record.folder);

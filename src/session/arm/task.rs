@@ -3,16 +3,15 @@
 use std::io;
 use std::path::Path;
 
-use super::SHORT;
-use super::messages;
-use super::request::Request;
 use crate::engine::{Check, Contract, Guardrails, Ledger, TerminalReason};
 use crate::evidence::commits;
 use crate::feature::settings::{Settings, with_more};
 use crate::refusal::Refusal;
-use crate::speckit::arm::{length_of, path_of};
-use crate::speckit::armed;
-use crate::speckit::reconcile::settle_session;
+use crate::session::arguments::task::Request;
+use crate::session::messages::task as messages;
+use crate::session::pinned;
+use crate::session::reconcile::settle_session;
+use crate::session::record::{length_of, path_of};
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
 use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
@@ -26,7 +25,7 @@ use crate::world;
 /// The most that is read of a file that holds the task, in bytes.
 const MOST_TASK: u64 = 256 << 10;
 /// The name of the file in the session's folder that holds a long task.
-pub(super) const TASK_FILE: &str = "task.md";
+pub const TASK_FILE: &str = "task.md";
 
 /// Who arms, where, and where that session's transcript stands.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +63,7 @@ pub struct Armed {
 /// Arms the loop and returns what is said about it; on any refusal nothing is armed.
 pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let settings = Settings::to_arm(armer.root)?;
-    let tracked = armed::trusted(armer.root, &settings)?;
+    let tracked = pinned::trusted(armer.root, &settings)?;
     let task = task_of(request, armer.cwd)?;
     let loops = Loops::of(armer.root);
     let unwritable = |error: io::Error| {
@@ -101,9 +100,9 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let contract = contract_of(request, settings);
     let mut record = new_record(request, contract, &task, armer);
     let pin = pin_of(&record, SettingsThen { hash, tracked });
-    let runs = armed::shown_of(&pin, &VerifyCommands::new());
-    armed::fits_a_message(&runs, "Put the checks into a script of your own, and name that.")?;
-    let note = armed::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
+    let runs = pinned::shown_of(&pin, &VerifyCommands::new());
+    pinned::fits_a_message(&runs, "Put the checks into a script of your own, and name that.")?;
+    let note = pinned::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
     if note.is_some() {
         BY_UNKEPT.clone_into(&mut record.armed_by);
     }
@@ -157,7 +156,7 @@ fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
 
 /// Gives up the feature of the live loop that this session has, so that another one can take its place, and
 /// returns the journal's line on its end; its record is overwritten by the new one.
-pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
+pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entry> {
     let reason = TerminalReason::Stopped;
     let entry =
         end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
@@ -166,7 +165,7 @@ pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Resu
         && claim.session.as_ref() == Some(&live.session)
     {
         undo.remember(&loops.claim_path(&live.about)?)?;
-        armed::remove(&loops.root()?, &claim, undo)?;
+        pinned::remove(&loops.root()?, &claim, undo)?;
         loops.write_claim(&Claim { closed: Some(reason.name().to_owned()), ..claim })?;
     }
     Ok(entry.with_sums(&live.ledger))
@@ -175,7 +174,7 @@ pub(super) fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Resu
 fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_>) -> Record {
     let length = armer.transcript.map_or(0, length_of);
     let start = commits::fingerprint(armer.root);
-    let long = task.chars().count() > SHORT;
+    let long = task.chars().count() > messages::SHORT;
     Record {
         kind: RALPH.to_owned(),
         session: armer.session.to_owned(),
@@ -230,7 +229,7 @@ fn keep(folder: &Session, record: &Record, task: &str) -> io::Result<()> {
 fn armed_entry(record: &Record) -> Entry {
     let checks = record.ralph().map(|it| &*it.contract.checks).filter(|checks| !checks.is_empty());
     let checks = checks.map_or_else(String::new, |checks| {
-        format!("; {}{}", counted(checks.len() as u64, "check"), armed::checks_in_words(checks))
+        format!("; {}{}", counted(checks.len() as u64, "check"), pinned::checks_in_words(checks))
     });
     Entry {
         at: record.armed_at,

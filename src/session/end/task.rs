@@ -3,10 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use super::messages;
 use crate::engine::{Demand, Observation, ends};
-use crate::speckit::armed;
-use crate::speckit::reconcile::settle;
+use crate::session::messages::task as messages;
+use crate::session::pinned;
+use crate::session::reconcile::settle;
 use crate::store::closing::{Notify, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
@@ -25,7 +25,7 @@ pub fn end(
     telling: Notify,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
-    if let PinState::Armed(pin) = armed::of_session(root, session, None) {
+    if let PinState::Armed(pin) = pinned::of_session(root, session, None) {
         settle(root, &pin)?;
     }
     if !loops.knows(session) {
@@ -36,14 +36,14 @@ pub fn end(
     let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
         return Ok(None);
     };
-    armed::reachable(root, &record)?;
+    pinned::reachable(root, &record)?;
     let seen = Observation { demand: Some(demand), ..Observation::default() };
     let Some(reason) = ends(&record.ledger, &seen) else {
         return Ok(None);
     };
-    armed::end_now(root, &record, &reason)?;
+    pinned::end_now(root, &record, &reason)?;
     let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
-    armed::unpin(root, &record);
+    pinned::unpin(root, &record);
     Ok(Some((record, unnoted)))
 }
 
@@ -60,6 +60,6 @@ pub fn cancelled(record: &Record) -> String {
 /// Returns what a person reads at the next stop about a loop that ended before it.
 pub fn told_late(record: &Record) -> Option<String> {
     let ended = record.ledger.ended.as_ref();
-    let moved = crate::speckit::messages::moved_message(record);
+    let moved = crate::session::messages::feature::moved_message(record);
     moved.or_else(|| ended.map(|reason| messages::end_message(record, reason)))
 }

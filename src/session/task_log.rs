@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::armed;
-use super::ending::end_loop;
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Attempt, Demand, Observation, TerminalReason, Work};
@@ -19,6 +17,8 @@ use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
+use crate::session::end::feature::end_loop;
+use crate::session::pinned;
 use crate::store::closing::Notify;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
@@ -139,7 +139,7 @@ impl<'a> Books<'a> {
 
     /// The limits of the loop: those that a person armed, otherwise at most the defaults.
     fn limits(&self) -> Limits {
-        let standing = armed::standing_of_feature(&self.project.root, &self.feature.name);
+        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
         state.map_or_else(Limits::default, |state| limits_of(&standing, state))
     }
@@ -442,9 +442,9 @@ pub enum Proof {
 /// commands that a person armed are run.
 pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
     let command = task.verify_command(text);
-    let (standing, whose) = match armed::standing_of_feature(&project.root, &feature.name) {
+    let (standing, whose) = match pinned::standing_of_feature(&project.root, &feature.name) {
         PinState::Armed(pin) => (PinState::Armed(pin), PinKey::Feature(&feature.name)),
-        other => match armed::pin_of_runner(project, feature) {
+        other => match pinned::pin_of_runner(project, feature) {
             Some(pin) => (PinState::Armed(Box::new(pin)), PinKey::Change(&feature.name)),
             None => (other, PinKey::Feature(&feature.name)),
         },

@@ -1,0 +1,5 @@
+//! Ending a loop from outside of a stop.
+
+pub mod cancel;
+pub mod feature;
+pub mod task;

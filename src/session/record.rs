@@ -1,0 +1,34 @@
+//! The record of a loop as it begins.
+
+use std::path::Path;
+
+use crate::store::loops::{Claim, Record, SPECKIT};
+use crate::store::read;
+
+/// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
+pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
+    let length = transcript.map_or(0, length_of);
+    Record {
+        kind: SPECKIT.to_owned(),
+        session: session.to_owned(),
+        about: claim.about.clone(),
+        folder: claim.folder.clone(),
+        armed_at: claim.armed_at,
+        armed_by: by.to_owned(),
+        transcript_from: length,
+        transcript_read: length,
+        transcript: path_of(transcript),
+        commits_read: claim.commits_from.unwrap_or_default(),
+        ..Record::default()
+    }
+}
+
+/// Returns a transcript's path as a record keeps it, empty for none.
+pub fn path_of(transcript: Option<&Path>) -> String {
+    transcript.and_then(Path::to_str).unwrap_or_default().to_owned()
+}
+
+/// Returns how long a transcript is, in bytes, 0 when there is none.
+pub fn length_of(transcript: &Path) -> u64 {
+    read::open(transcript).map(|(_, meta)| meta.len()).unwrap_or_default()
+}
