@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use toml::de::DeValue;
 
+use super::choices::DoneCriteria;
 use super::value::{CommandLine, Model, Number, Run, Time, Token, Value};
-use super::{DoneCriteria, HarnessChoice};
 use crate::engine::{Check, PromiseMatch};
+use crate::runner::harness::HarnessChoice;
 
 /// The heading of the flags that say which change is meant.
 pub const CHANGE: &str = "Which change";

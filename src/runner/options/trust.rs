@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::file::PROJECT_FILE;
-use super::resolve::resolve;
+use super::choices::{Commits, DoneCriteria, Doubted};
+use super::resolve::{Options, resolve};
 use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Settings};
-use super::{Commits, DoneCriteria, Doubted, Options};
 use crate::engine::PromiseMatch;
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned::indented;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
-use super::{DoneCriteria, HarnessChoice};
+use super::choices::DoneCriteria;
 use crate::engine::{Check, PromiseMatch};
 use crate::feature::project::printable;
+use crate::runner::harness::HarnessChoice;
 use crate::text::is_plain;
 
 /// The longest time.

@@ -1,0 +1,73 @@
+//! The choices that a loop's options are made of, each a word out of a few.
+
+use serde::{Deserialize, Serialize};
+
+use crate::runner::harness::Approval;
+
+/// What counts as done (spec 001, "Default done criteria").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DoneCriteria {
+    /// Every box of the task list is ticked.
+    #[default]
+    Tasks,
+    /// The agent's promise.
+    Manual,
+    /// The checks alone.
+    Check,
+}
+
+/// Whether tools may run without consent.
+pub type Approve = Approval;
+
+/// Whether each iteration goes on with the session of the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sessions {
+    /// A fresh one each time.
+    #[default]
+    Fresh,
+    /// The same one (`--continue-session`).
+    Continued,
+}
+
+/// Whether the runner commits what an iteration changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commits {
+    /// The agent does, or nobody.
+    #[default]
+    Never,
+    /// After each iteration, only files that it changed (`--commit`).
+    EachIteration,
+}
+
+/// What becomes of a loop that is done, but something speaks against it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubted {
+    /// It is told.
+    #[default]
+    Told,
+    /// It is told, and the exit code is another one (`--strict`).
+    Fails,
+}
+
+/// How much of the agent's output is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Only the runner's own lines.
+    Quiet,
+    /// What the agent says, and which tools it uses.
+    #[default]
+    Normal,
+    /// Everything.
+    Verbose,
+}
+
+/// Whether the screen gets words or JSON lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Words.
+    #[default]
+    Words,
+    /// One JSON object a line (`--json`).
+    Json,
+}
