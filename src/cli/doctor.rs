@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::environment::Environment;
 use crate::engine::Guardrails;
+use crate::exec::find::find;
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::plugin::call::call;
@@ -70,7 +71,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
     let program = match &args.claude {
         Some(named) => Some(named.clone()),
-        None => client::find_program("claude", &environment.path),
+        None => find("claude"),
     };
     let client = program.map(|program| {
         Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)
@@ -691,7 +692,6 @@ mod tests {
             home: scratch.path().to_owned(),
             data_home: scratch.path().join("data"),
             claude_config: None,
-            path: Vec::new(),
             working_folder: scratch.path().to_owned(),
             program: PathBuf::from("spool"),
             managed_settings: scratch.path().join("managed"),

@@ -16,8 +16,6 @@ pub struct Environment {
     pub data_home: PathBuf,
     /// `CLAUDE_CONFIG_DIR` as it was given; without it the client uses `~/.claude`.
     pub claude_config: Option<PathBuf>,
-    /// The folders of `PATH`.
-    pub path: Vec<PathBuf>,
     /// The folder in which the program was started.
     pub working_folder: PathBuf,
     /// The running program.
@@ -48,9 +46,6 @@ impl Environment {
             data_home: world::folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
             claude_config: world::variable("CLAUDE_CONFIG_DIR")
                 .map(|value| working_folder.join(value)),
-            path: world::variable("PATH")
-                .map(|value| env::split_paths(&value).collect())
-                .unwrap_or_default(),
             working_folder,
             program: env::current_exe().context("could not find the running program")?,
             managed_settings: PathBuf::from(managed),

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use super::environment::Environment;
+use crate::exec::find::find;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
@@ -107,7 +108,7 @@ impl<'a> Setup<'a> {
             Some(named) => Some(named.canonicalize().with_context(|| {
                 format!("could not find the Claude Code `{}`", named.display())
             })?),
-            None => client::find_program("claude", &environment.path),
+            None => find("claude"),
         };
         Ok(Self { environment, places, claude })
     }

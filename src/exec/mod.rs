@@ -2,11 +2,13 @@
 //! whole tree.
 
 pub(crate) mod family;
+pub(crate) mod find;
 pub(crate) mod partner;
 mod pipes;
 pub(crate) mod supervise;
 pub(crate) mod supervisor;
 pub(crate) mod tree;
+pub(crate) mod version;
 
 use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;

@@ -1,8 +1,6 @@
 //! The `claude` program: where it is, how old it is, and which plugins it knows.
 
 use std::ffi::OsStr;
-use std::fmt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,13 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::call::{Advise, call};
+use crate::exec::version::Version;
 
 /// The oldest Claude Code that reads our `hooks.json` whole and bounds a stop hook as we expect.
-pub const OLDEST: ClientVersion = ClientVersion(2, 1, 143);
-
-/// A version of Claude Code, as in `2.1.330`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClientVersion(pub u32, pub u32, pub u32);
+pub const OLDEST: Version = Version(2, 1, 143);
 
 /// One plugin of `claude plugin list --json`; unknown fields are ignored.
 #[derive(Debug, Clone, Deserialize)]
@@ -91,9 +86,9 @@ impl Client {
     }
 
     /// Returns the version that the program reports.
-    pub fn version(&self) -> Result<ClientVersion> {
+    pub fn version(&self) -> Result<Version> {
         let said = self.ask(&["--version"])?;
-        ClientVersion::parse(&said).with_context(|| {
+        Version::at_start(&said).with_context(|| {
             format!(
                 "`{}` does not say which version it is: {}",
                 self.program.display(),
@@ -185,56 +180,4 @@ fn shown(arguments: &[impl AsRef<OsStr>]) -> String {
     let words: Vec<_> =
         arguments.iter().map(|argument| argument.as_ref().to_string_lossy()).collect();
     words.join(" ")
-}
-
-impl ClientVersion {
-    /// Returns the version at the start of `text`, such as `2.1.330 (Claude Code)`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let word = text.split_whitespace().next()?;
-        // A suffix, as in `2.2.0-beta.1`, does not make it older.
-        let mut parts = word.split(['.', '-', '+']).map(str::parse::<u32>);
-        match (parts.next()?, parts.next()?, parts.next()?) {
-            (Ok(major), Ok(minor), Ok(patch)) => Some(Self(major, minor, patch)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for ClientVersion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}.{}", self.0, self.1, self.2)
-    }
-}
-
-/// Returns the first executable file called `name` in the absolute ones of `folders`.
-pub fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    folders.iter().filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(
-        |path| {
-            path.metadata()
-                .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        },
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_read_from_what_the_client_prints() {
-        let version = |text| ClientVersion::parse(text);
-        assert_eq!(version("2.1.330 (Claude Code)\n"), Some(ClientVersion(2, 1, 330)));
-        assert_eq!(version("2.2.0-beta.1 (Claude Code)"), Some(ClientVersion(2, 2, 0)));
-        assert_eq!(version("claude 2.1.330"), None);
-        assert_eq!(version("2.1"), None);
-        assert_eq!(version(""), None);
-    }
-
-    #[test]
-    fn versions_are_compared_as_numbers() {
-        assert!(ClientVersion(2, 1, 99) < OLDEST);
-        assert!(ClientVersion(2, 1, 143) >= OLDEST);
-        assert!(ClientVersion(2, 2, 0) > OLDEST);
-        assert!(ClientVersion(10, 0, 0) > OLDEST);
-    }
 }

@@ -1,12 +1,12 @@
 //! The two compiled programs that a complete plugin holds.
 
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::call::Advise;
+use crate::exec::find;
 use crate::store::read;
 
 /// The name of the program that Claude Code starts.
@@ -47,10 +47,8 @@ impl Programs {
 
 /// Returns nothing when `path` is an executable program and not one of the launchers of a plain checkout.
 pub fn check_program(path: &Path) -> Result<()> {
-    let described = path
-        .metadata()
-        .with_context(|| format!("could not find the program `{}`", path.display()))?;
-    if !described.is_file() || described.permissions().mode() & 0o111 == 0 {
+    path.metadata().with_context(|| format!("could not find the program `{}`", path.display()))?;
+    if !find::is_executable(path) {
         bail!("`{}` is not an executable program", path.display());
     }
     if is_script(path)? {

@@ -11,9 +11,8 @@ use serde_json::Value;
 use super::model::{self, Reply};
 use super::script;
 use super::show::{Speaker, say, why};
-use crate::cli::environment::Environment;
+use crate::exec::find::find;
 use crate::exec::{End, Program, Source};
-use crate::plugin::client::find_program;
 use crate::plugin::{self, Programs};
 use crate::runner::script::Step;
 use crate::world;
@@ -108,8 +107,7 @@ fn located(program: &Path) -> Result<PathBuf> {
             .canonicalize()
             .with_context(|| format!("cannot find `{}`", program.display()));
     }
-    let path = Environment::of_this_process()?.path;
-    find_program(&program.to_string_lossy(), &path).with_context(|| {
+    find(program).with_context(|| {
         format!(
             "`{}` is not on the PATH\ninstall Claude Code, or name it: spool demo --claude PATH",
             program.display()

@@ -8,7 +8,7 @@ mod unfinished;
 mod wait;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use crate::engine::{
     self, Contract, Demand, Ledger, Observation, Shortfall, TerminalReason, Verdict, Work,
 };
 use crate::exec::family;
+use crate::exec::find::find;
 use crate::runner::exit;
 use crate::runner::git::{Git, Moment};
 use crate::runner::harness::{self, Harness, Outcome, Report};
@@ -240,7 +241,7 @@ impl<'a> Driver<'a> {
             requests: books.requests(),
             moment: Moment::default(),
             latest: git.as_ref().map(|git| git.moment(None)).unwrap_or_default(),
-            usage: on_the_path(tokens::USAGE),
+            usage: find(tokens::USAGE),
             supervisor: process::own_program().context("the running program cannot be found")?,
             tasks: tasks.filter(|_| done == DoneCriteria::Tasks),
             clock: Stopwatch::start(),
@@ -411,20 +412,4 @@ fn done_criteria(options: &Options, has_list: bool) -> DoneCriteria {
         None if has_list => DoneCriteria::Tasks,
         None => DoneCriteria::Manual,
     }
-}
-
-fn on_the_path(program: &str) -> Option<PathBuf> {
-    let path = world::raw_variable("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| is_program(it))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }

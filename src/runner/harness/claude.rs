@@ -8,11 +8,12 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
-use super::program::{self, Program, Version};
+use super::program::{self, Program};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     Approval, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage, sessions,
 };
+use crate::exec::version::Version;
 
 const PROGRAM: Program = Program {
     name: "claude",

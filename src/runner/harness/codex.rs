@@ -10,12 +10,13 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::program::{self, Program, Version};
+use super::program::{self, Program};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
     Approval, Ending, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage,
     sessions,
 };
+use crate::exec::version::Version;
 use crate::world;
 
 const PROGRAM: Program = Program {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::lines::{self, Errors, StreamEnd};
-use super::program::{self, find};
+use super::program;
 use super::{
     Ending, Event, ExitInfo, Harness, Input, Launch, Order, Outcome, Reader, Report, Stream,
     environment,
 };
+use crate::exec::find::find;
 use crate::store::write::{Flush, write_whole};
-use crate::world;
 
 /// The most that is kept of what a program prints, in bytes: its end, where a promise stands.
 const TAIL: usize = 256 << 10;
@@ -90,8 +90,7 @@ impl Harness for Any {
     }
 
     fn check(&self) -> Result<Option<String>> {
-        let path = world::variable("PATH").unwrap_or_default();
-        if find(&self.program, &path).is_none() {
+        if find(&self.program).is_none() {
             bail!(
                 "`{}` is no program that can be started\nname one that is on the PATH, or give its path",
                 self.program.display()

@@ -7,12 +7,13 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::program::{self, Program, Version};
+use super::program::{self, Program};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
     sessions,
 };
+use crate::exec::version::Version;
 use crate::store::read;
 
 const PROGRAM: Program = Program {

@@ -6,11 +6,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
-use super::program::{self, Program, Version};
+use super::program::{self, Program};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
 };
+use crate::exec::version::Version;
 
 const PROGRAM: Program = Program {
     name: "opencode",

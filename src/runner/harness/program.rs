@@ -1,9 +1,7 @@
 //! The agent program itself: whether it is there, which version it is, and how it takes its prompt.
 
-use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
@@ -12,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use super::lines::{is_plain, words};
 use super::{Ending, Input, Launch, environment};
 use crate::exec;
+use crate::exec::find::find;
+use crate::exec::version::Version;
 use crate::world;
 
 /// The longest prompt that goes by argument, in bytes: Linux takes 128 KiB for one argument.
@@ -20,32 +20,6 @@ const LONGEST_ARGUMENT: usize = 100_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most of an answer that is read, in bytes.
 const ANSWER: usize = 64 << 10;
-
-/// A version of a program, as in `2.1.330`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(pub u32, pub u32, pub u32);
-
-impl Version {
-    /// Returns the first version in a text, such as `codex-cli 0.169.0`.
-    pub fn find(text: &str) -> Option<Self> {
-        text.split(|letter: char| letter.is_whitespace() || letter == '@').find_map(Self::parse)
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        let word = word.strip_prefix('v').unwrap_or(word);
-        let mut parts = word.split(['.', '-', '+']).map(str::parse::<u32>);
-        match (parts.next()?, parts.next()?, parts.next()?) {
-            (Ok(major), Ok(minor), Ok(patch)) => Some(Self(major, minor, patch)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}.{}.{}", self.0, self.1, self.2)
-    }
-}
 
 /// What is known of an agent program before it is started.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +46,7 @@ impl Program {
     /// Returns the version, `None` where the program does not tell, or not soon; an error when it is
     /// missing, does not start, or is too old.
     pub fn check(&self) -> Result<Option<Version>> {
-        let path = world::variable("PATH").unwrap_or_default();
-        if find(Path::new(self.name), &path).is_none() {
+        if find(self.name).is_none() {
             bail!(
                 "`{}` is not on the PATH, so {} cannot be driven\ninstall it with `{}`, or choose another agent with --harness",
                 self.name,
@@ -168,20 +141,6 @@ fn ask(
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (output, errors) = (text(&ran.output), text(&ran.errors));
     Ok(ran.status().map(|status| Answer { status, output, errors }))
-}
-
-/// Returns where a program is, by its path or in the folders of `path`; `None` when nothing there can be started.
-pub fn find(program: &Path, path: &str) -> Option<PathBuf> {
-    if program.components().count() > 1 {
-        return is_executable(program).then(|| program.to_owned());
-    }
-    std::env::split_paths(OsStr::new(path))
-        .map(|folder| folder.join(program))
-        .find(|it| is_executable(it))
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the folder that a variable names, else this folder of the person's home.
@@ -287,20 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_found_in_what_each_program_prints() {
-        for (text, version) in [
-            ("2.1.330 (Claude Code)\n", Some(Version(2, 1, 330))),
-            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
-            ("1.18.33\n", Some(Version(1, 18, 33))),
-            ("GitHub Copilot CLI 1.0.102.\nCommit: abc\n", Some(Version(1, 0, 102))),
-            ("v0.61.0-nightly.1\n", Some(Version(0, 61, 0))),
-            ("no version here 1.2\n", None),
-        ] {
-            assert_eq!(Version::find(text), version, "{text}");
-        }
-    }
-
-    #[test]
     fn a_question_that_is_not_answered_is_given_up_with_all_that_it_started() {
         let short = Duration::from_millis(50);
         let answer = ask("sh", &["-c", "sleep 600 & wait"], &[], short).unwrap();
@@ -312,17 +257,5 @@ mod tests {
         let set = [("SOME_SWITCH", "off")];
         let answer = ask("sh", &["-c", "echo $SOME_SWITCH"], &set, PATIENCE).unwrap().unwrap();
         assert_eq!(answer.output, "off\n");
-    }
-
-    #[test]
-    fn a_program_that_cannot_be_started_is_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().display().to_string();
-        std::fs::write(folder.path().join("plain"), "").unwrap();
-        std::fs::create_dir(folder.path().join("folder")).unwrap();
-        for name in ["plain", "folder", "nothing"] {
-            assert_eq!(find(Path::new(name), &path), None, "{name}");
-        }
-        assert!(find(Path::new("sh"), "/nowhere:/bin:/usr/bin").is_some());
     }
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Sessions, Shown};
 use super::settings::{Layers, Origin, Set, Setting, Settings};
 use super::value::{Number, Run, Time};
-use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Sessions, Shown};
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
+use crate::exec::find::find;
 use crate::feature::settings::with_more;
-use crate::runner::harness::{HarnessChoice, program};
+use crate::runner::harness::HarnessChoice;
 use crate::runner::tokens::USAGE;
-use crate::world;
 
 /// All that a loop was asked for, defaults filled in.
 #[derive(Clone, Debug)]
@@ -231,19 +231,13 @@ pub fn refuse_what_a_command_cannot_do(settings: &Settings, options: &Options) -
             named("continue-session")
         );
     }
-    if options.token_budget.is_some() && !counts_tokens() {
+    if options.token_budget.is_some() && find(USAGE).is_none() {
         bail!(
             "{} does nothing for a command of your own: nothing tells how many tokens it uses\nlimit it with --max-iterations or --max-runtime, or install `{USAGE}`, which counts them",
             named("token-budget")
         );
     }
     Ok(())
-}
-
-/// Whether the program that counts tokens over all sessions is there.
-fn counts_tokens() -> bool {
-    let path = world::variable("PATH").unwrap_or_default();
-    program::find(Path::new(USAGE), &path).is_some()
 }
 
 /// The agent program: a name, or the command line that stands for one.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::file::PROJECT_FILE;
 use super::choices::{Commits, DoneCriteria, Doubted};
+use super::file::PROJECT_FILE;
 use super::resolve::{Options, resolve};
 use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Settings};
 use crate::engine::PromiseMatch;

@@ -1,0 +1,69 @@
+//! The version of a program.
+
+use std::fmt;
+
+/// A version of a program, as in `2.1.330`; what follows the third number makes it neither older nor newer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// Returns the first version in a text, such as `codex-cli 0.169.0`.
+    pub fn find(text: &str) -> Option<Self> {
+        text.split(|letter: char| letter.is_whitespace() || letter == '@').find_map(Self::parse)
+    }
+
+    /// Returns the version that a text begins with, such as `2.1.330 (Claude Code)`.
+    pub fn at_start(text: &str) -> Option<Self> {
+        Self::parse(text.split_whitespace().next()?)
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let word = word.strip_prefix('v').unwrap_or(word);
+        let mut parts = word.split(['.', '-', '+']).map(str::parse::<u32>);
+        match (parts.next()?, parts.next()?, parts.next()?) {
+            (Ok(major), Ok(minor), Ok(patch)) => Some(Self(major, minor, patch)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_in_what_each_program_prints() {
+        for (text, version) in [
+            ("2.1.330 (Claude Code)\n", Some(Version(2, 1, 330))),
+            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
+            ("1.18.33\n", Some(Version(1, 18, 33))),
+            ("GitHub Copilot CLI 1.0.102.\nCommit: abc\n", Some(Version(1, 0, 102))),
+            ("v0.61.0-nightly.1\n", Some(Version(0, 61, 0))),
+            ("no version here 1.2\n", None),
+        ] {
+            assert_eq!(Version::find(text), version, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_begins_with_a_version_is_told_apart_from_one_that_holds_one() {
+        assert_eq!(Version::at_start("2.1.330 (Claude Code)\n"), Some(Version(2, 1, 330)));
+        assert_eq!(Version::at_start("2.2.0-beta.1 (Claude Code)"), Some(Version(2, 2, 0)));
+        assert_eq!(Version::at_start("claude 2.1.330"), None);
+        assert_eq!(Version::at_start("2.1"), None);
+        assert_eq!(Version::at_start(""), None);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let oldest = Version(2, 1, 143);
+        assert!(Version(2, 1, 99) < oldest);
+        assert!(Version(2, 2, 0) > oldest && Version(10, 0, 0) > oldest);
+    }
+}
