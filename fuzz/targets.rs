@@ -78,10 +78,12 @@ fn command(bytes: &[u8]) {
                 request.adopt.is_some() || request.promise.is_some() || !request.checks.is_empty()
             );
         }
-        Err(refusal) => assert!(refusal.0.contains('\n'), "no word on what to do: {refusal}"),
+        Err(refusal) => {
+            assert!(refusal.to_string().contains('\n'), "no word on what to do: {refusal}");
+        }
     }
     if let Err(refusal) = FeatureRequest::parse(text) {
-        assert!(refusal.0.contains('\n'), "no word on what to do: {refusal}");
+        assert!(refusal.to_string().contains('\n'), "no word on what to do: {refusal}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
@@ -55,7 +55,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         silence: if args.force { Silence::Waived } else { Silence::Needed },
         own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
-    let taken = adopt(&project, adopter).map_err(|refusal| anyhow!("{refusal}"))?;
+    let taken = adopt(&project, adopter)?;
     outln!("{}\n\n{}", taken.line, taken.contract);
     Ok(ExitCode::SUCCESS)
 }

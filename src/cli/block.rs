@@ -42,7 +42,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         let mut live = live_ralph(&loops);
         live.retain(|record| session.as_ref().is_none_or(|own| *own == record.session));
         let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own: None };
-        let record = select(live, wanted).map_err(|refusal| anyhow!("{refusal}"))?;
+        let record = select(live, wanted)?;
         let telling = Notify::AtNextStop;
         if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop is over already\n`spool status` tells why");

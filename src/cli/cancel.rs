@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
@@ -42,12 +42,11 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
         outln!("{}{}", cancelled(&ended), not_noted(unnoted));
         return Ok(ExitCode::SUCCESS);
     }
-    let feature = feature_to_cancel(&project, args.feature.as_deref(), session.as_deref())
-        .map_err(|refusal| anyhow!("{refusal}"))?;
+    let feature = feature_to_cancel(&project, args.feature.as_deref(), session.as_deref())?;
     if let Some(summary) = summary(&project, &feature) {
         outln!("{summary}\n");
     }
-    let done = cancel(&project, &feature).map_err(|refusal| anyhow!("{refusal}"))?;
+    let done = cancel(&project, &feature)?;
     outln!("{} {}", done.headline(), done.cleanup);
     Ok(ExitCode::SUCCESS)
 }
@@ -64,7 +63,7 @@ fn ralph_meant(
     let wanted = Wanted { noun: "ralph loop", state: "live", named, own: session };
     let is_own = |record: &Record| Some(record.session.as_str()) == session;
     if named.is_some() || (args.feature.is_none() && all.iter().any(is_own)) {
-        return select(all, wanted).map(Some).map_err(|refusal| anyhow!("{refusal}"));
+        return Ok(Some(select(all, wanted)?));
     }
     if args.feature.is_some() {
         return Ok(None);
@@ -76,5 +75,5 @@ fn ralph_meant(
     if has_loop || all.is_empty() {
         return Ok(None);
     }
-    select(all, wanted).map(Some).map_err(|refusal| anyhow!("{refusal}"))
+    Ok(Some(select(all, wanted)?))
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
@@ -42,7 +42,7 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
     settle_all(&root);
     let loops = Loops::of(&root);
     let meant = pause::meant_to_go_on(&loops, args.session.as_deref(), own_session().as_deref());
-    let session = meant.map_err(|refusal| anyhow!("{refusal}"))?.session;
+    let session = meant?.session;
     let Some((record, unnoted)) = pause::go_on(&loops, &session, asked_from(&session))? else {
         bail!("the loop is not paused any more\n`spool status` tells how it stands");
     };

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
 use super::context::{Where, own_session};
 use super::person::in_agents_session;
@@ -42,8 +42,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let session = own_session();
     let by = if in_agents_session() { BY_SESSION } else { BY_TERMINAL };
     let armer = Armer { session: session.as_deref(), by, transcript: None };
-    let started =
-        arm(&args.place.project()?, &request, armer).map_err(|refusal| anyhow!("{refusal}"))?;
+    let started = arm(&args.place.project()?, &request, armer)?;
     outln!("{}", started.summary());
     out!("{}", started.shown);
     if session.is_none() {

@@ -68,7 +68,7 @@ impl fmt::Display for FeatureError {
 
 impl From<FeatureError> for Refusal {
     fn from(lost: FeatureError) -> Self {
-        Self(format!("{lost}.\nName a feature that exists, or make one with spec-kit first."))
+        Self::new(lost.to_string(), "name a feature that exists, or make one with spec-kit first")
     }
 }
 

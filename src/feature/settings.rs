@@ -73,16 +73,17 @@ impl Settings {
     /// Returns the settings for a loop that is to be armed; an error in them, a file that was meant as
     /// the settings, and a loop that they switch off are refused.
     pub fn to_arm(root: &Path) -> Result<Self, Refusal> {
-        let settings = Self::read(root).map_err(|error| Refusal(error.to_string()))?;
+        let settings = Self::read(root).map_err(|error| Refusal::Worded(error.to_string()))?;
         if let Some(name) = misnamed(root) {
-            return Err(Refusal(not_read(&name)));
+            return Err(Refusal::Worded(not_read(&name)));
         }
         if settings.enabled {
             return Ok(settings);
         }
-        Err(Refusal(format!(
-            "the loop is switched off for this project by `{SETTINGS}`.\nSet `enabled: true` there, or remove the file."
-        )))
+        Err(Refusal::new(
+            format!("the loop is switched off for this project by `{SETTINGS}`"),
+            "set `enabled: true` there, or remove the file",
+        ))
     }
 
     /// Returns whether the settings of the project at `root` switch the loop off; those that cannot

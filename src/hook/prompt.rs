@@ -102,7 +102,10 @@ fn adopted(event: &Event, session: &str, request: &TaskRequest) -> Result<Answer
     let from = request.adopt.as_deref().filter(|from| !from.is_empty());
     let start = event.cwd().map_or_else(|| start_folder(event), Ok)?;
     let nothing = || {
-        Refusal("there is no loop to take over: this folder has none, nor has one above it.\nStart Claude Code in the project of that loop.".to_owned())
+        Refusal::new(
+            "there is no loop to take over: this folder has none, nor has one above it",
+            "start Claude Code in the project of that loop",
+        )
     };
     let project = Project::with_loops(&start, from).ok_or_else(nothing)?;
     let transcript = event.transcript();
@@ -127,9 +130,10 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
             }
             None => "this session has no ralph loop".to_owned(),
         };
-        Refusal(format!(
-            "nothing to cancel: {whose}.\n`spool status` lists the loops; /speckit:cancel ends a feature's."
-        ))
+        Refusal::new(
+            format!("nothing to cancel: {whose}"),
+            "`spool status` lists the loops; /speckit:cancel ends a feature's",
+        )
     };
     let session = named.unwrap_or(event.session());
     if !is_session_id(session) {
@@ -140,12 +144,7 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
     let cancelled = end::task::end(&loops, session, Demand::Cancelled, Notify::Done);
-    let record = cancelled.map_err(|error| {
-        Refusal(format!(
-            "the loop cannot be ended: `{}` cannot be written: {error}.\nMake it writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`.",
-            loops.folder().display()
-        ))
-    })?;
+    let record = cancelled.map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let (record, unnoted) = record.ok_or_else(nothing)?;
     let text = end::task::cancelled(&record) + &not_noted(unnoted);
     Ok(Answer::stop_command(&text).log(&format!("Cancelled the ralph loop of session {session}")))
@@ -190,7 +189,10 @@ fn start_folder(event: &Event) -> Result<PathBuf, Refusal> {
     let folder = world::folder("CLAUDE_PROJECT_DIR").or_else(|| event.cwd());
     let real = folder.as_deref().and_then(|folder| folder.canonicalize().ok());
     real.ok_or_else(|| {
-        Refusal("the folder of the session cannot be found.\nStart Claude Code in a folder that exists.".to_owned())
+        Refusal::new(
+            "the folder of the session cannot be found",
+            "start Claude Code in a folder that exists",
+        )
     })
 }
 
@@ -199,7 +201,10 @@ fn usable_session(event: &Event) -> Result<&str, Refusal> {
     if is_session_id(session) {
         return Ok(session);
     }
-    Err(Refusal("the session has no usable id, so no loop can be bound to it.\nUpdate Claude Code to 2.1.143 or later.".to_owned()))
+    Err(Refusal::new(
+        "the session has no usable id, so no loop can be bound to it",
+        "update Claude Code to 2.1.143 or later",
+    ))
 }
 
 /// The project around the agent's folder, or the one that the session was started in.
@@ -208,8 +213,9 @@ fn project(event: &Event) -> Result<Project, Refusal> {
     let cwd = event.cwd();
     let found = cwd.as_deref().and_then(Project::around);
     found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
-        Refusal(
-            "this is no spec-kit project: no `.specify` folder here or above.\nRun `specify init`, or start Claude Code in the project.".to_owned(),
+        Refusal::new(
+            "this is no spec-kit project: no `.specify` folder here or above",
+            "run `specify init`, or start Claude Code in the project",
         )
     })
 }

@@ -82,51 +82,49 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     Settings::to_arm(&project.root)?;
     let loops = Loops::of(&project.root);
     let from = meant(&loops, adopter)?;
-    let unwritable = |error: io::Error| {
-        Refusal(format!(
-            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
-        ))
-    };
     // Only who holds the lock of the project ever holds two sessions.
-    let _lock = loops.lock().map_err(unwritable)?;
-    let old = loops.session(&from).map_err(unwritable)?;
-    let new = loops.session(adopter.session).map_err(unwritable)?;
-    let gone = || Refusal(format!("session {from} has no loop any more.\n{LIST}"));
-    let record = old.record().map_err(unwritable)?;
+    let _lock = loops.lock()?;
+    let old = loops.session(&from)?;
+    let new = loops.session(adopter.session)?;
+    let gone = || Refusal::NoLoop(format!("session {from} has no loop any more"));
+    let record = old.record()?;
     let record = record.filter(|record| record.ledger.is_live()).ok_or_else(gone)?;
     // A claim that cannot be opened says nothing about whose the loop is.
-    let claim = loops.read_claim(&record.about).map_err(unwritable)?;
+    let claim = loops.read_claim(&record.about)?;
     if !drives(claim.as_ref(), &record) {
         return Err(gone());
     }
     if adopter.silence == Silence::Needed && !record.is_orphaned() {
-        return Err(Refusal(format!(
-            "session {from} gave a sign of life {} ago; a loop is taken over after an hour of silence.\nIf that session is really gone, add --force.",
-            age(record.silent_for())
-        )));
+        return Err(Refusal::new(
+            format!(
+                "session {from} gave a sign of life {} ago; a loop is taken over after an hour of silence",
+                age(record.silent_for())
+            ),
+            "if that session is really gone, add --force",
+        ));
     }
-    let own = new.record().map_err(unwritable)?;
+    let own = new.record()?;
     // Refused is refused: until the loop has moved, whatever fails puts every file back.
     let mut undo = Undo::default();
-    undo.remember(&old.path("loop.json")).map_err(unwritable)?;
+    undo.remember(&old.path("loop.json"))?;
     for name in BELONGINGS.iter().chain(&["loop.json"]) {
-        undo.remember(&new.path(name)).map_err(unwritable)?;
+        undo.remember(&new.path(name))?;
     }
     // What was read of either is settled before anything that proves it is overwritten.
-    old.save(&record).map_err(unwritable)?;
+    old.save(&record)?;
     if let Some(own) = &own {
-        loops.settle(own).map_err(unwritable)?;
+        loops.settle(own)?;
     }
     let mut replaced = None;
     if let Some(own) = own.filter(|own| own.ledger.is_live()) {
         if adopter.own == OwnLoop::Stays {
-            return Err(Refusal(messages::already_armed(&own)));
+            return Err(messages::already_armed(&own));
         }
-        replaced = Some(replace(&loops, &own, &mut undo).map_err(unwritable)?);
+        replaced = Some(replace(&loops, &own, &mut undo)?);
     }
-    let mut arrived = prepare(&old, &new, &record, adopter).map_err(unwritable)?;
+    let mut arrived = prepare(&old, &new, &record, adopter)?;
     let root = &project.root;
-    let carried = pinned::carry(root, &record, adopter.session, &mut undo).map_err(unwritable)?;
+    let carried = pinned::carry(root, &record, adopter.session, &mut undo)?;
     let mut left = record;
     if let Err(error) = move_over(&loops, &old, &mut left, claim, adopter.session) {
         let back = carried.map_or(Ok(()), |pin| pinned::carry_back(root, &left, &pin));
@@ -134,7 +132,7 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
             // The pin has moved, and the loop with it: what the new session needs for that stays.
             undo.keep();
         }
-        return Err(unwritable(error));
+        return Err(error.into());
     }
     // From here on it has moved; what follows only tidies up.
     undo.keep();
@@ -154,8 +152,6 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     Ok(Taken { contract, line })
 }
 
-const LIST: &str = "`spool status` lists the loops of this project.";
-
 /// Returns the live loops of other sessions whose session has been silent for an hour.
 pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
     others(loops, session).into_iter().filter(Record::is_orphaned).collect()
@@ -172,7 +168,7 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
     let mut candidates = others(loops, Some(adopter.session));
     match adopter.from {
         Some(named) if named == adopter.session => {
-            return Err(Refusal(format!("this session has that loop already.\n{LIST}")));
+            return Err(Refusal::NoLoop("this session has that loop already".to_owned()));
         }
         Some(named) if candidates.iter().any(|record| record.session == named) => {
             return Ok(named.to_owned());
@@ -184,24 +180,25 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
             candidates.retain(Record::is_orphaned);
         }
         None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
-            return Err(Refusal(format!(
-                "no loop was left behind here: each session gave a sign of life within the last hour.\nIf one of them is really gone, name it and add --force:\n{}",
-                list(&candidates)
-            )));
+            return Err(Refusal::new(
+                "no loop was left behind here: each session gave a sign of life within the last hour",
+                format!(
+                    "if one of them is really gone, name it and add --force:\n{}",
+                    list(&candidates)
+                ),
+            ));
         }
         None => {}
     }
     match candidates.as_slice() {
         [one] => Ok(one.session.clone()),
-        [] => Err(Refusal(match adopter.from {
+        [] => Err(Refusal::NoLoop(match adopter.from {
             Some(named) => {
-                format!("no live loop belongs to a session `{}`.\n{LIST}", printable(named))
+                format!("no live loop belongs to a session `{}`", printable(named))
             }
-            None => format!("no other session has a live loop here.\n{LIST}"),
+            None => "no other session has a live loop here".to_owned(),
         })),
-        several => {
-            Err(Refusal(format!("several loops could be meant; name one:\n{}", list(several))))
-        }
+        several => Err(Refusal::new("several loops could be meant; name one:", list(several))),
     }
 }
 

@@ -126,10 +126,13 @@ pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
         Err(error) => format!("what you trust cannot be read: {error}"),
     };
     let shown: Vec<_> = commands.iter().map(|command| format!("  {}", indented(command))).collect();
-    Err(Refusal(format!(
-        "nothing is armed: `{SETTINGS}` came with the repository (git tracks it), and {why}:\n{}\nWhen you would type these commands yourself, run `spool trust` in a terminal; otherwise remove them.",
-        shown.join("\n")
-    )))
+    Err(Refusal::new(
+        format!(
+            "nothing is armed: `{SETTINGS}` came with the repository (git tracks it), and {why}:\n{}",
+            shown.join("\n")
+        ),
+        "if you would type these commands yourself, run `spool trust` in a terminal; otherwise remove them",
+    ))
 }
 
 /// Returns nothing; an error when an end hangs on what was armed, and that stands outside of the project and
@@ -344,7 +347,7 @@ pub fn pin(
     whose: PinKey<'_>,
     pin: &Pin,
     commands: &VerifyCommands,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, Refusal> {
     let error = match pins.map(|pins| pins.write(whose, pin, commands)) {
         Ok(Ok(())) => return Ok(None),
         Ok(Err(error)) => error.to_string(),
@@ -355,8 +358,11 @@ pub fn pin(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."
         )));
     }
-    Err(format!(
-        "nothing is armed: its checks and Verify commands cannot be kept where the agent does not write: {error}.\nMake that place writable, or set `XDG_STATE_HOME` to a folder outside of the project, then try again."
+    Err(Refusal::new(
+        format!(
+            "nothing is armed: its checks and Verify commands cannot be kept where the agent does not write: {error}"
+        ),
+        "make that place writable, or set `XDG_STATE_HOME` to a folder outside of the project, then try again",
     ))
 }
 
@@ -367,9 +373,12 @@ pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let lines = shown.lines().count();
-    Err(Refusal(format!(
-        "nothing is armed: what would be run takes {lines} lines, more than a message in a session can show.\n{instead}"
-    )))
+    Err(Refusal::new(
+        format!(
+            "nothing is armed: what would be run takes {lines} lines, more than a message in a session can show"
+        ),
+        instead.to_owned(),
+    ))
 }
 
 /// Returns the lines that show a person what may be run for a loop, all of it, empty when that is nothing.

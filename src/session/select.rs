@@ -55,8 +55,8 @@ pub fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Re
     }
     match (records.len(), named) {
         (1, _) => Ok(records.remove(0)),
-        (0, Some(session)) => Err(Refusal(format!(
-            "session `{}` has no {noun} here that is {state}.\n`spool status` lists the loops of this project.",
+        (0, Some(session)) => Err(Refusal::NoLoop(format!(
+            "session `{}` has no {noun} here that is {state}",
             printable(session)
         ))),
         (0, None) => {
@@ -64,18 +64,16 @@ pub fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Re
                 ("loop", "live") => "; one that is only armed begins when a session stops",
                 _ => "",
             };
-            Err(Refusal(format!(
-                "no {noun} is {state} here{armed}.\n`spool status` lists the loops of this project."
-            )))
+            Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))
         }
         _ => {
             let line =
                 |record: &Record| format!("{}  {}", record.session, printable(&record.about));
             let lines: Vec<_> = records.iter().map(line).collect();
-            Err(Refusal(format!(
-                "several {noun}s are {state} here; name one with --session:\n{}",
-                lines.join("\n")
-            )))
+            Err(Refusal::new(
+                format!("several {noun}s are {state} here; name one with --session:"),
+                lines.join("\n"),
+            ))
         }
     }
 }

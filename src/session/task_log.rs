@@ -94,16 +94,20 @@ impl<'a> Books<'a> {
         session: Option<&'a str>,
     ) -> Result<Self, Refusal> {
         let loops = Loops::of(&project.root);
-        let lock = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
-            Refusal(format!(
-                "the books of feature `{}` cannot be opened: `{}`: {error}\nmake the folder writable, or try again when nobody else writes them",
-                feature.name,
-                loops.folder().display()
-            ))
-        })?;
+        let lock =
+            loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(|error| {
+                Refusal::new(
+                    format!(
+                        "the task log of feature `{}` cannot be opened: `{}`: {error}",
+                        feature.name,
+                        loops.folder().display()
+                    ),
+                    "make the folder writable, or try again when no other program writes there",
+                )
+            })?;
         let claim = loops
             .read_claim(&feature.name)
-            .map_err(|error| Refusal(format!("{error}\nmake it readable, then try again")))?;
+            .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
         let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
         // Whoever was killed while writing left a file that nobody needs.
@@ -120,11 +124,10 @@ impl<'a> Books<'a> {
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
         self.list.find(id).ok_or_else(|| {
             let open: Vec<_> = self.list.open().take(12).map(|task| task.id.as_str()).collect();
-            Refusal(format!(
-                "there is no task `{}` in {TASKS}\nopen tasks: {}",
-                printable(id),
-                open.join(", ")
-            ))
+            Refusal::new(
+                format!("there is no task `{}` in {TASKS}", printable(id)),
+                format!("open tasks: {}", open.join(", ")),
+            )
         })
     }
 
@@ -163,7 +166,8 @@ impl<'a> Books<'a> {
             };
             folder.save(&record)
         };
-        kept().map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
+        kept()
+            .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
     }
 
     /// Returns why the state file was left as it is, `None` when it is kept or there is none.
@@ -205,10 +209,13 @@ impl<'a> Books<'a> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
         if task.done {
-            return Err(Refusal(format!(
-                "{0} is ticked already\nwhat is wrong with it now is a task of its own: spool task add --after {0} \"what is to be done\"",
-                task.id
-            )));
+            return Err(Refusal::new(
+                format!("{} is ticked already", task.id),
+                format!(
+                    "what is wrong with it now is a task of its own: spool task add --after {} \"what is to be done\"",
+                    task.id
+                ),
+            ));
         }
         let (before, limit) = self.attempts(&task);
         let used = before.saturating_add(1);
@@ -263,10 +270,13 @@ impl<'a> Books<'a> {
             return Ok((id, Done::Before));
         }
         let Some(Grown { text, id, .. }) = add_after(&self.text, &self.list, &after, &what) else {
-            return Err(Refusal(format!(
-                "`{what}` cannot stand behind {} as a task of its own: it reads as something else, or another task says the same\nsay it in other words",
-                after.id
-            )));
+            return Err(Refusal::new(
+                format!(
+                    "`{what}` cannot be added after {} as a task of its own: it reads as something else, or another task says the same",
+                    after.id
+                ),
+                "say it in other words",
+            ));
         };
         self.write_list(text)?;
         self.write_state()?;
@@ -328,13 +338,14 @@ impl<'a> Books<'a> {
         let telling = Notify::AtNextStop;
         end_loop(self.project, self.feature, self.session, seen, telling)
             .map(|ended| ended.map(|ended| ended.reason))
-            .map_err(|error| unwritable(&self.project.root.join(".claude/ralph"), &error))
+            .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
     }
 
     fn write_list(&mut self, text: Vec<u8>) -> Result<(), Refusal> {
         let path = self.feature.folder.join(TASKS);
         if text != self.text {
-            write_whole(&path, &text, Flush::ToDisk).map_err(|error| unwritable(&path, &error))?;
+            write_whole(&path, &text, Flush::ToDisk)
+                .map_err(|error| Refusal::unwritable(&path, &error))?;
         }
         self.list = TaskList::parse(&text);
         self.text = text;
@@ -354,7 +365,7 @@ impl<'a> Books<'a> {
         let iteration = state.global_iteration().max(running);
         state.set("globalIteration", iteration);
         let path = self.feature.folder.join(STATE);
-        state.write(self.feature).map_err(|error| unwritable(&path, &error))
+        state.write(self.feature).map_err(|error| Refusal::unwritable(&path, &error))
     }
 
     fn record_iterations(&self) -> u32 {
@@ -383,7 +394,7 @@ impl<'a> Books<'a> {
             _ => String::new(),
         };
         let line = format!("{title}- [{event}] {words}");
-        append_line(&path, line.as_bytes()).map_err(|error| unwritable(&path, &error))
+        append_line(&path, line.as_bytes()).map_err(|error| Refusal::unwritable(&path, &error))
     }
 
     fn has_progress(&self, event: &str, words: &str) -> bool {
@@ -415,7 +426,7 @@ impl<'a> Books<'a> {
             words: words.to_owned(),
             ..Entry::default()
         };
-        loops.note(&self.owner, &entry).map_err(|error| unwritable(loops.folder(), &error))
+        loops.note(&self.owner, &entry).map_err(|error| Refusal::unwritable(loops.folder(), &error))
     }
 }
 
@@ -481,19 +492,12 @@ pub fn over(project: &Project, feature: &Feature) -> Option<String> {
 pub fn read_list(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let file = task_list::read(&feature.folder).map_err(|problem| {
         let path = feature.folder.join(TASKS);
-        Refusal(format!(
-            "`{}` cannot be read: {problem}\nmake the task list first, or repair it",
-            path.display()
-        ))
+        Refusal::new(
+            format!("`{}` cannot be read: {problem}", path.display()),
+            "make the task list first, or repair it",
+        )
     })?;
     Ok((file.list, file.bytes))
-}
-
-fn unwritable(path: &std::path::Path, error: &io::Error) -> Refusal {
-    Refusal(format!(
-        "`{}` cannot be written: {error}\nmake it writable, then try again",
-        path.display()
-    ))
 }
 
 /// Returns a text as one line without control characters; an empty one is refused.
@@ -501,7 +505,7 @@ pub fn one_line(text: &str) -> Result<String, Refusal> {
     let words: Vec<_> = text.split_whitespace().collect();
     let line = words.join(" ");
     if line.is_empty() {
-        return Err(Refusal("the text is empty\nsay in one line what it is about".to_owned()));
+        return Err(Refusal::new("the text is empty", "say in one line what it is about"));
     }
     Ok(text::title(&line, LONGEST))
 }

@@ -36,14 +36,11 @@ impl Request {
                 }
                 "--recovery-mode" => request.recovery_mode = switch(joined)?,
                 _ if flag.starts_with('-') => {
-                    return Err(Refusal(format!("unknown option `{}`.\n{USAGE}", printable(flag))));
+                    return Err(wrong(format!("unknown option `{}`", printable(flag))));
                 }
                 _ if request.feature.is_none() => request.feature = Some(word.to_owned()),
                 _ => {
-                    return Err(Refusal(format!(
-                        "`{}` is one word too many.\n{USAGE}",
-                        printable(word)
-                    )));
+                    return Err(wrong(format!("unexpected argument `{}`", printable(word))));
                 }
             }
         }
@@ -53,14 +50,18 @@ impl Request {
 
 const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode]";
 
+fn wrong(what: String) -> Refusal {
+    Refusal::Usage(what, USAGE)
+}
+
 fn limit(flag: &str, value: Option<&str>) -> Result<u32, Refusal> {
     let value = value.unwrap_or_default();
     // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
     let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse() {
         Ok(number @ 1..=1_000_000) if digits => Ok(number),
-        _ => Err(Refusal(format!(
-            "`{flag}` needs a whole number from 1 to 1000000, not `{}`.\n{USAGE}",
+        _ => Err(wrong(format!(
+            "`{flag}` needs a whole number from 1 to 1000000, not `{}`",
             printable(value)
         ))),
     }
@@ -70,8 +71,8 @@ fn switch(value: Option<&str>) -> Result<bool, Refusal> {
     match value {
         None | Some("true") => Ok(true),
         Some("false") => Ok(false),
-        Some(other) => Err(Refusal(format!(
-            "`--recovery-mode` takes no value, or `true` or `false`, not `{}`.\n{USAGE}",
+        Some(other) => Err(wrong(format!(
+            "`--recovery-mode` takes no value, or `true` or `false`, not `{}`",
             printable(other)
         ))),
     }

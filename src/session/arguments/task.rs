@@ -289,7 +289,7 @@ const VALUED: [&str; 10] = [
 ];
 
 fn wrong(what: &str) -> Refusal {
-    Refusal(format!("{what}.\n{USAGE}"))
+    Refusal::Usage(what.to_owned(), USAGE)
 }
 
 fn neither(name: &str, value: &str, allowed: &str) -> Refusal {
@@ -456,7 +456,7 @@ mod tests {
     fn refused(text: &str) -> String {
         match Request::parse(text) {
             Ok(request) => panic!("{text}\n{request:?}"),
-            Err(Refusal(why)) => why,
+            Err(refusal) => refusal.to_string(),
         }
     }
 

@@ -79,34 +79,29 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let feature = match &request.feature {
         Some(name) => project.feature(name)?,
         None => project.current_feature()?.ok_or_else(|| {
-            Refusal(
-                "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one.\nName it: /speckit:implement 001-name".to_owned(),
+            Refusal::new(
+                "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
+                "name it: /speckit:implement 001-name",
             )
         })?,
     };
     let (tasks, text) = open_tasks(&feature)?;
     let loops = Loops::of(&project.root);
-    let unwritable = |error: std::io::Error| {
-        Refusal(format!(
-            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
-        ))
-    };
     if let Some(session) = armer.session {
         // The loop that this one replaces is known by its notes.
-        settle_session(&project.root, session).map_err(unwritable)?;
+        settle_session(&project.root, session)?;
     }
-    let _books =
-        loops.feature_lock(&feature.name, &feature.folder, PATIENCE).map_err(unwritable)?;
-    let _lock = loops.lock().map_err(unwritable)?;
+    let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE)?;
+    let _lock = loops.lock()?;
     let folder = armer.session.map(|session| loops.session(session)).transpose();
-    let folder = folder.map_err(unwritable)?;
+    let folder = folder?;
     let found = readable_state(&feature)?;
     // Refused is refused: whatever fails from here on, every file is put back.
     let mut undo = Undo::default();
     let pins = Pins::of(&project.root);
     for path in changed_files(&loops, &feature, folder.as_ref(), pins.as_ref().ok(), armer.session)
     {
-        undo.remember(&path).map_err(|error| unwritable_file(&path, &error))?;
+        undo.remember(&path).map_err(|error| Refusal::unwritable(&path, &error))?;
     }
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut undo)?;
     let mut notes = Vec::from_iter(kept_aside);
@@ -128,13 +123,13 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let shown = pinned::shown_of(&pin, &commands);
     if armer.by == BY_COMMAND {
         let name = &feature.name;
-        let instead = format!("Run `spool start {name}` in a terminal: it prints all of them.");
+        let instead = format!("run `spool start {name}` in a terminal: it prints all of them");
         pinned::fits_a_message(&shown, &instead)?;
     }
     let mut by = armer.by;
     if armer.is_person() {
         let kept = pinned::pin(pins.as_ref(), PinKey::Feature(&feature.name), &pin, &commands);
-        if let Some(note) = kept.map_err(Refusal)? {
+        if let Some(note) = kept? {
             notes.push(note);
             by = BY_UNKEPT;
             claim.unkept = true;
@@ -143,27 +138,29 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         notes.push(NOT_A_PERSON.to_owned());
     }
     notes.extend(taken_from(&loops, &feature, armer));
-    let before = loops.read_claim(&feature.name).map_err(unwritable)?;
+    let before = loops.read_claim(&feature.name)?;
     if before.is_none_or(|before| before.closed.is_some()) {
         // Until the claim is open, no stop holds a session, also where nothing can be put back any more.
         let closed = Some(TerminalReason::Stopped.name().to_owned());
-        loops.write_claim(&Claim { closed, ..claim.clone() }).map_err(unwritable)?;
+        loops.write_claim(&Claim { closed, ..claim.clone() })?;
     }
-    notes.extend(ended_by(&loops, &feature, armer, &mut undo).map_err(unwritable)?);
+    notes.extend(ended_by(&loops, &feature, armer, &mut undo)?);
     let mut entries = Vec::new();
     if let Some(folder) = &folder {
         let snapshot = FeatureSnapshot::with_state(&feature, &state);
         let armer = Armer { by, ..armer };
-        let replaced = bind(project, folder, &claim, armer, &snapshot).map_err(unwritable)?;
+        let replaced = bind(project, folder, &claim, armer, &snapshot)?;
         entries.extend(replaced);
     }
-    state.write(&feature).map_err(|error| unwritable_file(&feature.folder.join(STATE), &error))?;
+    state
+        .write(&feature)
+        .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
     if let (Ok(pins), Some(session), true) = (&pins, armer.session, armer.is_person()) {
         // Where the pin was kept, so is this.
         let bound = if claim.unkept { Ok(()) } else { pins.bind(session, &pin) };
-        bound.map_err(unwritable)?;
+        bound?;
     }
-    loops.write_claim(&claim).map_err(unwritable)?;
+    loops.write_claim(&claim)?;
     undo.keep();
     // From here on it is armed, whatever the journal has.
     entries.push(armed_entry(&claim, armer, &pin, &commands));
@@ -186,25 +183,33 @@ fn last_limits(pins: &Pins, feature: &Feature) -> Option<Limits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
+const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
+
 fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let TaskFile { list: tasks, bytes } = task_list::read(&feature.folder).map_err(|problem| {
-        Refusal(format!(
-            "feature `{}` has no task list to work through: `{shown}`: {problem}.\nMake one with spec-kit's tasks command first.",
-            feature.name
-        ))
+        Refusal::new(
+            format!(
+                "feature `{}` has no task list to work through: `{shown}`: {problem}",
+                feature.name
+            ),
+            MAKE_A_LIST,
+        )
     })?;
     if tasks.tasks.is_empty() {
-        return Err(Refusal(format!(
-            "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`.\nMake the list with spec-kit's tasks command first."
-        )));
+        return Err(Refusal::new(
+            format!(
+                "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`"
+            ),
+            MAKE_A_LIST,
+        ));
     }
     if tasks.open().next().is_none() {
-        return Err(Refusal(format!(
-            "nothing is open: all {} tasks in `{shown}` are ticked.\nAdd a task, or pick another feature.",
-            tasks.tasks.len()
-        )));
+        return Err(Refusal::new(
+            format!("nothing is open: all {} tasks in `{shown}` are ticked", tasks.tasks.len()),
+            "add a task, or pick another feature",
+        ));
     }
     Ok((tasks, bytes))
 }
@@ -241,13 +246,6 @@ fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<Stri
     let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none())?;
     let other = claim.session.filter(|other| Some(other.as_str()) != armer.session)?;
     Some(format!("It was driven by session {} before; that one is let go.", printable(&other)))
-}
-
-fn unwritable_file(path: &Path, error: &std::io::Error) -> Refusal {
-    Refusal(format!(
-        "`{}` cannot be written: {error}.\nMake it writable, then try again.",
-        path.display()
-    ))
 }
 
 /// The files that arming writes whole.
@@ -299,10 +297,9 @@ fn ended_by(
 /// The state file as it is found; one that cannot be opened may be as good as ever and refuses.
 fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
     match State::read(feature) {
-        Err(StateError::Unopened { why }) => Err(Refusal(format!(
-            "`{}` cannot be read: {why}.\nMake it readable, then try again.",
-            feature.folder.join(STATE).display()
-        ))),
+        Err(StateError::Unopened { why }) => {
+            Err(Refusal::Unreadable(feature.folder.join(STATE), why))
+        }
         found => Ok(found),
     }
 }
@@ -319,10 +316,13 @@ fn state_to_start_from(
         Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => {
             let path = feature.folder.join(STATE);
             let aside = put_aside(&path).map_err(|error| {
-                Refusal(format!(
-                    "`{}` is corrupt ({why}) and cannot be moved aside: {error}.\nMove it away by hand, then try again.",
-                    path.display()
-                ))
+                Refusal::new(
+                    format!(
+                        "`{}` is corrupt ({why}) and cannot be moved aside: {error}",
+                        path.display()
+                    ),
+                    "move it away by hand, then try again",
+                )
             })?;
             undo.renamed(&path, &aside);
             let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();

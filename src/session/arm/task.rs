@@ -66,47 +66,42 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     let tracked = pinned::trusted(armer.root, &settings)?;
     let task = task_of(request, armer.cwd)?;
     let loops = Loops::of(armer.root);
-    let unwritable = |error: io::Error| {
-        Refusal(format!(
-            "the loop's notes cannot be written: {error}.\nMake that writable, then try again."
-        ))
-    };
     // The loop that this one replaces is known by its notes.
-    settle_session(armer.root, armer.session).map_err(unwritable)?;
+    settle_session(armer.root, armer.session)?;
     // The lock of the project comes first and the session's second, here as everywhere.
-    let _lock = loops.lock().map_err(unwritable)?;
-    let folder = loops.session(armer.session).map_err(unwritable)?;
+    let _lock = loops.lock()?;
+    let folder = loops.session(armer.session)?;
     // A broken record is put aside before it is replaced.
-    let earlier = folder.record().map_err(unwritable)?;
-    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier)).map_err(unwritable)?;
+    let earlier = folder.record()?;
+    earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     // Refused is refused: whatever fails from here on, every file is put back.
     let mut undo = Undo::default();
     for name in [TASK_FILE, "loop.json"] {
-        undo.remember(&folder.path(name)).map_err(unwritable)?;
+        undo.remember(&folder.path(name))?;
     }
     let (pins, whose) = (Pins::of(armer.root), PinKey::Session(armer.session));
     if let Ok(pins) = &pins {
-        undo.remember(&pins.path(whose)).map_err(unwritable)?;
-        undo.remember(&pins.verify_path(whose)).map_err(unwritable)?;
+        undo.remember(&pins.path(whose))?;
+        undo.remember(&pins.verify_path(whose))?;
     }
     let mut entries = Vec::new();
     if let Some(live) = earlier.filter(|record| record.ledger.is_live()) {
         if !request.replace {
-            return Err(Refusal(messages::already_armed(&live)));
+            return Err(messages::already_armed(&live));
         }
-        entries.push(replace(&loops, &live, &mut undo).map_err(unwritable)?);
+        entries.push(replace(&loops, &live, &mut undo)?);
     }
     let hash = settings.digest;
     let contract = contract_of(request, settings);
     let mut record = new_record(request, contract, &task, armer);
     let pin = pin_of(&record, SettingsThen { hash, tracked });
     let runs = pinned::shown_of(&pin, &VerifyCommands::new());
-    pinned::fits_a_message(&runs, "Put the checks into a script of your own, and name that.")?;
-    let note = pinned::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new()).map_err(Refusal)?;
+    pinned::fits_a_message(&runs, "put the checks into a script of your own, and name that")?;
+    let note = pinned::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new())?;
     if note.is_some() {
         BY_UNKEPT.clone_into(&mut record.armed_by);
     }
-    keep(&folder, &record, &task).map_err(unwritable)?;
+    keep(&folder, &record, &task)?;
     entries.push(armed_entry(&record));
     undo.keep();
     // From here on it is armed, whatever the journal has.
@@ -141,10 +136,10 @@ fn task_of(request: &Request, cwd: &Path) -> Result<String, Refusal> {
     };
     let path = cwd.join(named);
     let wrong = |why: &str| {
-        Refusal(format!(
-            "the task cannot be read from `{}`: {why}.\nName a text file, relative to the folder of the session.",
-            path.display()
-        ))
+        Refusal::new(
+            format!("the task cannot be read from `{}`: {why}", path.display()),
+            "name a text file, relative to the folder of the session",
+        )
     };
     let content = read::read(&path, MOST_TASK).map_err(|problem| wrong(&problem.to_string()))?;
     let text = String::from_utf8(content.bytes).map_err(|_| wrong("it is not UTF-8 text"))?;

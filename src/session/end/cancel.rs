@@ -45,7 +45,10 @@ pub fn feature_to_cancel(
     session: Option<&str>,
 ) -> Result<Feature, Refusal> {
     project.feature_meant(named, session)?.ok_or_else(|| {
-        Refusal("nothing to cancel: no feature is selected in this project.\n`spool status` lists the loops; name one: /speckit:cancel 001-name".to_owned())
+        Refusal::new(
+            "nothing to cancel: no feature is selected in this project",
+            "`spool status` lists the loops; name one: /speckit:cancel 001-name",
+        )
     })
 }
 
@@ -111,19 +114,16 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     let claim = loops.claim(&feature.name);
     let is_over = standing.pin().is_none() && claim.is_none_or(|claim| claim.closed.is_some());
     if before.is_none() && is_over {
-        return Err(Refusal(format!(
-            "nothing to cancel: feature `{}` has no loop and no state file.\n`spool status` lists the loops of this project.",
+        return Err(Refusal::NoLoop(format!(
+            "nothing to cancel: feature `{}` has no loop and no state file",
             feature.name
         )));
     }
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_loop(project, feature, None, &cancelled, Notify::Done).map_err(|error| {
-        Refusal(format!(
-            "the loop cannot be disarmed: its notes cannot be written: {error}.\nMake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`."
-        ))
-    })?;
+    let ended = end_loop(project, feature, None, &cancelled, Notify::Done)
+        .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match remove_state(feature) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
         Err(Problem::Missing) => format!("There was no {STATE}; kept {PROGRESS} and the journal."),

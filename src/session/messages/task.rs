@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::engine::promise::marker;
 use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
+use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, quoted, shortened};
 use crate::store::loops::{Assignment, RALPH, Record, Session};
 use crate::text::{self, counted};
@@ -120,15 +121,15 @@ pub fn armed_line(record: &Record) -> String {
 }
 
 /// Returns why a second loop is refused.
-pub fn already_armed(live: &Record) -> String {
+pub fn already_armed(live: &Record) -> Refusal {
     let (what, cancel) = if live.kind == RALPH {
         (format!("a ralph loop: {}", live.about), "/speckit:cancel-ralph")
     } else {
         (format!("the loop of feature {}", printable(&live.about)), "/speckit:cancel")
     };
-    format!(
-        "this session has {what} (iteration {}).\nEnd it first with {cancel}, or start this one with --replace.",
-        live.ledger.iterations
+    Refusal::new(
+        format!("this session has {what} (iteration {})", live.ledger.iterations),
+        format!("end it first with {cancel}, or start this one with --replace"),
     )
 }
 

@@ -270,7 +270,7 @@ fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
     assert!(stop.told().contains(".claude/ralph`: Permission denied"), "{stop}");
     let arming = bench.command("s1", "speckit:implement", "");
     let answer = arming.start_without_rights(&[&read_only]).finish();
-    assert!(answer.reason().contains("Make that writable, then try again."), "{answer}");
+    assert!(answer.reason().contains("make that writable, then try again"), "{answer}");
     assert_eq!(bench.read_state(), executing(1, 3), "nothing is armed");
 }
 

@@ -140,7 +140,7 @@ fn a_session_that_gave_a_sign_of_life_keeps_its_loop_unless_forced() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let refusal = adopt(&bench, "s2", "");
-    let words = "If one of them is really gone, name it and add --force:\ns1  Make it";
+    let words = "if one of them is really gone, name it and add --force:\ns1  Make it";
     assert!(refusal.reason().contains(words), "{refusal}");
     let refusal = adopt(&bench, "s2", "s1");
     assert!(refusal.reason().contains("after an hour of silence"), "{refusal}");

@@ -174,7 +174,7 @@ fn a_second_loop_in_a_session_is_refused_unless_it_replaces_the_first() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let refusal = ralph(&bench, "s1", "\"Make that\"");
-    let words = "this session has a ralph loop: Make it (iteration 1).\nEnd it first with /speckit:cancel-ralph, or start this one with --replace.";
+    let words = "this session has a ralph loop: Make it (iteration 1)\nend it first with /speckit:cancel-ralph, or start this one with --replace";
     assert!(refusal.reason().contains(words), "{refusal}");
     assert!(works_and_says(&bench, "no").reason().contains("Original task: Make it"));
     ralph(&bench, "s1", "\"Make that\" --replace").context();
