@@ -1,0 +1,123 @@
+//! The settings files of Claude Code as plain data: what they set, and which Stop hooks they name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::finding::one_line;
+use crate::cli::environment::Environment;
+use crate::store::read;
+use crate::text;
+
+/// The most that is read of a settings file, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// Whose settings a file holds, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    User,
+    Project,
+    Local,
+    Managed,
+}
+
+/// One settings file that exists.
+#[derive(Debug)]
+pub struct SettingsFile {
+    pub level: Level,
+    pub path: PathBuf,
+    /// `null` when it could not be read.
+    pub content: Value,
+    /// Why it could not be read.
+    pub fault: Option<String>,
+}
+
+impl SettingsFile {
+    /// Returns every settings file that exists, the weakest first.
+    pub fn all(environment: &Environment, project: &Path) -> Vec<Self> {
+        let mut places = vec![(Level::User, environment.claude_folder().join("settings.json"))];
+        if project.join(".claude") != environment.claude_folder() {
+            places.push((Level::Project, project.join(".claude/settings.json")));
+            places.push((Level::Local, project.join(".claude/settings.local.json")));
+        }
+        places.push((Level::Managed, environment.managed_settings.join("managed-settings.json")));
+        let mut dropped_in: Vec<PathBuf> =
+            fs::read_dir(environment.managed_settings.join("managed-settings.d"))
+                .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+                .unwrap_or_default();
+        dropped_in.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        dropped_in.sort();
+        places.extend(dropped_in.into_iter().map(|path| (Level::Managed, path)));
+        places
+            .into_iter()
+            .filter(|(_, path)| path.exists())
+            .map(|(level, path)| Self::read(level, path))
+            .collect()
+    }
+
+    fn read(level: Level, path: PathBuf) -> Self {
+        let fault = match read::read(&path, MOST) {
+            Ok(content) => match serde_json::from_slice(&content.bytes) {
+                Ok(content) => return Self { level, path, content, fault: None },
+                Err(error) => error.to_string(),
+            },
+            Err(problem) => problem.to_string(),
+        };
+        Self { level, path, content: Value::Null, fault: Some(fault) }
+    }
+
+    /// Returns whether it sets `key` to true.
+    pub fn says(&self, key: &str) -> bool {
+        self.content[key] == Value::Bool(true)
+    }
+}
+
+/// Returns the client's variables with their values and where they come from: settings override the shell, later files earlier ones.
+pub fn variables(
+    settings: &[SettingsFile],
+    environment: &Environment,
+) -> BTreeMap<String, (String, String)> {
+    let mut found: BTreeMap<String, (String, String)> = environment
+        .client_variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (value.clone(), "the environment".to_owned())))
+        .collect();
+    for file in settings {
+        let Some(environment) = file.content["env"].as_object() else {
+            continue;
+        };
+        for (name, value) in environment {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            found.insert(name.clone(), (value, format!("`{}`", file.path.display())));
+        }
+    }
+    found
+}
+
+/// Returns what each Stop hook of a `hooks` object runs, shortened for showing.
+pub fn stop_hooks(hooks: &Value) -> Vec<String> {
+    let groups = hooks["Stop"].as_array().into_iter().flatten();
+    groups
+        .flat_map(|group| group["hooks"].as_array().into_iter().flatten())
+        .map(|hook| {
+            let said =
+                ["command", "prompt", "url", "type"].iter().find_map(|key| hook[*key].as_str());
+            text::title(&one_line(said.unwrap_or("unknown")), 80)
+        })
+        .collect()
+}
+
+/// Returns whether the plugin in this folder brings a Stop hook.
+pub fn has_stop_hook(plugin: &Path) -> bool {
+    let read = |path: PathBuf| -> Value {
+        let content = read::read(&path, MOST).ok();
+        content.and_then(|content| serde_json::from_slice(&content.bytes).ok()).unwrap_or_default()
+    };
+    let listed = read(plugin.join(".claude-plugin/plugin.json"))["hooks"].take();
+    let named = listed.as_str().map_or(Value::Null, |path| read(plugin.join(path)));
+    [&listed, &named["hooks"], &read(plugin.join("hooks/hooks.json"))["hooks"]]
+        .iter()
+        .any(|hooks| !stop_hooks(hooks).is_empty())
+}

@@ -1,0 +1,63 @@
+//! How one check came out, as people and programs read it.
+
+use serde::Serialize;
+
+use crate::text;
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingStatus {
+    /// In order.
+    Ok,
+    /// A loop works, but not as somebody may expect.
+    Warn,
+    /// A loop does not work.
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at; stable, for programs.
+    pub name: &'static str,
+    /// How it came out.
+    pub status: FindingStatus,
+    /// What was found, in one line.
+    pub found: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl Finding {
+    /// Returns a finding with nothing to do.
+    pub fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, status: FindingStatus::Ok, found: found.into(), next: None }
+    }
+
+    /// Returns a finding that a person should know, and what to do.
+    pub fn warn(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { name, status: FindingStatus::Warn, found: found.into(), next: Some(next.into()) }
+    }
+
+    /// Returns a finding that keeps a loop from working, and what to do.
+    pub fn fail(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { name, status: FindingStatus::Fail, found: found.into(), next: Some(next.into()) }
+    }
+}
+
+/// Returns the text in one line, without what could steer a terminal.
+pub fn one_line(text: &str) -> String {
+    text::line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_elsewhere_cannot_steer_a_terminal() {
+        assert_eq!(one_line("a\u{1b}[2J\n\tb\u{7}  c"), "a�[2J b� c");
+    }
+}

@@ -1,0 +1,188 @@
+//! `spool doctor`: looks at everything a loop needs, and says what to do about what is not in order.
+
+mod client_settings;
+mod finding;
+mod others;
+mod plugin;
+mod project;
+mod settings;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::environment::Environment;
+use crate::exec::find::find;
+use crate::plugin::client::Client;
+use crate::style;
+use crate::text;
+use client_settings::SettingsFile;
+use finding::{Finding, FindingStatus};
+
+/// Check that everything a loop needs is in place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit status: 0 when nothing fails (warnings are fine), 1 otherwise.")]
+pub struct DoctorArgs {
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+
+    /// The Claude Code to look at, instead of the first `claude` on PATH
+    #[arg(long, value_name = "PATH")]
+    claude: Option<PathBuf>,
+}
+
+/// Returns success when no check fails.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
+    let environment = Environment::of_this_process()?;
+    let program = match &args.claude {
+        Some(named) => Some(named.clone()),
+        None => find("claude"),
+    };
+    let client = program.map(|program| {
+        Client::new(&program, environment.claude_config.as_deref(), &environment.working_folder)
+    });
+    let checks = examine(&environment, client.as_ref());
+    if args.json {
+        print_json(&checks)?;
+    } else {
+        print_for_people(&checks);
+    }
+    let fails = checks.iter().any(|check| check.status == FindingStatus::Fail);
+    Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Returns every check, in the order in which a person would put things right.
+fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
+    let project = project_folder(environment);
+    let files = SettingsFile::all(environment, &project);
+    let mut checks = vec![plugin::check_client(client)];
+    let plugins = client.map(Client::plugins);
+    match &plugins {
+        Some(Ok(plugins)) => {
+            checks.push(plugin::check_plugin(plugins));
+            checks.extend(plugin::check_programs(plugins));
+        }
+        Some(Err(error)) => checks.push(plugin::unlisted(error)),
+        None => {}
+    }
+    checks.extend(settings::check_settings_files(&files));
+    checks.push(settings::check_hooks_allowed(&files, environment));
+    checks.push(project::check_project_switch(environment));
+    checks.extend(project::check_let_go(environment));
+    checks.extend(project::check_armed(environment));
+    let plugins = plugins.and_then(Result::ok).unwrap_or_default();
+    checks.push(others::check_other_loops(&plugins));
+    checks.push(others::check_other_stop_hooks(&files, &plugins));
+    checks.push(settings::check_block_cap(&files, environment));
+    checks
+}
+
+/// The nearest folder at or above the working folder that looks like a project's root, otherwise the working folder.
+fn project_folder(environment: &Environment) -> PathBuf {
+    let start = &environment.working_folder;
+    start
+        .ancestors()
+        .take_while(|folder| *folder != environment.home)
+        .find(|folder| {
+            [".claude", ".specify", ".git"].iter().any(|mark| folder.join(mark).exists())
+        })
+        .unwrap_or(start)
+        .to_owned()
+}
+
+fn print_json(checks: &[Finding]) -> Result<()> {
+    #[derive(Serialize)]
+    struct DoctorReport<'a> {
+        version: u32,
+        ok: bool,
+        checks: &'a [Finding],
+    }
+    let ok = checks.iter().all(|check| check.status != FindingStatus::Fail);
+    let report = serde_json::to_string_pretty(&DoctorReport { version: 1, ok, checks })?;
+    outln!("{}", text::json(&report));
+    Ok(())
+}
+
+fn print_for_people(checks: &[Finding]) {
+    for check in checks {
+        let (word, style) = match check.status {
+            FindingStatus::Ok => ("ok  ", style::GOOD),
+            FindingStatus::Warn => ("warn", style::WARN),
+            FindingStatus::Fail => ("fail", style::BAD),
+        };
+        outln!("{style}{word}{style:#}  {}", check.found);
+        if let Some(next) = &check.next {
+            outln!("      {next}");
+        }
+    }
+    let fails = checks.iter().filter(|check| check.status == FindingStatus::Fail).count();
+    let warnings = checks.iter().filter(|check| check.status == FindingStatus::Warn).count();
+    outln!();
+    match (fails, warnings) {
+        (0, 0) => outln!("everything is in order"),
+        (0, 1) => outln!("nothing is broken; one thing is worth a look"),
+        (0, _) => outln!("nothing is broken; {warnings} things are worth a look"),
+        (1, _) => outln!("a loop does not work: one thing must be put right"),
+        _ => outln!("a loop does not work: {fails} things must be put right"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// The `hooks` check of a user whose organisation drops these files in.
+    fn hooks_under(managed: &[(&str, &str)]) -> Finding {
+        let scratch = tempfile::tempdir().unwrap();
+        for (name, text) in managed {
+            let path = scratch.path().join("managed").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let environment = Environment {
+            home: scratch.path().to_owned(),
+            data_home: scratch.path().join("data"),
+            claude_config: None,
+            working_folder: scratch.path().to_owned(),
+            program: PathBuf::from("spool"),
+            managed_settings: scratch.path().join("managed"),
+            client_variables: Vec::new(),
+        };
+        let mut checks = examine(&environment, None);
+        let at = checks.iter().position(|check| check.name == "hooks").unwrap();
+        checks.swap_remove(at)
+    }
+
+    #[test]
+    fn an_organisation_that_allows_only_its_own_hooks_stops_the_loop() {
+        let only = r#"{"allowManagedHooksOnly":true}"#;
+        for place in ["managed-settings.json", "managed-settings.d/10-hooks.json"] {
+            let check = hooks_under(&[(place, only)]);
+            assert_eq!(check.status, FindingStatus::Fail, "{check:?}");
+            assert!(check.found.contains(place), "{check:?}");
+            assert!(check.next.unwrap().contains("speckit@ralph-speckit"));
+        }
+    }
+
+    #[test]
+    fn a_plugin_that_the_organisation_enables_may_run_its_hooks() {
+        let check = hooks_under(&[
+            ("managed-settings.json", r#"{"allowManagedHooksOnly":true}"#),
+            (
+                "managed-settings.d/20-plugins.json",
+                r#"{"enabledPlugins":{"speckit@ralph-speckit":true}}"#,
+            ),
+        ]);
+        assert_eq!(check.status, FindingStatus::Ok, "{check:?}");
+    }
+
+    #[test]
+    fn an_organisation_may_switch_all_hooks_off() {
+        let check = hooks_under(&[("managed-settings.json", r#"{"disableAllHooks":true}"#)]);
+        assert_eq!(check.status, FindingStatus::Fail, "{check:?}");
+    }
+}

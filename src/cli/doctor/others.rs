@@ -1,0 +1,81 @@
+//! Whether another loop or another Stop hook works on the same sessions.
+
+use super::client_settings::{SettingsFile, has_stop_hook, stop_hooks};
+use super::finding::{Finding, one_line};
+use crate::plugin::client::InstalledPlugin;
+use crate::plugin::{IDENTIFIER, NAME};
+
+/// Returns a warning when another plugin that loops is switched on.
+pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
+    let name = "other-loops";
+    let others: Vec<&InstalledPlugin> = plugins
+        .iter()
+        .filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER && is_loop(&plugin.id))
+        .collect();
+    if others.is_empty() {
+        return Finding::ok(name, "no other loop plugin is switched on");
+    }
+    let names: Vec<String> =
+        others.iter().map(|plugin| format!("`{}`", one_line(&plugin.id))).collect();
+    let commands: Vec<String> = others
+        .iter()
+        .map(|plugin| format!("claude plugin disable {}", one_line(&plugin.id)))
+        .collect();
+    Finding::warn(
+        name,
+        format!("another loop may hold the same session: {}", names.join(", ")),
+        format!("use one loop at a time: {}", commands.join("; ")),
+    )
+}
+
+/// Returns which other Stop hooks are configured; none of them is a fault.
+pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlugin]) -> Finding {
+    let mut others = Vec::new();
+    for file in settings {
+        for command in stop_hooks(&file.content["hooks"]) {
+            others.push(format!("`{command}` in `{}`", file.path.display()));
+        }
+    }
+    for plugin in plugins
+        .iter()
+        .filter(|plugin| plugin.enabled && plugin.id != IDENTIFIER && !is_loop(&plugin.id))
+    {
+        if plugin.folder().is_some_and(has_stop_hook) {
+            others.push(format!("the plugin `{}`", one_line(&plugin.id)));
+        }
+    }
+    if others.is_empty() {
+        return Finding::ok("stop-hooks", "no other Stop hook is configured");
+    }
+    Finding::ok(
+        "stop-hooks",
+        format!(
+            "other Stop hooks run beside ours, and each has its own say: {}",
+            others.join(", ")
+        ),
+    )
+}
+
+/// Names of plugins that hold a session by a Stop hook of their own, and other plugins with our commands.
+fn is_loop(identifier: &str) -> bool {
+    let name = identifier.split('@').next().unwrap_or(identifier);
+    name == NAME || name.starts_with("oh-my-") || LOOP_PLUGINS.contains(&name)
+}
+
+const LOOP_PLUGINS: &[&str] =
+    &["ralph", "ralph-loop", "ralph-speckit", "ralph-specum", "ralph-wiggum", "smart-ralph"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loop_plugins_are_known_by_name_and_ours_is_not_taken_for_another() {
+        for id in ["ralph-loop@a", "ralph-wiggum@b", "oh-my-claudecode@omc", "speckit@elsewhere"] {
+            assert!(is_loop(id), "{id}");
+        }
+        for id in ["spec-kit@a", "ralphs-notes@b", "my-oh-my-tool@c"] {
+            assert!(!is_loop(id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Whether Claude Code, the plugin in it and the plugin's two programs work.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::finding::{Finding, one_line};
+use crate::plugin::call::call;
+use crate::plugin::client::{self, Client, InstalledPlugin};
+use crate::plugin::{IDENTIFIER, NAME, VERSION, programs};
+
+/// Returns whether there is a Claude Code, and one that is not too old.
+pub fn check_client(client: Option<&Client>) -> Finding {
+    let name = "client";
+    let Some(client) = client else {
+        return Finding::fail(
+            name,
+            "no `claude` was found on PATH",
+            "install Claude Code, or give its path: spool doctor --claude PATH",
+        );
+    };
+    let at = client.program().display();
+    match client.version() {
+        Ok(version) if version >= client::OLDEST => {
+            Finding::ok(name, format!("Claude Code {version} at `{at}`"))
+        }
+        Ok(version) => Finding::fail(
+            name,
+            format!(
+                "Claude Code {version} at `{at}` is too old: {} or later is needed",
+                client::OLDEST
+            ),
+            "update it: claude update",
+        ),
+        Err(error) => Finding::fail(
+            name,
+            format!("Claude Code at `{at}` does not work: {}", one_line(&format!("{error:#}"))),
+            "reinstall Claude Code, or give another path: spool doctor --claude PATH",
+        ),
+    }
+}
+
+/// Returns whether our plugin is installed, switched on and of this version.
+pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
+    let name = "plugin";
+    let Some(ours) = plugins.iter().find(|plugin| plugin.id == IDENTIFIER) else {
+        return Finding::fail(
+            name,
+            format!("`{IDENTIFIER}` is not installed in Claude Code"),
+            "install it: spool setup",
+        );
+    };
+    if !ours.errors.is_empty() {
+        return Finding::fail(
+            name,
+            format!(
+                "Claude Code cannot load `{IDENTIFIER}`: {}",
+                one_line(&ours.errors.join("; "))
+            ),
+            "install it again: spool setup",
+        );
+    }
+    if !ours.enabled {
+        return Finding::fail(
+            name,
+            format!("`{IDENTIFIER}` is switched off"),
+            format!("switch it on: claude plugin enable {IDENTIFIER}"),
+        );
+    }
+    let version = ours.version.as_deref().unwrap_or("unknown");
+    if version != VERSION {
+        return Finding::fail(
+            name,
+            format!(
+                "`{IDENTIFIER}` is of version {}, this `spool` is {VERSION}",
+                one_line(version)
+            ),
+            "bring both to one version: spool setup",
+        );
+    }
+    Finding::ok(name, format!("`{IDENTIFIER}` {VERSION} is installed and switched on"))
+}
+
+/// Returns what is said when Claude Code does not list its plugins.
+pub fn unlisted(error: &anyhow::Error) -> Finding {
+    Finding::fail(
+        "plugin",
+        format!(
+            "Claude Code does not tell which plugins it has: {}",
+            one_line(&format!("{error:#}"))
+        ),
+        "run `claude plugin list` and put right what it says",
+    )
+}
+
+/// Returns whether the programs run; nothing where there is no plugin, which is said already.
+pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
+    let name = "programs";
+    let ours = plugins.iter().find(|plugin| plugin.id == IDENTIFIER)?;
+    let Some(folder) = ours.folder() else {
+        return Some(Finding::fail(
+            name,
+            "Claude Code does not tell where the plugin lies",
+            "install it again: spool setup",
+        ));
+    };
+    Some(match try_programs(folder) {
+        Ok(()) => Finding::ok(
+            name,
+            format!(
+                "`ralph-hook` and `spool` {VERSION} run, from `{}`",
+                folder.join("bin").display()
+            ),
+        ),
+        Err(error) => {
+            Finding::fail(name, one_line(&format!("{error:#}")), "install them again: spool setup")
+        }
+    })
+}
+
+/// Starts both programs; the hook is asked, as Claude Code would ask it, for the status of an empty folder.
+fn try_programs(plugin: &Path) -> Result<()> {
+    let empty = tempfile::tempdir().context("could not make a temporary folder")?;
+    let spool = plugin.join("bin").join(programs::SPOOL);
+    let mut command = Command::new(&spool);
+    command.arg("--version").current_dir(empty.path());
+    let answer = call(command, "")?;
+    if answer.output.split_whitespace().last() != Some(VERSION) {
+        bail!(
+            "`{}` does not answer as version {VERSION}: {}{}",
+            spool.display(),
+            answer.output,
+            answer.errors
+        );
+    }
+    let hook = plugin.join("bin").join(programs::HOOK);
+    let question = serde_json::json!({
+        "hook_event_name": "UserPromptExpansion",
+        "session_id": "00000000-0000-0000-0000-000000000000",
+        "command_name": format!("{NAME}:status"),
+        "command_args": "",
+        "cwd": empty.path(),
+    });
+    let mut command = Command::new(&hook);
+    // A launcher that finds no program notes that it said so; that note belongs with the folder.
+    command.current_dir(empty.path()).env("CLAUDE_PLUGIN_DATA", empty.path());
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    let answer = call(command, &question.to_string())?;
+    let said: Value = serde_json::from_str(&answer.output).unwrap_or_default();
+    if !answer.status.success() || said["decision"] != "block" {
+        bail!(
+            "`{}` does not answer as it should: {}, {}{}",
+            hook.display(),
+            answer.status,
+            answer.output,
+            answer.errors
+        );
+    }
+    Ok(())
+}

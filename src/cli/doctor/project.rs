@@ -1,0 +1,106 @@
+//! Whether this project allows loops, who armed those that run, and which sessions they did not block.
+
+use super::finding::{Finding, one_line};
+use crate::cli::environment::Environment;
+use crate::feature::project::Project;
+use crate::feature::settings::{SETTINGS, Settings, misnamed};
+use crate::session::pinned;
+use crate::session::report::feature::{Report, let_go};
+use crate::store::loops::Loops;
+use crate::text;
+
+/// Returns whether the project's settings file can be used and allows loops.
+pub fn check_project_switch(environment: &Environment) -> Finding {
+    let name = "project";
+    let start = &environment.working_folder;
+    let Some(project) = Project::around(start) else {
+        return Finding::ok(
+            name,
+            "this folder is in no spec-kit project: there is nothing to switch off",
+        );
+    };
+    let path = project.root.join(SETTINGS);
+    let settings = match Settings::read(&project.root) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let what = format!("`{}` cannot be used: {}", path.display(), error.what());
+            return Finding::fail(name, what, error.next_step());
+        }
+    };
+    if let Some(other) = misnamed(&project.root) {
+        let what = format!("`{other}` is not the settings file: nothing in it counts");
+        return Finding::fail(
+            name,
+            what,
+            format!("did you mean `{SETTINGS}`? rename it, or remove it"),
+        );
+    }
+    if !settings.enabled {
+        return Finding::warn(
+            name,
+            format!("the loop is switched off for this project, in `{}`", path.display()),
+            "set `enabled: true` there, or remove the file, when you want it back",
+        );
+    }
+    Finding::ok(name, "the loop is not switched off for this project")
+}
+
+/// Returns what may be run for the live loops of this project, and whether its settings need trust.
+pub fn check_armed(environment: &Environment) -> Vec<Finding> {
+    let name = "armed";
+    let Some(project) = Project::around(&environment.working_folder) else {
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    let untrusted = Settings::read(&project.root)
+        .is_ok_and(|settings| pinned::trusted(&project.root, &settings).is_err());
+    if untrusted {
+        checks.push(Finding::fail(
+            name,
+            format!("`{SETTINGS}` came with the repository, and you have not trusted its checks"),
+            "read them with `spool trust`; until then no loop is armed",
+        ));
+    }
+    let live = |status: &str| !matches!(status, "none" | "ended");
+    for feature in Report::of(&project).features.iter().filter(|it| live(&it.loop_status)) {
+        let about = text::line(&feature.name);
+        checks.push(match &feature.pin {
+            Some(pin) => Finding::ok(
+                name,
+                format!(
+                    "the loop of {about} was armed by {} with {}{}",
+                    text::line(&pin.armed_by),
+                    pinned::in_short(pin.checks.len(), pin.verify),
+                    pinned::checks_in_words(&pin.checks)
+                ),
+            ),
+            None => Finding::warn(
+                name,
+                format!("no person armed the loop of {about}: no command is run for it"),
+                "arm it with /speckit:implement or `spool start`, or end it with `spool cancel`",
+            ),
+        });
+    }
+    checks
+}
+
+/// Returns the sessions that were not held because the loop is another's: nothing is wrong, but somebody may
+/// wonder.
+pub fn check_let_go(environment: &Environment) -> Option<Finding> {
+    let project = Project::around(&environment.working_folder)?;
+    let loops = Loops::of(&project.root);
+    let mut features = project.features().into_iter();
+    let (feature, session) = features
+        .find_map(|feature| Some((let_go(&loops, &feature.name).into_iter().next()?, feature)))
+        .map(|(session, feature)| (feature.name, session))?;
+    Some(Finding::warn(
+        "let-go",
+        format!(
+            "session {} stopped and was not held: feature {} is driven by session {}",
+            one_line(&session.session),
+            one_line(&feature),
+            one_line(&session.owner)
+        ),
+        "type /speckit:implement in the session that is to go on with it",
+    ))
+}

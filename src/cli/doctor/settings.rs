@@ -1,0 +1,107 @@
+//! Whether a setting of Claude Code keeps hooks from running, or ends a turn before the loop does.
+
+use serde_json::Value;
+
+use super::client_settings::{Level, SettingsFile, variables};
+use super::finding::{Finding, one_line};
+use crate::cli::environment::Environment;
+use crate::engine::Guardrails;
+use crate::plugin::IDENTIFIER;
+
+/// Returns a warning for each settings file that cannot be read.
+pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
+    settings
+        .iter()
+        .filter_map(|file| {
+            let fault = file.fault.as_deref()?;
+            Some(Finding::warn(
+                "settings",
+                format!("`{}` cannot be read: {fault}", file.path.display()),
+                "put it right: Claude Code may ignore it or refuse to start",
+            ))
+        })
+        .collect()
+}
+
+/// Returns whether any setting or variable switches our hooks off.
+pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment) -> Finding {
+    let name = "hooks";
+    let managed = || settings.iter().filter(|file| file.level == Level::Managed);
+    if let Some(file) = managed().find(|file| file.says("allowManagedHooksOnly")) {
+        let enabled_there =
+            managed().any(|file| file.content["enabledPlugins"][IDENTIFIER] == Value::Bool(true));
+        if !enabled_there {
+            return Finding::fail(
+                name,
+                format!(
+                    "`{}` allows only the hooks that your organisation manages",
+                    file.path.display()
+                ),
+                format!("ask whoever manages it to enable the plugin `{IDENTIFIER}` there"),
+            );
+        }
+    }
+    // The last file that says anything wins, as in the client.
+    let disabled = settings.iter().rev().find(|file| file.content["disableAllHooks"].is_boolean());
+    if let Some(file) = disabled.filter(|file| file.says("disableAllHooks")) {
+        return Finding::fail(
+            name,
+            format!(
+                "all hooks are switched off, by `disableAllHooks` in `{}`",
+                file.path.display()
+            ),
+            "remove that line",
+        );
+    }
+    let variables = variables(settings, environment);
+    for variable in ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"] {
+        if let Some((value, place)) = variables.get(variable)
+            && is_switched_on(value)
+        {
+            return Finding::fail(
+                name,
+                format!("`{variable}` switches hooks and plugins off, in {place}"),
+                "unset it",
+            );
+        }
+    }
+    Finding::ok(name, "no setting switches hooks off")
+}
+
+/// Returns whether Claude Code's own limit of refused stops is higher than ours.
+pub fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> Finding {
+    let name = "block-cap";
+    let variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+    let idle = i64::from(Guardrails::default().max_idle_stops);
+    let variables = variables(settings, environment);
+    let Some((value, place)) = variables.get(variable) else {
+        return Finding::ok(
+            name,
+            "Claude Code ends a turn after 8 refused stops without a tool call; the loop ends itself before",
+        );
+    };
+    match value.trim().parse::<i64>() {
+        Ok(cap) if cap <= 0 => Finding::ok(
+            name,
+            format!("`{variable}` is {cap} in {place}: Claude Code sets no limit of its own"),
+        ),
+        // The loop lets an agent go that only talks; a cap at or below that limit is met first.
+        Ok(cap) if cap <= idle => Finding::warn(
+            name,
+            format!(
+                "`{variable}` is {cap} in {place}: Claude Code ends the turn before the loop can say why"
+            ),
+            format!("unset it, or make it larger than {idle}"),
+        ),
+        Ok(cap) => Finding::ok(name, format!("`{variable}` is {cap} in {place}")),
+        Err(_) => Finding::warn(
+            name,
+            format!("`{variable}` is `{}` in {place}, which is no number", one_line(value)),
+            "unset it",
+        ),
+    }
+}
+
+fn is_switched_on(value: &str) -> bool {
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
