@@ -1,0 +1,34 @@
+//! What `spool setup` is asked for, and its help.
+
+use std::path::PathBuf;
+
+/// Install the plugin into Claude Code, or remove it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What it does:
+  1. writes the plugin, with its programs, to ~/.local/share/ralph-speckit/plugin
+  2. copies `spool` and `ralph-hook` to ~/.local/share/ralph-speckit/bin
+  3. makes the plugin known to Claude Code, with `claude plugin marketplace add` and
+     `claude plugin install speckit@ralph-speckit`
+  4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands,
+     unless other files of that name are there. They stay until `spool setup --remove`
+Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
+
+Exit status: 0 when everything was done, 1 when something was not.")]
+pub struct SetupArgs {
+    /// Undo exactly what an earlier `spool setup` did
+    #[arg(long)]
+    pub remove: bool,
+
+    /// Also offer /ralph-loop, /ulw-loop and /cancel-ralph, without the plugin's prefix
+    #[arg(long, conflicts_with = "remove")]
+    pub user_commands: bool,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// The Claude Code to use, instead of the first `claude` on PATH
+    #[arg(long, value_name = "PATH")]
+    pub claude: Option<PathBuf>,
+}

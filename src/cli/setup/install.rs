@@ -1,0 +1,254 @@
+//! Installing: looks at what is there, plans the steps, notes in the receipt what they will do, and does them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use super::args::SetupArgs;
+use super::files::{exists, missing_folders};
+use super::site::{COPYING, SetupSite, our_plugin};
+use super::steps::{InstallStep, Tense};
+use crate::plugin::assembly::{self, Site};
+use crate::plugin::call::Advise;
+use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
+use crate::plugin::receipt::Receipt;
+use crate::plugin::{IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, user_commands};
+
+/// Returns success when all was installed, failure when there is no Claude Code.
+pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
+    let programs = Programs::beside(&site.environment.program)?;
+    let mut receipt = Receipt::load(&site.places.data)?.unwrap_or_default();
+    let client = site.client(site.environment.claude_config.as_deref());
+    let steps = plan(site, &receipt, client.as_ref(), &programs, args)?;
+    if args.dry_run {
+        for step in &steps {
+            outln!("{}", step.describe(&site.places, Tense::Would));
+        }
+        if client.is_none() {
+            say_that_there_is_no_client(site, Tense::Would);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    note(site, &mut receipt, &programs, client.as_ref(), args)?;
+    site.sweep();
+    for step in &steps {
+        perform(site, step, &programs, client.as_ref())?;
+        outln!("{}", step.describe(&site.places, Tense::Did));
+    }
+    let Some(client) = client else {
+        say_that_there_is_no_client(site, Tense::Did);
+        return Ok(ExitCode::FAILURE);
+    };
+    let installed = check_installed(&client)?;
+    note_copy(site, &mut receipt, &installed)?;
+    outln!(
+        "\nnext: restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
+         `spool doctor` tells whether anything is in the way"
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The steps that are still to do; an error when something that is not ours is in the way.
+fn plan(
+    site: &SetupSite<'_>,
+    receipt: &Receipt,
+    client: Option<&Client>,
+    programs: &Programs,
+    args: &SetupArgs,
+) -> Result<Vec<InstallStep>> {
+    let mut steps = plan_files(site, receipt)?;
+    let config = site.environment.claude_folder();
+    let mut known = receipt.registrations.iter();
+    let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
+    if args.user_commands || has_commands {
+        user_commands::check(&config)?;
+        steps.push(InstallStep::WriteCommands(config));
+    }
+    if let Some(client) = client {
+        steps.extend(plan_client(site, client, programs)?);
+    }
+    Ok(steps)
+}
+
+fn plan_files(site: &SetupSite<'_>, receipt: &Receipt) -> Result<Vec<InstallStep>> {
+    let replaced = match assembly::site(&site.places.plugin)? {
+        Site::Assembled(version) => Some(version),
+        Site::Missing | Site::Empty => None,
+    };
+    for name in [programs::HOOK, programs::SPOOL] {
+        let path = site.places.bin.join(name);
+        if exists(&path)? && !receipt.programs.iter().any(|known| known == name) {
+            bail!(
+                "`{}` is there already, and `spool setup` did not put it there\nmove it away first",
+                path.display()
+            );
+        }
+    }
+    Ok(vec![InstallStep::WritePlugin { replaced }, InstallStep::CopyPrograms])
+}
+
+fn plan_client(
+    site: &SetupSite<'_>,
+    client: &Client,
+    programs: &Programs,
+) -> Result<Vec<InstallStep>> {
+    let version = client.version()?;
+    if version < client::OLDEST {
+        bail!(
+            "Claude Code {version} is too old: the plugin needs {} or later\nupdate it with `claude update`",
+            client::OLDEST
+        );
+    }
+    let mut steps = Vec::new();
+    match client.marketplaces()?.into_iter().find(|known| known.name == MARKETPLACE) {
+        None => steps.push(InstallStep::AddMarketplace),
+        Some(known) if site.is_our_marketplace(&known) => {}
+        Some(known) => bail!(
+            "Claude Code already has a marketplace `{MARKETPLACE}`, from {}\nremove it first: `claude plugin marketplace remove {MARKETPLACE}`",
+            known
+                .path
+                .map_or_else(|| "elsewhere".to_owned(), |path| format!("`{}`", path.display()))
+        ),
+    }
+    match our_plugin(client)? {
+        None => steps.push(InstallStep::Install),
+        Some(installed)
+            if !installed
+                .install_path
+                .as_deref()
+                .is_some_and(|copy| assembly::is_same(copy, programs)) =>
+        {
+            steps.push(InstallStep::Reinstall);
+        }
+        Some(installed) if !installed.enabled => steps.push(InstallStep::Enable),
+        Some(_) => {}
+    }
+    Ok(steps)
+}
+
+/// Writes down what will be done before it is done: to take away what was not done after all does no harm.
+fn note(
+    site: &SetupSite<'_>,
+    receipt: &mut Receipt,
+    programs: &Programs,
+    client: Option<&Client>,
+    args: &SetupArgs,
+) -> Result<()> {
+    let (data, config) = (&site.places.data, site.environment.claude_folder());
+    receipt.version = 1;
+    VERSION.clone_into(&mut receipt.plugin_version);
+    receipt.made_folders.extend(missing_folders(data));
+    receipt.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
+    fs::create_dir_all(data)
+        .with_context(|| format!("could not make the folder `{}`", data.display()))?;
+    if client.is_some() || args.user_commands {
+        let noted = receipt.registration(site.environment.claude_config.as_deref(), &config);
+        if args.user_commands {
+            noted.user_commands = true;
+            let commands = config.join("commands");
+            if noted.made_commands.is_none() && !exists(&commands)? {
+                noted.made_commands = Some(commands);
+            }
+        }
+    }
+    receipt.save(data)
+}
+
+fn perform(
+    site: &SetupSite<'_>,
+    step: &InstallStep,
+    programs: &Programs,
+    client: Option<&Client>,
+) -> Result<()> {
+    match step {
+        InstallStep::WritePlugin { .. } => {
+            return assembly::assemble(&site.places.plugin, programs).map(drop);
+        }
+        InstallStep::CopyPrograms => return copy_programs(site, programs),
+        InstallStep::WriteCommands(config) => return user_commands::write(config),
+        _ => {}
+    }
+    let client = client.context("no `claude` was found")?;
+    let told = match step {
+        InstallStep::AddMarketplace => client.add_marketplace(&site.places.plugin),
+        InstallStep::Install => client.install(IDENTIFIER),
+        InstallStep::Reinstall => {
+            client.uninstall(IDENTIFIER, PluginData::Keep).and_then(|()| client.install(IDENTIFIER))
+        }
+        InstallStep::Enable => client.enable(IDENTIFIER),
+        _ => Ok(()),
+    };
+    told.context("could not tell Claude Code of the plugin").advise(format_args!(
+        "put that right and run `spool setup` again; until then: claude --plugin-dir '{}'",
+        site.places.plugin.display()
+    ))
+}
+
+fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
+    fs::create_dir_all(&site.places.bin)
+        .with_context(|| format!("could not make the folder `{}`", site.places.bin.display()))?;
+    for (name, source) in programs.named() {
+        let target = site.places.bin.join(name);
+        if target.canonicalize().is_ok_and(|there| there == source) {
+            continue;
+        }
+        let copy = || -> Result<()> {
+            let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(&site.places.bin)?;
+            fs::copy(source, file.path())?;
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755))?;
+            file.as_file().sync_all()?;
+            // A path, not an open file, is what can be started.
+            file.into_temp_path().persist(&target)?;
+            Ok(())
+        };
+        copy().with_context(|| format!("could not write `{}`", target.display()))?;
+    }
+    Ok(())
+}
+
+fn note_copy(
+    site: &SetupSite<'_>,
+    receipt: &mut Receipt,
+    installed: &InstalledPlugin,
+) -> Result<()> {
+    let Some(copy) = &installed.install_path else {
+        return Ok(());
+    };
+    let folder = site.environment.claude_folder();
+    let registration = receipt.registration(site.environment.claude_config.as_deref(), &folder);
+    if !registration.copies.contains(copy) {
+        registration.copies.push(copy.clone());
+    }
+    receipt.save(&site.places.data)
+}
+
+fn say_that_there_is_no_client(site: &SetupSite<'_>, tense: Tense) {
+    let is = match tense {
+        Tense::Would => "would be",
+        Tense::Did => "is",
+    };
+    errln!(
+        "error: no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
+         run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\
+         claude --plugin-dir '{}'",
+        site.places.plugin.display()
+    );
+}
+
+/// What the client lists after the installation; an error when it cannot use it.
+fn check_installed(client: &Client) -> Result<InstalledPlugin> {
+    let installed = our_plugin(client)?.with_context(|| {
+        format!("Claude Code does not list `{IDENTIFIER}`, although it was installed")
+    })?;
+    if !installed.errors.is_empty() {
+        bail!("Claude Code cannot load the plugin: {}", installed.errors.join("; "));
+    }
+    if !installed.enabled {
+        bail!(
+            "Claude Code has the plugin switched off\nswitch it on: `claude plugin enable {IDENTIFIER}`"
+        );
+    }
+    Ok(installed)
+}

@@ -1,0 +1,23 @@
+//! `spool setup`: installs the plugin for this user, and removes exactly what it installed.
+
+mod args;
+mod files;
+mod install;
+mod remove;
+mod site;
+mod steps;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::environment::Environment;
+pub use args::SetupArgs;
+use site::SetupSite;
+
+/// Returns success when all was done, failure when Claude Code could not be told.
+pub fn run(args: &SetupArgs) -> Result<ExitCode> {
+    let environment = Environment::of_this_process()?;
+    let site = SetupSite::new(&environment, args.claude.as_deref())?;
+    if args.remove { remove::run(&site, args) } else { install::run(&site, args) }
+}

@@ -1,0 +1,200 @@
+//! Removing: plans from the receipt what is to undo, and undoes it step by step, so that it can be run again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use super::args::SetupArgs;
+use super::files::{exists, remove_file, remove_if_empty};
+use super::site::{SetupSite, our_plugin};
+use super::steps::{RemovalStep, Tense};
+use crate::plugin::assembly::{self, Site};
+use crate::plugin::client::{Client, PluginData};
+use crate::plugin::receipt::{self, Receipt, Registration};
+use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, user_commands};
+use crate::store::pins::state_home;
+
+/// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
+const HINT: &str = "install-hint-shown";
+
+/// Returns success when nothing of the plugin is left, failure when no Claude Code could be told of it.
+pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
+    if !args.dry_run {
+        site.sweep();
+    }
+    let data = &site.places.data;
+    let Some(mut receipt) = Receipt::load(data)? else {
+        // A run that was killed after the receipt was gone has left the folders.
+        for folder in [&site.places.bin, data] {
+            remove_if_empty(folder);
+        }
+        outln!("nothing to remove: there is no `{}`", data.join(receipt::FILE_NAME).display());
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (steps, unreachable) = plan(site, &receipt)?;
+    if args.dry_run {
+        for line in steps.iter().filter_map(|step| step.describe(&site.places, Tense::Would)) {
+            outln!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    for step in &steps {
+        undo(site, step, &mut receipt)?;
+        if matches!(step, RemovalStep::RemoveReceipt) && data.exists() {
+            outln!("left `{}`: it is not empty or cannot be removed", data.display());
+        } else if let Some(line) = step.describe(&site.places, Tense::Did) {
+            outln!("{line}");
+        }
+    }
+    for folder in &unreachable {
+        errln!(
+            "error: no `claude` was found on PATH, so the plugin is still registered in `{}`\n\
+             run `spool setup --remove --claude PATH` with the path of Claude Code",
+            folder.display()
+        );
+    }
+    if let Some(kept) = state_home().ok().filter(|kept| kept.is_dir()) {
+        outln!(
+            "left `{}`: it says what you armed and what you trust; remove it by hand if you want",
+            kept.display()
+        );
+    }
+    Ok(if unreachable.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The steps, and the configurations in which nothing can be undone because there is no Claude Code to call.
+fn plan(site: &SetupSite<'_>, receipt: &Receipt) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
+    let mut unreachable = Vec::new();
+    let mut steps = Vec::new();
+    for registration in &receipt.registrations {
+        if registration.user_commands {
+            steps.push(RemovalStep::RemoveCommands(registration.clone()));
+        }
+        match plan_to_unregister(site, registration)? {
+            Some(these) => steps.extend(these),
+            None => unreachable.push(registration.claude_folder.clone()),
+        }
+    }
+    // Before anything is undone: a plugin folder that holds somebody's files is theirs to sort out.
+    match assembly::site(&site.places.plugin)? {
+        Site::Missing => {}
+        Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),
+    }
+    if !receipt.programs.is_empty() {
+        steps.push(RemovalStep::RemovePrograms(receipt.programs.clone()));
+    }
+    if unreachable.is_empty() {
+        steps.push(RemovalStep::RemoveReceipt);
+    }
+    Ok((steps, unreachable))
+}
+
+/// What must be undone in one configuration; nothing can be said when there is no `claude` to ask.
+fn plan_to_unregister(
+    site: &SetupSite<'_>,
+    registration: &Registration,
+) -> Result<Option<Vec<RemovalStep>>> {
+    let mut steps = Vec::new();
+    // A configuration that is gone took the registration with it.
+    if exists(&registration.claude_folder)? {
+        let Some(client) = site.client(registration.claude_config.as_deref()) else {
+            return Ok(None);
+        };
+        let mut copies = registration.copies.clone();
+        if let Some(installed) = our_plugin(&client)? {
+            steps.push(RemovalStep::Uninstall(registration.clone()));
+            copies.extend(installed.install_path);
+        }
+        if client.marketplaces()?.iter().any(|known| site.is_our_marketplace(known)) {
+            steps.push(RemovalStep::RemoveMarketplace(registration.clone()));
+        }
+        copies.sort();
+        copies.dedup();
+        steps.extend(
+            copies.into_iter().filter(|copy| is_copy_of_ours(copy)).map(RemovalStep::RemoveCopy),
+        );
+    }
+    steps.push(RemovalStep::Forget(registration.clone()));
+    Ok(Some(steps))
+}
+
+fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut Receipt) -> Result<()> {
+    match step {
+        RemovalStep::Uninstall(registration) => {
+            client_of(site, registration)?.uninstall(IDENTIFIER, PluginData::Discard)
+        }
+        RemovalStep::RemoveMarketplace(registration) => {
+            client_of(site, registration)?.remove_marketplace(MARKETPLACE)
+        }
+        RemovalStep::RemoveCopy(copy) => remove_copy(copy),
+        RemovalStep::RemoveCommands(registration) => {
+            for kept in user_commands::remove(&registration.claude_folder)? {
+                errln!(
+                    "left alone: `{}` is no longer what `spool setup` put there",
+                    kept.display()
+                );
+            }
+            let commands = registration.claude_folder.join("commands");
+            if registration.made_commands.as_ref() == Some(&commands) {
+                remove_if_empty(&commands);
+            }
+            receipt
+                .registration(registration.claude_config.as_deref(), &registration.claude_folder)
+                .user_commands = false;
+            receipt.save(&site.places.data)
+        }
+        RemovalStep::Forget(registration) => {
+            receipt.registrations.retain(|known| known.claude_folder != registration.claude_folder);
+            receipt.save(&site.places.data)
+        }
+        RemovalStep::RemovePlugin => assembly::remove(&site.places.plugin).map(drop),
+        RemovalStep::RemovePrograms(names) => {
+            for name in names.iter().filter(|name| is_program_name(name)) {
+                remove_file(&site.places.bin.join(name))?;
+            }
+            remove_if_empty(&site.places.bin);
+            receipt.programs.clear();
+            receipt.save(&site.places.data)
+        }
+        RemovalStep::RemoveReceipt => {
+            remove_file(&site.places.data.join(HINT))?;
+            remove_file(&site.places.data.join(receipt::FILE_NAME))?;
+            remove_if_empty(&site.places.data);
+            for folder in
+                receipt.made_folders.iter().rev().filter(|made| site.places.data.starts_with(made))
+            {
+                remove_if_empty(folder);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn client_of(site: &SetupSite<'_>, registration: &Registration) -> Result<Client> {
+    site.client(registration.claude_config.as_deref()).context("no `claude` was found")
+}
+
+/// A path out of a file or of another program's answer is believed only where it looks as the client makes it.
+fn is_copy_of_ours(copy: &Path) -> bool {
+    let plugin = copy.parent().and_then(Path::file_name);
+    let marketplace = copy.parent().and_then(Path::parent).and_then(Path::file_name);
+    copy.is_absolute()
+        && plugin.is_some_and(|name| name == NAME)
+        && marketplace.is_some_and(|name| name == MARKETPLACE)
+        && !copy.is_symlink()
+        && copy.is_dir()
+}
+
+fn is_program_name(name: &str) -> bool {
+    [programs::HOOK, programs::SPOOL].contains(&name)
+}
+
+fn remove_copy(copy: &Path) -> Result<()> {
+    fs::remove_dir_all(copy).with_context(|| format!("could not remove `{}`", copy.display()))?;
+    for emptied in copy.ancestors().skip(1).take(2) {
+        remove_if_empty(emptied);
+    }
+    Ok(())
+}
