@@ -1,0 +1,84 @@
+//! Which feature an agent may enter something for: that of its own session's loop.
+
+use anyhow::{Result, anyhow};
+
+use crate::cli::person::in_agents_session;
+use crate::evidence::task_list::TASKS;
+use crate::feature::project::{Feature, Project};
+use crate::session::pinned;
+use crate::store::loops::{Loops, RALPH};
+use crate::store::pins::{PinKey, Pins};
+use crate::text;
+
+/// Returns an error when an agent means something else than the feature of its session's loop, the project that it is in,
+/// or a feature that another session's loop works on: what an agent may call without a question reaches no other
+/// books. Where its own loop is over, or its notes say so, the rest holds all the same.
+pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
+    let here = std::env::current_dir().ok();
+    let around = |session| here.as_ref().and_then(|it| Project::around_session(it, session));
+    let own = session.and_then(around);
+    let refused = |what: &str| {
+        anyhow!(
+            "{what}, and keeps no books of feature `{}` in `{}`\nleave out --feature and --project, or call it in a terminal of your own",
+            text::line(&feature.name),
+            project.root.display()
+        )
+    };
+    let mut pinned = None;
+    if in_agents_session() {
+        // The notes lie in the project, where the agent can write; what was armed does not.
+        pinned = own
+            .as_ref()
+            .zip(session)
+            .and_then(|(own, session)| pinned::of_session(&own.root, session, None).pin().cloned());
+        let meant = pinned.as_ref().filter(|pin| pin.contract.is_none());
+        if let (Some(pin), Some(own)) = (meant, &own) {
+            if own.root == project.root && pin.list == format!("{}/{TASKS}", feature.relative) {
+                return Ok(());
+            }
+            let (about, root) = (text::line(&pin.about), own.root.display());
+            return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
+        }
+        let standing = pinned::standing_of_feature(&project.root, &feature.name);
+        let other = standing.pin().map(|pin| pin.session.clone()).unwrap_or_default();
+        if !other.is_empty() && Some(other.as_str()) != session {
+            let other = text::line(&other).into_owned();
+            return Err(refused(&format!(
+                "this session has no loop here: session {other} has one"
+            )));
+        }
+    }
+    let record = own.as_ref().zip(session).and_then(|(own, it)| Loops::of(&own.root).peek(it));
+    let record = record.filter(|_| pinned.is_none());
+    let live = record.filter(|it| it.ledger.is_live() && it.kind != RALPH);
+    if let (Some(own), Some(record)) = (&own, live) {
+        if own.root == project.root && record.folder == feature.relative {
+            return Ok(());
+        }
+        let (about, root) = (text::line(&record.about), own.root.display());
+        return Err(refused(&format!("this session works on feature `{about}` in `{root}`")));
+    }
+    let claim = Loops::of(&project.root).claim(&feature.name).filter(|it| it.closed.is_none());
+    let of_claim = claim.as_ref().and_then(|claim| claim.session.clone());
+    if !in_agents_session() || (of_claim.is_some() && of_claim.as_deref() == session) {
+        return Ok(());
+    }
+    let nearest = here.as_ref().and_then(|here| Project::around(here));
+    if ![own, nearest].iter().flatten().any(|it| it.root == project.root) {
+        return Err(refused("this is an agent's session in another project"));
+    }
+    // The claim lies in the project, where the agent can write; what was armed does not.
+    let pins = Pins::of(&project.root).ok();
+    let pin = pins.and_then(|pins| pins.read(PinKey::Feature(&feature.name)).ok()?);
+    let of_pin = pin.as_ref().map(|pin| pin.session.clone()).filter(|session| !session.is_empty());
+    if let Some(other) = of_claim.or(of_pin).filter(|other| Some(other.as_str()) != session) {
+        let other = text::line(&other).into_owned();
+        return Err(refused(&format!("this session has no loop here: session {other} has one")));
+    }
+    // Armed in a terminal, it is for the session that stops first: that may be this one.
+    let is_current = || project.current_feature().is_ok_and(|it| it.as_ref() == Some(feature));
+    if (claim.is_some() || pin.is_some()) && !is_current() {
+        return Err(refused("this session has no loop of that feature"));
+    }
+    Ok(())
+}

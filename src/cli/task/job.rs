@@ -1,0 +1,104 @@
+//! The feature that an entry is about: its list, its task log, and what comes next.
+
+use anyhow::Result;
+
+use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::task_list::TASKS;
+use crate::feature::SIGNAL;
+use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::limits_of;
+use crate::feature::state::State;
+use crate::session::pinned;
+use crate::session::task_log::{Books, Proof, over, proof, read_list};
+
+/// The feature that a command is about.
+pub struct TaskJob<'a> {
+    pub project: &'a Project,
+    pub feature: &'a Feature,
+    pub session: Option<&'a str>,
+}
+
+impl TaskJob<'_> {
+    /// Returns the list as it is, for reading; nobody is kept from writing it.
+    pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
+        Ok(read_list(self.feature)?)
+    }
+
+    /// Returns whether and how the Verify command of a task may be run.
+    pub fn proof(&self, task: &Task, text: &[u8]) -> Proof {
+        proof(self.project, self.feature, task, text)
+    }
+
+    /// Returns the task log, locked; an error when it is not free within 20 s.
+    pub fn open(&self) -> Result<Books<'_>> {
+        Ok(Books::open(self.project, self.feature, self.session)?)
+    }
+
+    /// Returns one short paragraph: the next task, or the end.
+    pub fn what_next(&self) -> Result<String> {
+        if let Some(reason) = over(self.project, self.feature) {
+            return Ok(format!("The loop is over ({reason}). End your turn."));
+        }
+        let (list, _) = self.list()?;
+        let next = list.next();
+        if next.is_empty() {
+            return Ok(nothing_open(&list));
+        }
+        let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
+        let left = list.tasks.len() - list.done();
+        Ok(format!(
+            "{left} of {} open, next {}: spool task next",
+            list.tasks.len(),
+            shortened(&ids)
+        ))
+    }
+
+    /// Returns who does the next tasks, and how to report.
+    pub fn instruction(&self, next: &[&Task], list: &TaskList) -> String {
+        let left = list.tasks.len() - list.done();
+        let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
+        let state = State::read_at_once(self.feature).unwrap_or_default();
+        let attempt = next.first().map_or(1, |task| state.failures(&task.id) + 1);
+        let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
+        let limit = limits_of(&standing, &state).max_task_iterations;
+        let who = if next.len() > 1 {
+            let agents: Vec<_> =
+                next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();
+            format!("A parallel group, delegate it in one message: {}.", agents.join(", "))
+        } else {
+            format!("Delegate it to {} (attempt {attempt} of {limit}).", agent(next[0]))
+        };
+        format!(
+            "{who} {left} of {} open.\nThen: spool task done {}   or: spool task fail ID \"why\"",
+            list.tasks.len(),
+            ids.join(" "),
+        )
+    }
+}
+
+/// Returns the name of the agent that a task is for.
+pub fn agent(task: &Task) -> &'static str {
+    if task.verify { "qa-engineer" } else { "spec-executor" }
+}
+
+/// Returns what to do when no task is open: a list without tasks is not done.
+pub fn nothing_open(list: &TaskList) -> String {
+    if list.tasks.is_empty() {
+        return format!("{TASKS} holds no task. An empty list is not done: restore it.");
+    }
+    format!(
+        "All {} tasks are done. Look once more that nothing is left, then end with {SIGNAL} on a line of its own.",
+        list.tasks.len()
+    )
+}
+
+/// Returns the error for an id that the list does not have.
+pub fn missing(id: &str) -> String {
+    format!("there is no task `{}` in {TASKS}\n`spool task list` shows them", printable(id))
+}
+
+/// The first ids of a group, so that the line stays a line.
+fn shortened(ids: &[&str]) -> String {
+    let shown = ids.iter().take(8).copied().collect::<Vec<_>>().join(" ");
+    if ids.len() > 8 { format!("{shown} …") } else { shown }
+}

@@ -1,0 +1,132 @@
+//! `spool task`: the program keeps the task log; the agent asks, works and reports.
+//!
+//! Every answer is short: a model reads it hundreds of times.
+
+mod access;
+mod job;
+mod report;
+mod show;
+mod verify;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Subcommand;
+
+use super::context::{Where, own_session};
+use crate::feature::project::Project;
+use job::TaskJob;
+
+/// Take the next task, tick it, or say that it failed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TaskArgs {
+    #[command(subcommand)]
+    action: Action,
+    /// The feature; without it, the one this session drives, or the current one
+    #[arg(long, value_name = "NAME", global = true)]
+    feature: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+const EXAMPLES: &str = "\
+The cycle:
+  spool task next                      what to do now
+  spool task done T003                 it is done: its Verify command runs, its box is ticked
+  spool task fail T003 \"why\"           it failed: the attempt is counted
+  spool task block \"what is needed\"    only a person can go on: the loop ends";
+
+#[derive(Subcommand)]
+enum Action {
+    /// Show the task to do now, or the parallel group
+    Next {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one task with everything that belongs to it
+    Show {
+        /// The task's id
+        id: String,
+    },
+    /// List the tasks: of a long list the open ones
+    List {
+        /// Show every task of a long list
+        #[arg(long)]
+        all: bool,
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the Verify command of each task, then tick its box
+    Done {
+        /// The ids of the tasks
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Seconds that each Verify command may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        limit: u64,
+    },
+    /// Count a failed attempt
+    Fail {
+        /// The task's id
+        id: String,
+        /// What went wrong and what was tried, in one line
+        why: String,
+    },
+    /// End the loop because a person is needed
+    Block {
+        /// What the person must do, in one line
+        need: String,
+    },
+    /// Put a new task behind another one
+    Add {
+        /// The id of the task before it
+        #[arg(long, value_name = "ID")]
+        after: String,
+        /// What is to be done, in one line
+        what: String,
+    },
+    /// Run the Verify command of a task and tick nothing
+    Verify {
+        /// The task's id
+        id: String,
+        /// Seconds that the command may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        limit: u64,
+    },
+}
+
+/// Carries out one entry and prints what to do next.
+pub fn run(args: &TaskArgs) -> Result<ExitCode> {
+    let session = own_session();
+    let project = project(args, session.as_deref())?;
+    let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
+    let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
+        "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
+    )?;
+    access::only_its_own(&project, &feature, session.as_deref())?;
+    let job = TaskJob { project: &project, feature: &feature, session: session.as_deref() };
+    match &args.action {
+        Action::Next { json } => show::next(&job, *json),
+        Action::Show { id } => show::show(&job, id),
+        Action::List { json: true, .. } => show::list_as_json(&job),
+        Action::List { all, .. } => show::list(&job, if *all { usize::MAX } else { show::LINES }),
+        Action::Done { ids, limit } => report::done(&job, ids, Duration::from_secs(*limit)),
+        Action::Fail { id, why } => report::fail(&job, id, why),
+        Action::Block { need } => report::block(&job, need),
+        Action::Add { after, what } => report::add(&job, after, what),
+        Action::Verify { id, limit } => verify::verify(&job, id, Duration::from_secs(*limit)),
+    }
+}
+
+/// The project that is named, the one that this session has its loop in, or the nearest one.
+///
+/// An agent's folder drifts, also into a project inside the project; the hook looks the same way.
+fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
+    let here = std::env::current_dir().ok().filter(|_| args.place.project.is_none());
+    let own = here.zip(session).and_then(|(here, session)| Project::around_session(&here, session));
+    own.map_or_else(|| args.place.project(), Ok)
+}
