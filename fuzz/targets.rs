@@ -200,7 +200,7 @@ fn journal(bytes: &[u8]) {
     let path = scratch("journal", bytes);
     let entry = Entry {
         at: 7,
-        event: "fuzz".to_owned(),
+        event: "fuzz".to_owned().into(),
         words: "a \" \n b".to_owned(),
         ..Entry::default()
     };

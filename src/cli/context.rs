@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use crate::feature::project::Project;
-use crate::store::loops::{BY_SESSION, BY_TERMINAL};
+use crate::store::names::PausedBy;
 use crate::world;
 
 /// Which project a command is about.
@@ -51,6 +51,6 @@ pub fn own_session() -> Option<String> {
 }
 
 /// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
-pub fn asked_from(session: &str) -> &'static str {
-    if own_session().as_deref() == Some(session) { BY_SESSION } else { BY_TERMINAL }
+pub fn asked_from(session: &str) -> PausedBy {
+    if own_session().as_deref() == Some(session) { PausedBy::Session } else { PausedBy::Terminal }
 }

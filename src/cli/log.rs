@@ -14,6 +14,7 @@ use crate::runner::target::{meant, one_of};
 use crate::session::report::feature::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
+use crate::store::names::{EndName, VerdictName};
 use crate::store::read;
 use crate::style;
 use crate::text;
@@ -140,20 +141,22 @@ fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
 }
 
 fn line(session: &str, entry: &Entry) -> String {
-    let (style, what) = match (entry.verdict.as_str(), entry.event.as_str()) {
-        ("continue", _) => (style::WARN, "go on".to_owned()),
-        ("wait", _) => (style::DIM, "wait".to_owned()),
-        ("end", _) if entry.reason == "completed" => (style::GOOD, "end: completed".to_owned()),
-        ("end", _) => (style::BAD, format!("end: {}", entry.reason)),
-        (_, event) => (style::BOLD, event.to_owned()),
+    let (style, what) = match (&entry.verdict, &entry.event) {
+        (VerdictName::Continue, _) => (style::WARN, "go on".to_owned()),
+        (VerdictName::Wait, _) => (style::DIM, "wait".to_owned()),
+        (VerdictName::End, _) if entry.reason == EndName::Completed => {
+            (style::GOOD, "end: completed".to_owned())
+        }
+        (VerdictName::End, _) => (style::BAD, format!("end: {}", entry.reason)),
+        (_, event) => (style::BOLD, event.as_str().to_owned()),
     };
     let short: String = printable(session).chars().take(8).collect();
     let task = match entry.task.as_str() {
         "" => String::new(),
         task => format!(" task {}", printable(task)),
     };
-    let sums = match entry.verdict.as_str() {
-        "end" => sums(entry.tool_calls, entry.commits, entry.tokens),
+    let sums = match entry.verdict {
+        VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
         _ => None,
     };
     let sums = sums.map_or_else(String::new, |sums| format!(" ({sums})"));

@@ -8,7 +8,7 @@ use super::context::{Where, own_session};
 use super::person::in_agents_session;
 use crate::session::arguments::feature::Request;
 use crate::session::arm::feature::{Armer, arm};
-use crate::store::pins::{BY_SESSION, BY_TERMINAL};
+use crate::store::names::ArmedBy;
 
 /// Arm the loop for a feature, as /speckit:implement does.
 ///
@@ -40,7 +40,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         recovery_mode: args.recovery_mode,
     };
     let session = own_session();
-    let by = if in_agents_session() { BY_SESSION } else { BY_TERMINAL };
+    let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };
     let armer = Armer { session: session.as_deref(), by, transcript: None };
     let started = arm(&args.place.project()?, &request, armer)?;
     outln!("{}", started.summary());

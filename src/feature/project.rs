@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::refusal::Refusal;
-use crate::store::loops::{Loops, RALPH, is_session_id};
+use crate::store::loops::{Loops, is_session_id};
+use crate::store::names::LoopKind;
 use crate::store::pins::{PinKey, Pins};
 use crate::store::read::{self, Problem};
 use crate::text;
@@ -173,7 +174,7 @@ impl Project {
         let loops = Loops::of(&self.root);
         let own = session.filter(|session| is_session_id(session));
         let own = own.and_then(|session| loops.peek(session));
-        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != RALPH)
+        if let Some(own) = own.filter(|own| own.ledger.is_live() && own.kind != LoopKind::Task)
             && let Ok(feature) = self.feature_at(&own.folder)
         {
             return Ok(Some(feature));

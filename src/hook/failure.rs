@@ -9,7 +9,8 @@ use crate::hosts::claude::input::Event;
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::store::journal::Entry;
-use crate::store::loops::{BY_FAILURE, Loops, Pause, is_session_id};
+use crate::store::loops::{Loops, Pause, is_session_id};
+use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
 
@@ -51,12 +52,12 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<Answer> 
         return Ok(Answer::silent());
     };
     let (at, error) = (world::now(), error.to_owned());
-    let pause = Pause { at, by: BY_FAILURE.to_owned(), error, told: true, ..Pause::default() };
+    let pause = Pause { at, by: PausedBy::Failure, error, told: true, ..Pause::default() };
     if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
         // Whoever paused it goes on with it: the failure is noted, and changes nothing.
         folder.note(&Entry {
             at,
-            event: "failure".to_owned(),
+            event: JournalEvent::Failure,
             about: record.about.clone(),
             iteration: record.ledger.iterations,
             words: format!("{}; the loop is paused anyway", pause.words()),

@@ -19,7 +19,7 @@ use crate::session::report::Report;
 use crate::session::{arm, end};
 use crate::store::closing::{Notify, not_noted};
 use crate::store::loops::{Loops, is_session_id};
-use crate::store::pins::BY_COMMAND;
+use crate::store::names::ArmedBy;
 use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
@@ -44,7 +44,8 @@ fn implement(event: &Event) -> Result<Answer, Refusal> {
     let project = project(event)?;
     let session = usable_session(event)?;
     let transcript = event.transcript();
-    let armer = Armer { session: Some(session), by: BY_COMMAND, transcript: transcript.as_deref() };
+    let armer =
+        Armer { session: Some(session), by: &ArmedBy::Command, transcript: transcript.as_deref() };
     let started = arm_feature(&project, &request, armer)?;
     let (summary, told) = (started.summary(), started.for_person());
     Ok(Answer::context_and_line("UserPromptExpansion", &summary, &told)

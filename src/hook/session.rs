@@ -6,7 +6,8 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
 use crate::session::messages::feature as messages;
-use crate::store::loops::{Loops, RALPH, is_session_id};
+use crate::store::loops::{Loops, is_session_id};
+use crate::store::names::LoopKind;
 use crate::world;
 
 /// Returns the paragraph for a session with a live loop; silence for all others.
@@ -31,7 +32,7 @@ fn paragraph(event: &Event) -> Option<String> {
         // Whoever paused the loop does not want the agent to go on by itself.
         return None;
     }
-    if record.kind == RALPH {
+    if record.kind == LoopKind::Task {
         let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
         let folder = loops.folder().join(session);
         return ours.then(|| crate::session::messages::task::reminder(&record, &folder));

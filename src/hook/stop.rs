@@ -13,6 +13,7 @@ use crate::session::reconcile::reconcile;
 use crate::session::{self, StopContext, stop};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
+use crate::store::names::JournalEvent;
 use crate::store::pins::{Pin, PinState};
 use crate::world::{self, Deadline};
 
@@ -136,7 +137,7 @@ pub fn unheard(event: &Event) -> Answer {
     for record in live {
         let entry = Entry {
             at: world::now(),
-            event: "unseen-stop".to_owned(),
+            event: JournalEvent::UnseenStop,
             about: record.about.clone(),
             iteration: record.ledger.iterations,
             words: words.to_owned(),

@@ -1,6 +1,6 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{Shortfall, TerminalReason, Verdict, Waiting};
+use crate::engine::{Shortfall, Verdict, Waiting};
 
 use super::screen::{counted, grouped, lasted};
 use super::state::{Iteration, LoopState};
@@ -25,24 +25,6 @@ pub fn verdict(verdict: &Verdict, open: Option<usize>) -> String {
             words.join("; ")
         }
         Verdict::End(reason) => reason.to_string(),
-    }
-}
-
-/// Returns the name of a verdict, as history and journal have it.
-pub fn verdict_name(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Continue(_) => "continue",
-        Verdict::Wait(_) => "wait",
-        Verdict::End(_) => "end",
-    }
-}
-
-/// Returns the status of an end in the words of spec 002, empty where it has none.
-pub fn spec_002(reason: &TerminalReason, promised: bool) -> &'static str {
-    match reason {
-        TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
-        TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
-        _ => "",
     }
 }
 

@@ -17,6 +17,7 @@ use super::state::{
     read_state, readable, tail,
 };
 use crate::feature::project::printable;
+use crate::store::names::VerdictName;
 use crate::world;
 
 /// How many iterations are shown.
@@ -316,10 +317,10 @@ fn others(root: &Path) -> String {
 }
 
 fn verdict(iteration: &Iteration) -> String {
-    match iteration.verdict.as_str() {
+    match &iteration.verdict {
         _ if iteration.interrupted => "cut off".to_owned(),
-        "continue" => "go on".to_owned(),
-        other => printable(other),
+        VerdictName::Continue => "go on".to_owned(),
+        other => printable(other.as_str()),
     }
 }
 

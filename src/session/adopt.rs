@@ -23,7 +23,8 @@ use crate::session::report::feature::age;
 use crate::session::select::{drives, live};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
-use crate::store::loops::{Adopted, Claim, LastMessage, Loops, RALPH, Record, Session};
+use crate::store::loops::{Adopted, Claim, LastMessage, Loops, Record, Session};
+use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
@@ -264,7 +265,7 @@ fn move_over(
     left.words = format!("session {to} took it over");
     left.untold = true;
     to.clone_into(&mut left.moved_to);
-    if left.kind == RALPH { old.save(left) } else { loops.write_claim(&claim) }
+    if left.kind == LoopKind::Task { old.save(left) } else { loops.write_claim(&claim) }
 }
 
 /// Says on both sides what has happened; the loop has moved without it, too.
@@ -287,7 +288,7 @@ fn tidy(
     old.note(&end_entry(&left.about, left.ledger.iterations, &reason, &left.words))?;
     new.note(&Entry {
         at: world::now(),
-        event: "adopted".to_owned(),
+        event: JournalEvent::Adopted,
         about: arrived.about.clone(),
         iteration: arrived.ledger.iterations,
         words: format!("taken over from session {}, where its journal began", left.session),
@@ -299,7 +300,7 @@ fn tidy(
 fn contract(project: &Project, record: &Record, folder: &Session) -> String {
     let from = record.adopted.as_ref().map_or("", |adopted| adopted.from.as_str());
     let at = record.ledger.iterations;
-    let rules = if record.kind == RALPH {
+    let rules = if record.kind == LoopKind::Task {
         messages::start(record, folder)
     } else {
         let feature = project.feature_at(&record.folder).ok();

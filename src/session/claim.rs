@@ -5,7 +5,7 @@ use std::io;
 use super::context::{StopContext, waiting_answer};
 use super::notices::{Notice, tampered};
 use super::observe::feature::observe;
-use crate::engine::{Evaluation, Files, TerminalReason, Verdict, evaluate};
+use crate::engine::{Evaluation, Files, Verdict, evaluate};
 use crate::evidence::commits;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -17,7 +17,8 @@ use crate::session::reconcile;
 use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record};
-use crate::store::pins::{BY_TERMINAL, BY_UNKEPT, Pin, PinState};
+use crate::store::names::{ArmedBy, EndName, JournalEvent};
+use crate::store::pins::{Pin, PinState};
 use crate::world;
 
 /// What becomes of a stop in a session that has no live loop.
@@ -127,8 +128,8 @@ fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<St
 fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
     let ended = earlier
         .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
-        .and_then(|record| record.ledger.ended.as_ref().map(TerminalReason::name));
-    if let Some(reason) = claim.closed.as_deref().or(ended) {
+        .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
+    if let Some(reason) = claim.closed.clone().or(ended) {
         let line = format!(
             "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
             claim.about
@@ -176,7 +177,7 @@ fn claim_feature(
         ..claim.cloned().unwrap_or_default()
     })?;
     folder.save(&record)?;
-    if record.armed_by == BY_TERMINAL {
+    if record.armed_by == ArmedBy::Terminal {
         let claim =
             Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
         // Without it, the notes alone say which session drives the loop.
@@ -184,7 +185,7 @@ fn claim_feature(
     }
     folder.note(&Entry {
         at: world::now(),
-        event: "claimed".to_owned(),
+        event: JournalEvent::Claimed,
         about: feature.name.clone(),
         words: format!(
             "the first session that stopped took the loop (armed by {})",
@@ -203,9 +204,9 @@ fn fresh_record(
     event: &Event,
 ) -> Record {
     let by = match claim {
-        Some(claim) if claim.session.is_none() && claim.unkept => BY_UNKEPT,
-        Some(claim) if claim.session.is_none() => BY_TERMINAL,
-        _ => "claim",
+        Some(claim) if claim.session.is_none() && claim.unkept => ArmedBy::Unkept,
+        Some(claim) if claim.session.is_none() => ArmedBy::Terminal,
+        _ => ArmedBy::Claim,
     };
     let claim = Claim {
         about: feature.name.clone(),
@@ -219,7 +220,7 @@ fn fresh_record(
     // A session that nobody armed has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
     let said_before = earlier.and_then(|_| event.transcript());
-    let mut record = new_record(&claim, event.session(), by, said_before.as_deref());
+    let mut record = new_record(&claim, event.session(), &by, said_before.as_deref());
     if let Some(earlier) = earlier {
         record.transcript_read = earlier.transcript_read.min(record.transcript_from);
     }
@@ -240,6 +241,6 @@ pub fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
     let Some(claim) = claim else {
         return Ok(());
     };
-    let closed = Some(reason.name().to_owned());
+    let closed = Some(EndName::of(reason));
     loops.write_claim(&Claim { closed, words: record.words.clone(), ..claim })
 }

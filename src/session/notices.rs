@@ -6,9 +6,9 @@ use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::feature::settings::SETTINGS;
 use crate::hosts::claude::answer::Answer;
 use crate::session::pinned;
-use crate::session::reconcile;
 use crate::store::journal::Entry;
-use crate::store::loops::{RALPH, Record};
+use crate::store::loops::Record;
+use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::pins::{Limits, PinState};
 use crate::text;
 use crate::world;
@@ -16,7 +16,7 @@ use crate::world;
 /// Something that a person is told, and the journal too.
 pub struct Notice {
     /// The name of the event in the journal.
-    event: &'static str,
+    event: JournalEvent,
     words: String,
 }
 
@@ -25,7 +25,7 @@ impl Notice {
     pub fn entry(&self, record: &Record) -> Entry {
         Entry {
             at: world::now(),
-            event: self.event.to_owned(),
+            event: self.event.clone(),
             about: record.about.clone(),
             iteration: record.ledger.iterations,
             words: self.words.clone(),
@@ -59,7 +59,7 @@ pub fn notices(
 
 /// What is told of notes that contradicted what a person armed; it is in the journal already.
 pub fn tampered(words: String) -> Notice {
-    Notice { event: reconcile::EVENT, words }
+    Notice { event: JournalEvent::Tampered, words }
 }
 
 /// What is told of an armed loop whose state file names another phase; `None` when that was told before.
@@ -77,7 +77,7 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     let words = format!(
         "the state file of {about} says `phase`: `{phase}`; the loop stays armed, and continues. To end it: /speckit:cancel."
     );
-    Some(Notice { event: "phase", words })
+    Some(Notice { event: JournalEvent::Phase, words })
 }
 
 /// What is told of a loop that the settings have just switched off; `None` when that was told before.
@@ -89,7 +89,7 @@ pub fn switched_off(record: &mut Record) -> Option<Notice> {
     let words = format!(
         "`enabled: false` in `{SETTINGS}` switches the loop of {about} off: the agent may stop, and the loop stays armed. Set `enabled: true` to continue, or end it with `spool cancel`."
     );
-    Some(Notice { event: "switched-off", words })
+    Some(Notice { event: JournalEvent::SwitchedOff, words })
 }
 
 fn unarmed(
@@ -102,7 +102,7 @@ fn unarmed(
     if standing.pin().is_some() || matches!(verdict, Verdict::Wait(_)) {
         return None;
     }
-    let event = "unarmed";
+    let event = JournalEvent::Unarmed;
     let asked = match context.broken {
         Some(_) => "which cannot be read".to_owned(),
         None => context.settings.checks.len().to_string(),
@@ -114,7 +114,7 @@ fn unarmed(
             "{} is complete by its task list alone: no person armed it, so the checks in `{SETTINGS}` ({asked}) were not run.",
             text::title(&record.about, 80)
         );
-        return (asked != "0" && record.kind != RALPH).then_some(Notice { event, words });
+        return (asked != "0" && record.kind != LoopKind::Task).then_some(Notice { event, words });
     }
     if std::mem::replace(&mut record.told.unarmed, true) {
         return None;
@@ -152,7 +152,7 @@ fn settings_changed(
         "`{SETTINGS}` {what} since the loop of {} was armed; {checks}. To change that, a person arms it again.",
         text::title(&record.about, 80)
     );
-    Some(Notice { event: "settings", words })
+    Some(Notice { event: JournalEvent::Settings, words })
 }
 
 fn approval(record: &mut Record, verdict: &Verdict) -> Option<Notice> {
@@ -168,5 +168,5 @@ fn approval(record: &mut Record, verdict: &Verdict) -> Option<Notice> {
         "the state file of {} says `awaitingApproval: true`: the agent may stop until it says `false`, and nothing is counted.",
         text::title(&record.about, 80)
     );
-    Some(Notice { event: "approval", words })
+    Some(Notice { event: JournalEvent::Approval, words })
 }

@@ -7,7 +7,8 @@ use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::session::select::{Wanted, live, select};
 use crate::store::closing::Unnoted;
-use crate::store::loops::{Loops, Pause, RALPH, Record};
+use crate::store::loops::{Loops, Pause, Record};
+use crate::store::names::{LoopKind, PausedBy};
 use crate::store::pausing::{pause_record, resume_record};
 use crate::world;
 
@@ -30,13 +31,13 @@ pub fn meant_to_go_on(
 /// Pauses a session's loop and returns its record; `None` when no loop of it lives.
 ///
 /// A pause that was asked for stays as it is; one after a failure becomes one that somebody asked for.
-pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
         return Ok(None);
     };
     if record.pause().is_none_or(Pause::ends_by_itself) {
-        let pause = Pause { at: world::now(), by: by.to_owned(), ..Pause::default() };
+        let pause = Pause { at: world::now(), by, ..Pause::default() };
         // A pause that only the notes have is nobody's.
         pinned::keep_pause(&loops.root()?, &record, Some(true))?;
         let unnoted = pause_record(&folder, &mut record, pause)?;
@@ -48,12 +49,12 @@ pub fn pause(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Recor
 /// Ends the pause of a session's loop and returns its record; `None` when no loop of it is paused.
 ///
 /// `by` is where somebody asked for it, as in [`Pause`].
-pub fn go_on(loops: &Loops, session: &str, by: &str) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn go_on(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
         return Ok(None);
     };
-    let asked = Pause { by: by.to_owned(), ..Pause::default() };
+    let asked = Pause { by, ..Pause::default() };
     let root = loops.root()?;
     // A pause that only the notes have is nobody's.
     pinned::keep_pause(&root, &record, Some(false))?;
@@ -82,7 +83,8 @@ pub fn resumed(record: &Record) -> String {
 /// Returns what a person reads in the session of a paused loop; `None` when it is not paused.
 pub fn told(record: &Record) -> Option<String> {
     let pause = record.pause()?;
-    let cancel = if record.kind == RALPH { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
+    let cancel =
+        if record.kind == LoopKind::Task { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
     let next = if pause.ends_by_itself() {
         "nothing is counted; type anything to go on"
     } else {
@@ -96,7 +98,7 @@ pub fn told(record: &Record) -> Option<String> {
 }
 
 fn name(record: &Record) -> String {
-    if record.kind == RALPH {
+    if record.kind == LoopKind::Task {
         return "Ralph loop".to_owned();
     }
     format!("Ralph-speckit: the loop of feature {}", printable(&record.about))

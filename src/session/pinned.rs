@@ -9,8 +9,9 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::refusal::Refusal;
-use crate::store::loops::{Assignment, Claim, RALPH, Record, VerifyCommands, is_session_id};
-use crate::store::pins::{BY_COMMAND, BY_TERMINAL, End, Limits, Pin, PinKey, PinState, Pins};
+use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
+use crate::store::names::{ArmedBy, LoopKind};
+use crate::store::pins::{End, Limits, Pin, PinKey, PinState, Pins};
 use crate::store::trust;
 use crate::store::undo::Undo;
 use crate::text;
@@ -29,8 +30,8 @@ pub fn standing(root: &Path, record: &Record) -> PinState {
 
 /// Returns the same for a record that was found in the folder of this session.
 pub fn standing_in(root: &Path, record: &Record, session: &str) -> PinState {
-    let feature = (record.kind != RALPH).then_some(record.about.as_str());
-    let by_person = matches!(record.armed_by.as_str(), BY_COMMAND | BY_TERMINAL);
+    let feature = (record.kind != LoopKind::Task).then_some(record.about.as_str());
+    let by_person = matches!(record.armed_by, ArmedBy::Command | ArmedBy::Terminal);
     match of_session(root, session, feature) {
         PinState::Nobody if by_person => PinState::Lost(not_found(root, record)),
         // Where there is no such place, nothing can be read there later either.
@@ -157,7 +158,7 @@ pub fn may_end(root: &Path, record: &Record, standing: &PinState, end: &Verdict)
 
 /// Returns whose pin belongs to a record.
 pub fn whose(record: &Record) -> PinKey<'_> {
-    if record.kind == RALPH {
+    if record.kind == LoopKind::Task {
         PinKey::Session(&record.session)
     } else {
         PinKey::Feature(&record.about)
@@ -210,7 +211,7 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
 /// has ended.
 pub fn unpin(root: &Path, record: &Record) {
     let Ok(pins) = Pins::of(root) else { return };
-    if record.kind != RALPH {
+    if record.kind != LoopKind::Task {
         let pin = pins.agreed(PinKey::Feature(&record.about), record.armed_at);
         let is_its = |pin: &Pin| pin.session.is_empty() || pin.session == record.session;
         if pin.is_ok_and(|pin| pin.as_ref().is_some_and(is_its)) {
@@ -285,7 +286,7 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
     let (pins, own) = (Pins::of(root)?, PinKey::Session(to));
     undo.remember(&pins.path(own))?;
     let moved = Pin { session: to.to_owned(), ..Pin::clone(&pin) };
-    let left = if record.kind == RALPH {
+    let left = if record.kind == LoopKind::Task {
         let (from, words) = (record.session.clone(), format!("session {to} took it over"));
         pins.update(own, &Pin { from, ..moved })?;
         let end = End { reason: TerminalReason::Stopped, words };
@@ -295,7 +296,7 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
         moved
     };
     pins.update(whose(record), &left)?;
-    if record.kind == RALPH {
+    if record.kind == LoopKind::Task {
         pins.carry_count(&record.session, to);
     }
     Ok(Some(*pin))
@@ -452,7 +453,7 @@ pub fn status_lines(root: &Path, standing: &PinState) -> String {
             return format!("  Armed by: unknown, so no command is run for it: {why}\n");
         }
     };
-    let _ = writeln!(text, "  Armed by: {}", text::line(&pin.armed_by));
+    let _ = writeln!(text, "  Armed by: {}", text::line(pin.armed_by.as_str()));
     for check in &pin.checks {
         let run = text::title(&check.run, 300);
         let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
@@ -572,7 +573,7 @@ fn lost_words(record: &Record, standing: &PinState) -> Option<String> {
 
 /// The commands that arm and end a loop of this kind.
 pub fn commands_for(record: &Record) -> (&'static str, &'static str) {
-    if record.kind == RALPH {
+    if record.kind == LoopKind::Task {
         ("/speckit:ralph-loop", "/speckit:cancel-ralph")
     } else {
         ("/speckit:implement", "/speckit:cancel")

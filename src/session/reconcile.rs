@@ -4,19 +4,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::engine::{Contract, TerminalReason};
+use crate::engine::Contract;
 use crate::evidence::commits;
 use crate::evidence::task_list::TASKS;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::store::journal::Entry;
-use crate::store::loops::{BY_TERMINAL, Claim, Loops, Pause, RALPH, Record, SPECKIT, put_aside};
+use crate::store::loops::{Claim, Loops, Pause, Record, put_aside};
+use crate::store::names::{EndName, JournalEvent, LoopKind, PausedBy};
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text;
 use crate::world;
-
-/// The name of the event in the journal.
-pub const EVENT: &str = "tampered";
 
 /// Returns whether a session's notes say the same as the open pin of its loop; for those of a feature's loop
 /// the claim counts as well.
@@ -69,7 +67,8 @@ pub fn reconcile(
     put_aside_unless_file(&folder.path("loop.json"))?;
     let counts = folder.record()?.is_some();
     let found = folder.record_as_it_is();
-    let hint = found.as_ref().filter(|record| record.kind != RALPH).map(|it| it.about.clone());
+    let hint =
+        found.as_ref().filter(|record| record.kind != LoopKind::Task).map(|it| it.about.clone());
     let PinState::Armed(pin) = pinned::of_session(root, session, hint.as_deref()) else {
         return Ok(None);
     };
@@ -118,7 +117,7 @@ pub fn sentence(record: &Record, wrong: &[String], pin: &Pin) -> String {
 pub fn entry(about: &str, iteration: u32, words: &str) -> Entry {
     Entry {
         at: world::now(),
-        event: EVENT.to_owned(),
+        event: JournalEvent::Tampered,
         about: about.to_owned(),
         iteration,
         words: words.to_owned(),
@@ -137,7 +136,7 @@ fn wrong_in_record(record: Option<&Record>, pin: &Pin, session: &str) -> Option<
 
 fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
     let is_task = pin.contract.is_some();
-    if (record.kind == RALPH) != is_task || (is_task && record.assignment.is_none()) {
+    if (record.kind == LoopKind::Task) != is_task || (is_task && record.assignment.is_none()) {
         return Some("is about another kind of loop".to_owned());
     }
     if record.session != session || (!is_task && record.about != pin.about) {
@@ -182,9 +181,9 @@ pub fn wrong_in_claim(claim: Option<&Claim>, pin: &Pin, session: Option<&str>) -
     let what = match claim {
         None => "is missing or cannot be read".to_owned(),
         Some(claim) if claim.closed.is_some() || claim.reason.is_some() => {
-            let reason = claim.reason.as_ref().map(TerminalReason::name);
-            let name = claim.closed.as_deref().or(reason).unwrap_or_default();
-            format!("says that the loop is over ({})", text::title(name, 40))
+            let reason = claim.reason.as_ref().map(EndName::of);
+            let name = claim.closed.clone().or(reason).unwrap_or_default();
+            format!("says that the loop is over ({})", text::title(name.as_str(), 40))
         }
         Some(claim) if claim.session.as_deref() != session => {
             let other = claim.session.as_deref().unwrap_or("none");
@@ -224,7 +223,7 @@ fn record_of(
 ) -> Record {
     let is_task = pin.contract.is_some();
     let same = |record: &Record| {
-        (record.kind == RALPH) == is_task && (is_task || record.about == pin.about)
+        (record.kind == LoopKind::Task) == is_task && (is_task || record.about == pin.about)
     };
     let mut record = found.filter(same).unwrap_or_else(|| {
         let claim = Claim {
@@ -234,7 +233,7 @@ fn record_of(
         };
         new_record(&claim, session, &pin.armed_by, transcript)
     });
-    let kind = if is_task { RALPH } else { SPECKIT };
+    let kind = if is_task { LoopKind::Task } else { LoopKind::Feature };
     kind.clone_into(&mut record.kind);
     session.clone_into(&mut record.session);
     record.about.clone_from(&pin.about);
@@ -246,7 +245,7 @@ fn record_of(
         record.paused = None;
     }
     if is_lifted_pause(&record, pin) {
-        let by = BY_TERMINAL.to_owned();
+        let by = PausedBy::Terminal;
         record.paused = Some(Pause { at: world::now(), by, ..Pause::default() });
     }
     record.untold = false;

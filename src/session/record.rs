@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use crate::store::loops::{Claim, Record, SPECKIT};
+use crate::store::loops::{Claim, Record};
+use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::read;
 
 /// Returns a record for a claim with an empty ledger; what the transcript holds by now is not its own.
-pub fn new_record(claim: &Claim, session: &str, by: &str, transcript: Option<&Path>) -> Record {
+pub fn new_record(claim: &Claim, session: &str, by: &ArmedBy, transcript: Option<&Path>) -> Record {
     let length = transcript.map_or(0, length_of);
     Record {
-        kind: SPECKIT.to_owned(),
+        kind: LoopKind::Feature,
         session: session.to_owned(),
         about: claim.about.clone(),
         folder: claim.folder.clone(),
         armed_at: claim.armed_at,
-        armed_by: by.to_owned(),
+        armed_by: by.clone(),
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(transcript),

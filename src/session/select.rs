@@ -2,7 +2,8 @@
 
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::store::loops::{Claim, Loops, RALPH, Record};
+use crate::store::loops::{Claim, Loops, Record};
+use crate::store::names::LoopKind;
 
 /// Which loops can be meant, as a message names them.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ fn records(loops: &Loops) -> Vec<Record> {
 
 /// Returns whether the loop is this record's: that of a feature is where its claim says.
 pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
-    record.kind == RALPH
+    record.kind == LoopKind::Task
         || claim.is_some_and(|claim| {
             claim.closed.is_none() && claim.session.as_ref() == Some(&record.session)
         })

@@ -25,7 +25,8 @@ use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
 use crate::store::closing::{Notify, close_record};
 use crate::store::journal::Entry;
-use crate::store::loops::{Checked, Claim, RALPH, Record};
+use crate::store::loops::{Checked, Claim, Record};
+use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{Limits, Pin, PinKey, PinState, Pins};
 use crate::world;
@@ -37,7 +38,7 @@ pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
 const TRIES: usize = 3;
 
 /// What a session loops over.
-enum LoopKind {
+enum StopKind {
     /// The task list of a feature.
     Feature(Box<FeatureStop>),
     /// One task, until its promise.
@@ -126,7 +127,7 @@ fn turn(
         return without_loop(context);
     };
     // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
-    let is_task = record.kind == RALPH;
+    let is_task = record.kind == LoopKind::Task;
     let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
     let snapshot = match snapshot {
         None if is_task => {
@@ -139,7 +140,8 @@ fn turn(
         snapshot => snapshot,
     };
     let folder = context.loops.session(session)?;
-    let Some(record) = folder.record()?.filter(|record| (record.kind == RALPH) == is_task) else {
+    let Some(record) = folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
+    else {
         return Ok(Turn::NoLoop);
     };
     let standing = pinned::standing_in(root, &record, session);
@@ -212,14 +214,16 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
     let checks = pending.checks();
     let results = run_each(checks, &context.project.root, CHECKS_LIMIT, &mut |check, number| {
         // A journal that cannot be written is told of when the verdict is to be written.
+        let check = format!("`{}` ({number} of {})", title(&check.run), checks.len());
         let _ = context.loops.note(
             session,
             &Entry {
                 at: world::now(),
-                event: "checks".to_owned(),
+                event: JournalEvent::Checks,
                 about: record.about.clone(),
                 iteration: record.ledger.iterations.saturating_add(1),
-                words: format!("running `{}` ({number} of {})", title(&check.run), checks.len()),
+                words: format!("running {check}"),
+                check,
                 ..Entry::default()
             },
         );
@@ -244,18 +248,18 @@ impl StopSession<'_> {
             if end.reason == TerminalReason::Cancelled {
                 // Whoever cancels knows of it.
                 close_record(&self.folder, record, &end.reason, &end.words, Notify::Done)?;
-                let what = if record.kind == RALPH { "" } else { "feature " };
+                let what = if record.kind == LoopKind::Task { "" } else { "feature " };
                 let line = format!("The loop of {what}{} is over (cancelled)", record.about);
                 return Ok(Judged::Answer(Answer::silent().log(&line)));
             }
             close_record(&self.folder, record, &end.reason, &end.words, Notify::AtNextStop)?;
             return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
         }
-        let mut kind = LoopKind::Task;
-        if self.record.kind != RALPH {
+        let mut kind = StopKind::Task;
+        if self.record.kind != LoopKind::Task {
             match feature::enter(self, claim.unwrap_or_default(), snapshot)? {
                 Entered::Answer(answer) => return Ok(Judged::Answer(answer)),
-                Entered::Feature(stop) => kind = LoopKind::Feature(stop),
+                Entered::Feature(stop) => kind = StopKind::Feature(stop),
             }
         }
         self.begin();
@@ -263,8 +267,8 @@ impl StopSession<'_> {
         pinned::recall_told(&mut self.record, &self.standing);
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
-            LoopKind::Feature(stop) => stop.observe(self)?,
-            LoopKind::Task => task::observe(self),
+            StopKind::Feature(stop) => stop.observe(self)?,
+            StopKind::Task => task::observe(self),
         };
         match self.evaluate(&contract, seen, checks) {
             Evaluation::RunChecks(pending) => Ok(Judged::RunChecks(pending)),
@@ -317,7 +321,7 @@ impl StopSession<'_> {
     /// Writes a verdict down, and returns what is said about it.
     fn keep(
         &mut self,
-        kind: &LoopKind,
+        kind: &StopKind,
         contract: &Contract,
         judgement: Judgement,
         before: &Record,
@@ -334,22 +338,22 @@ impl StopSession<'_> {
         if self.record.marks.waited {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(before);
-        } else if let LoopKind::Feature(stop) = kind {
+        } else if let StopKind::Feature(stop) = kind {
             stop.keep_list(self)?;
         }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
-            (_, LoopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
-            (_, LoopKind::Task) => task::words(&self.record, &verdict),
+            (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
+            (_, StopKind::Task) => task::words(&self.record, &verdict),
         };
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         let limits = match kind {
-            LoopKind::Feature(stop) => stop.snapshot.limits,
-            LoopKind::Task => Limits::default(),
+            StopKind::Feature(stop) => stop.snapshot.limits,
+            StopKind::Task => Limits::default(),
         };
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
-        if let LoopKind::Feature(stop) = kind {
+        if let StopKind::Feature(stop) = kind {
             notices.extend(stop.other_phase(&mut self.record, &self.standing));
         }
         if let Verdict::End(reason) = &verdict {
@@ -362,12 +366,12 @@ impl StopSession<'_> {
         });
         let answer = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => waiting_and_telling(waiting, of_a_pause.as_deref()),
-            (Verdict::Continue(missing), LoopKind::Feature(stop)) => {
+            (Verdict::Continue(missing), StopKind::Feature(stop)) => {
                 stop.continue_answer(&self.record, missing)
             }
-            (Verdict::Continue(missing), LoopKind::Task) => task::continue_answer(self, missing),
-            (Verdict::End(reason), LoopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
-            (Verdict::End(reason), LoopKind::Task) => task::end_answer(&self.record, reason),
+            (Verdict::Continue(missing), StopKind::Task) => task::continue_answer(self, missing),
+            (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
+            (Verdict::End(reason), StopKind::Task) => task::end_answer(&self.record, reason),
         };
         let answer = match noted {
             Ok(()) => answer,
@@ -382,25 +386,27 @@ impl StopSession<'_> {
 
     fn note(
         &self,
-        kind: &LoopKind,
+        kind: &StopKind,
         contract: &Contract,
         seen: &Observation,
         verdict: &Verdict,
     ) -> io::Result<()> {
-        let (name, reason) = names_of(verdict);
         let entry = Entry {
             at: self.record.seen_at,
-            event: "stop".to_owned(),
+            event: JournalEvent::Stop,
             about: self.record.about.clone(),
             iteration: self.record.ledger.iterations,
-            verdict: name.to_owned(),
-            reason: reason.to_owned(),
+            verdict: VerdictName::of(verdict),
+            reason: match verdict {
+                Verdict::End(reason) => EndName::of(reason),
+                _ => EndName::None,
+            },
             words: self.record.words.clone(),
             ..Entry::default()
         };
         let entry = match kind {
-            LoopKind::Feature(stop) => Entry { task: stop.place(), ..entry },
-            LoopKind::Task => task::with_promise(entry, &self.record, contract, seen, verdict),
+            StopKind::Feature(stop) => Entry { task: stop.place(), ..entry },
+            StopKind::Task => task::with_promise(entry, &self.record, contract, seen, verdict),
         };
         let is_end = matches!(verdict, Verdict::End(_));
         self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
@@ -411,7 +417,7 @@ impl StopSession<'_> {
         let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.untold) else {
             return Ok(None);
         };
-        let (message, line) = if self.record.kind == RALPH {
+        let (message, line) = if self.record.kind == LoopKind::Task {
             task::end_told(&self.record, &reason)
         } else {
             feature::end_told(self.context, &self.record, &reason)
@@ -429,7 +435,7 @@ impl StopSession<'_> {
         if !record.ledger.is_live() {
             pinned::unpin(&context.project.root, &record);
         }
-        if record.kind == RALPH {
+        if record.kind == LoopKind::Task {
             return answer;
         }
         match close_claim(context.loops, &record) {
@@ -452,13 +458,4 @@ fn pause_to_tell(record: &mut Record, verdict: &Verdict) -> Option<String> {
         return Some(message);
     }
     None
-}
-
-/// Returns the name of a verdict in the journal, and the name of the reason of an end.
-fn names_of(verdict: &Verdict) -> (&'static str, &'static str) {
-    match verdict {
-        Verdict::Continue(_) => ("continue", ""),
-        Verdict::Wait(_) => ("wait", ""),
-        Verdict::End(reason) => ("end", reason.name()),
-    }
 }

@@ -10,6 +10,7 @@ use crate::hosts::claude::answer::Answer;
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
+use crate::store::names::{EndStatus, PromiseState};
 
 /// Waits, half a second at most, for a transcript that lags.
 pub fn wait_for_transcript(context: &StopContext<'_>, record: &Record) {
@@ -48,16 +49,16 @@ pub fn with_promise(
     verdict: &Verdict,
 ) -> Entry {
     let promise = match (verdict, seen.claimed) {
-        _ if contract.token.is_none() => "",
-        (Verdict::End(TerminalReason::Completed), _) => "accepted",
-        (_, true) => "refused",
-        (_, false) => "missing",
+        _ if contract.token.is_none() => PromiseState::None,
+        (Verdict::End(TerminalReason::Completed), _) => PromiseState::Accepted,
+        (_, true) => PromiseState::Refused,
+        (_, false) => PromiseState::Missing,
     };
     let status = match verdict {
         Verdict::End(reason) => messages::status(record, reason),
-        _ => "",
+        _ => EndStatus::None,
     };
-    Entry { status: status.to_owned(), promise: promise.to_owned(), ..entry }
+    Entry { status, promise, ..entry }
 }
 
 /// Returns the answer that sends the agent back to work.

@@ -23,6 +23,7 @@ use crate::store::closing::Notify;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{Limits, PinKey, PinState, Pins};
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
@@ -190,16 +191,16 @@ impl<'a> Books<'a> {
         self.write_state()?;
         let words = format!("{} {}", task.id, printable(&task.title));
         if !task.done {
-            self.note("done", &words)?;
+            self.note(&JournalEvent::Done, &words)?;
             return Ok(Done::Now);
         }
         // Ticked by hand, or by a call that was killed before it could write this down.
         let start = format!("{} ", task.id);
-        if !self.has_progress("done", &start) {
-            self.progress("done", &words)?;
+        if !self.has_progress(&JournalEvent::Done, &start) {
+            self.progress(&JournalEvent::Done, &words)?;
         }
-        if !self.has_entry("done", &start) {
-            self.journal("done", &words)?;
+        if !self.has_entry(&JournalEvent::Done, &start) {
+            self.journal(&JournalEvent::Done, &words)?;
         }
         Ok(Done::Before)
     }
@@ -220,16 +221,16 @@ impl<'a> Books<'a> {
         let (before, limit) = self.attempts(&task);
         let used = before.saturating_add(1);
         let Ok(state) = &mut self.state else {
-            self.note("failed", &format!("{} {why}", task.id))?;
+            self.note(&JournalEvent::Failed, &format!("{} {why}", task.id))?;
             return Ok(Failed::NotCounted);
         };
         state.set_failures(&task.id, used);
         let repair = if used < limit { self.repair(&task, &why)? } else { None };
         self.write_state()?;
         self.count_in_record(&task.id, Some(used))?;
-        self.note("failed", &format!("{} attempt {used} of {limit}: {why}", task.id))?;
+        self.note(&JournalEvent::Failed, &format!("{} attempt {used} of {limit}: {why}", task.id))?;
         if let Some(id) = repair {
-            self.note("repair", &format!("{id} behind {}", task.id))?;
+            self.note(&JournalEvent::Repair, &format!("{id} behind {}", task.id))?;
             return Ok(Failed::Repair { id, used, limit });
         }
         if used < limit {
@@ -247,7 +248,7 @@ impl<'a> Books<'a> {
     /// when the loop was over before.
     pub fn block(&mut self, need: &str) -> Result<Option<TerminalReason>, Refusal> {
         let need = one_line(need)?;
-        self.progress("blocked", &need)?;
+        self.progress(&JournalEvent::Blocked, &need)?;
         let demand = Some(Demand::Blocked(need));
         let seen = Observation { demand, work: self.work(), ..Observation::default() };
         self.end(&seen)
@@ -261,11 +262,11 @@ impl<'a> Books<'a> {
         let words = |id: &str| format!("{id} behind {}: {what}", after.id);
         if let Some(id) = self.added_before(&after, &what) {
             self.write_state()?;
-            if !self.has_progress("added", &words(&id)) {
-                self.progress("added", &words(&id))?;
+            if !self.has_progress(&JournalEvent::Added, &words(&id)) {
+                self.progress(&JournalEvent::Added, &words(&id))?;
             }
-            if !self.has_entry("added", &words(&id)) {
-                self.journal("added", &words(&id))?;
+            if !self.has_entry(&JournalEvent::Added, &words(&id)) {
+                self.journal(&JournalEvent::Added, &words(&id))?;
             }
             return Ok((id, Done::Before));
         }
@@ -280,7 +281,7 @@ impl<'a> Books<'a> {
         };
         self.write_list(text)?;
         self.write_state()?;
-        self.note("added", &words(&id))?;
+        self.note(&JournalEvent::Added, &words(&id))?;
         Ok((id, Done::Now))
     }
 
@@ -293,7 +294,10 @@ impl<'a> Books<'a> {
         let says_the_same = |task: &&Task| !task.done && task.title == title;
         let next = self.list.tasks.iter().find(|task| task.block.start >= end);
         let named = |task: &&Task| {
-            self.has_progress("added", &format!("{} behind {}: {what}", task.id, after.id))
+            self.has_progress(
+                &JournalEvent::Added,
+                &format!("{} behind {}: {what}", task.id, after.id),
+            )
         };
         let mut same = self.list.tasks.iter().filter(says_the_same);
         let found = next.filter(says_the_same).or_else(|| same.find(named))?;
@@ -380,12 +384,12 @@ impl<'a> Books<'a> {
         record.filter(|record| record.about == self.feature.name)
     }
 
-    fn note(&self, event: &str, words: &str) -> Result<(), Refusal> {
+    fn note(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         self.progress(event, words)?;
         self.journal(event, words)
     }
 
-    fn progress(&self, event: &str, words: &str) -> Result<(), Refusal> {
+    fn progress(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         let path = self.feature.folder.join(PROGRESS);
         let title = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -397,7 +401,7 @@ impl<'a> Books<'a> {
         append_line(&path, line.as_bytes()).map_err(|error| Refusal::unwritable(&path, &error))
     }
 
-    fn has_progress(&self, event: &str, words: &str) -> bool {
+    fn has_progress(&self, event: &JournalEvent, words: &str) -> bool {
         let notes = read::read(&self.feature.folder.join(PROGRESS), MOST_NOTES);
         let start = format!("- [{event}] {words}");
         notes.is_ok_and(|notes| {
@@ -405,21 +409,21 @@ impl<'a> Books<'a> {
         })
     }
 
-    fn has_entry(&self, event: &str, words: &str) -> bool {
+    fn has_entry(&self, event: &JournalEvent, words: &str) -> bool {
         let bytes = Loops::of(&self.project.root).journal(&self.owner);
         let (entries, _) = journal::entries(&bytes);
         entries.iter().any(|entry| {
-            entry.event == event
+            entry.event == *event
                 && entry.about == self.feature.name
                 && entry.words.starts_with(words)
         })
     }
 
-    fn journal(&self, event: &str, words: &str) -> Result<(), Refusal> {
+    fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
         let loops = Loops::of(&self.project.root);
         let entry = Entry {
             at: world::now(),
-            event: event.to_owned(),
+            event: event.clone(),
             about: self.feature.name.clone(),
             iteration: self.record_iterations(),
             task: format!("{}/{}", self.list.done(), self.list.tasks.len()),
@@ -484,7 +488,7 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
 }
 
 /// Returns why a feature's loop is over, `None` while it lives or when there never was one.
-pub fn over(project: &Project, feature: &Feature) -> Option<String> {
+pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
     Loops::of(&project.root).claim(&feature.name)?.closed
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::names::EndName;
 use super::notes::load_whole;
 use super::read::below;
 use crate::engine::TerminalReason;
@@ -28,7 +29,7 @@ pub struct Claim {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
     /// The name of the terminal reason, or `None` while the loop lives.
-    pub closed: Option<String>,
+    pub closed: Option<EndName>,
     /// Why it is over, in plain words.
     pub words: String,
     /// The terminal reason of an end outside of a stop: where it did not reach the session's record, the next

@@ -4,6 +4,7 @@ use std::io;
 
 use super::journal::Entry;
 use super::loops::{Record, Session};
+use super::names::{EndName, JournalEvent, VerdictName};
 use crate::engine::TerminalReason;
 use crate::world;
 
@@ -49,14 +50,18 @@ pub fn not_noted(unnoted: Unnoted) -> String {
 
 /// Returns the journal's line for an end that did not come from a stop.
 pub fn end_entry(about: &str, iteration: u32, reason: &TerminalReason, words: &str) -> Entry {
-    let event = if *reason == TerminalReason::Cancelled { "cancelled" } else { "ended" };
+    let event = if *reason == TerminalReason::Cancelled {
+        JournalEvent::Cancelled
+    } else {
+        JournalEvent::Ended
+    };
     Entry {
         at: world::now(),
-        event: event.to_owned(),
+        event,
         about: about.to_owned(),
         iteration,
-        verdict: "end".to_owned(),
-        reason: reason.name().to_owned(),
+        verdict: VerdictName::End,
+        reason: EndName::of(reason),
         words: words.to_owned(),
         ..Entry::default()
     }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use super::write::append_private_line;
 use crate::engine::Ledger;
 use crate::mask::masked_text;
@@ -18,25 +19,27 @@ use crate::mask::masked_text;
 pub struct Entry {
     /// When, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// What happened: `armed`, `claimed`, `stop`, `checks`, `paused`, `resumed`, `failure`,
-    /// `done`, `failed`, `added`, `ended`, `cancelled`.
-    pub event: String,
+    /// What happened.
+    pub event: JournalEvent,
     /// The feature or task the loop is about.
     pub about: String,
     /// The iteration it belongs to, 0 for none.
     pub iteration: u32,
     /// The place in the list, such as `3/50`, empty for none.
     pub task: String,
-    /// The verdict: `continue`, `wait`, `end`, empty for none.
-    pub verdict: String,
-    /// The name of the terminal reason, empty while the loop goes on.
-    pub reason: String,
-    /// The same end in the words of spec 002: `PROMISE_ACCEPTED`, `MAX_ITERATIONS_REACHED`.
+    /// The verdict.
+    pub verdict: VerdictName,
+    /// Why the loop ended.
+    pub reason: EndName,
+    /// The same end in the words of spec 002.
+    #[serde(skip_serializing_if = "EndStatus::is_none")]
+    pub status: EndStatus,
+    /// What became of the promise.
+    #[serde(skip_serializing_if = "PromiseState::is_none")]
+    pub promise: PromiseState,
+    /// The check that begins, such as `` `cargo test` (3 of 5) ``; empty elsewhere.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub status: String,
-    /// What became of the promise: `missing`, `refused`, `accepted`, empty where none is asked for.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub promise: String,
+    pub check: String,
     /// Tool calls of the whole loop as far as they could be seen, at its end; 0 elsewhere.
     #[serde(skip_serializing_if = "is_nothing")]
     pub tool_calls: u64,
@@ -78,10 +81,11 @@ pub fn append(path: &Path, entries: &[Entry]) -> io::Result<()> {
         if !lines.is_empty() {
             lines.push(b'\n');
         }
-        match masked_text(&entry.words) {
-            Cow::Borrowed(_) => serde_json::to_writer(&mut lines, entry)?,
-            Cow::Owned(words) => {
-                serde_json::to_writer(&mut lines, &Entry { words, ..entry.clone() })?;
+        match (masked_text(&entry.words), masked_text(&entry.check)) {
+            (Cow::Borrowed(_), Cow::Borrowed(_)) => serde_json::to_writer(&mut lines, entry)?,
+            (words, check) => {
+                let (words, check) = (words.into_owned(), check.into_owned());
+                serde_json::to_writer(&mut lines, &Entry { check, words, ..entry.clone() })?;
             }
         }
     }

@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 pub use super::claim::{Claim, LetGo};
 pub use super::notes::{VERSION, put_aside};
 pub use super::record::{
-    Adopted, Assignment, BY_FAILURE, BY_SESSION, BY_TERMINAL, Checked, LastMessage, Marks, Pause,
-    RALPH, Record, SILENT, SPECKIT, Told,
+    Adopted, Assignment, Checked, LastMessage, Marks, Pause, Record, SILENT, Told,
 };
 pub use super::session::{OpenTasks, Session, TERMINAL, is_session_id};
 
 use super::claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
+use super::names::JournalEvent;
 use super::notes::{NotLoaded, in_file, load, load_whole, save};
 use super::read::{self, below};
 use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_path};
@@ -268,8 +268,8 @@ impl Loops {
             return None;
         }
         let (entries, _) = journal::entries(&self.journal(session));
-        let last = entries.into_iter().rfind(|entry| entry.event == "checks")?;
-        Some(last.words.trim_start_matches("running ").to_owned())
+        let last = entries.into_iter().rfind(|entry| entry.event == JournalEvent::Checks)?;
+        Some(last.check)
     }
 
     fn checks_path(&self, session: &str) -> PathBuf {

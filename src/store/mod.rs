@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub mod journal;
 pub(crate) mod lock;
 pub mod loops;
+pub mod names;
 pub(crate) mod notes;
 pub(crate) mod pausing;
 pub mod pins;

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::loops::{Assignment, Told, VerifyCommands, is_session_id};
+use super::names::ArmedBy;
 use super::read::{self, Problem, below};
 use super::write::{
     Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, remove_leftovers, write_private,
@@ -28,17 +29,6 @@ use crate::world;
 
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// A loop that a person armed with a slash command.
-pub const BY_COMMAND: &str = "command";
-/// A loop that a person armed in a terminal.
-pub const BY_TERMINAL: &str = "terminal";
-/// A loop that was armed by a command inside of an agent's session: nobody knows whether by a person, so
-/// nothing is pinned for it.
-pub const BY_SESSION: &str = "session";
-/// A loop that a person armed where nothing can be kept outside of the project: it has no pin.
-pub const BY_UNKEPT: &str = "unkept";
-/// A loop of `spool ralph`, which a person started.
-pub const BY_RUNNER: &str = "runner";
 /// The folder in the person's state folder that is ours.
 const OURS: &str = "ralph-speckit";
 /// What is noted for one iteration.
@@ -66,8 +56,8 @@ pub struct Pin {
     pub from: String,
     /// When it was armed, in milliseconds since the Unix epoch; the loop's own notes say the same.
     pub armed_at: u64,
-    /// How it was armed: [`BY_COMMAND`], [`BY_TERMINAL`] or [`BY_RUNNER`].
-    pub armed_by: String,
+    /// How it was armed.
+    pub armed_by: ArmedBy,
     /// The process of the runner, 0 for a loop that has none.
     pub process: u32,
     /// Commands that must pass, in this order.

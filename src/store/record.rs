@@ -6,21 +6,12 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::names::{ArmedBy, LoopKind, PausedBy};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
 };
 use crate::world;
 
-/// The kind of a loop that drives a feature.
-pub const SPECKIT: &str = "speckit";
-/// The kind of a loop that drives one task in one session (spec 002).
-pub const RALPH: &str = "ralph";
-/// A pause that a person asked for in a terminal.
-pub const BY_TERMINAL: &str = "terminal";
-/// A pause that was asked for inside of the loop's session, by the person or by the agent.
-pub const BY_SESSION: &str = "session";
-/// A pause because an error of the service ended the turn.
-pub const BY_FAILURE: &str = "failure";
 /// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
 pub const SILENT: u64 = 60 * 60 * 1000;
 
@@ -30,8 +21,8 @@ pub const SILENT: u64 = 60 * 60 * 1000;
 pub struct Record {
     /// Version of this file's form.
     pub version: u32,
-    /// What kind of loop: [`SPECKIT`] or [`RALPH`].
-    pub kind: String,
+    /// What it is about.
+    pub kind: LoopKind,
     /// The session it is bound to.
     pub session: String,
     /// The feature it drives, such as `001-user-login`, or the first words of the task.
@@ -40,9 +31,8 @@ pub struct Record {
     pub folder: String,
     /// When it was armed, in milliseconds since the Unix epoch.
     pub armed_at: u64,
-    /// How it was armed: `command`, `terminal`, `session`, `unkept`, or `claim` for a state file that nobody
-    /// armed.
-    pub armed_by: String,
+    /// How it was armed.
+    pub armed_by: ArmedBy,
     /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
     pub seen_at: u64,
     /// Where the transcript stood when the loop was armed, in bytes: what stands before is not its own.
@@ -165,8 +155,8 @@ pub struct Adopted {
 pub struct Pause {
     /// Since when, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// Where it comes from: [`BY_TERMINAL`], [`BY_SESSION`] or [`BY_FAILURE`].
-    pub by: String,
+    /// Where it comes from.
+    pub by: PausedBy,
     /// The error that ended the turn, such as `rate_limit`; empty for a pause that was asked for.
     pub error: String,
     /// Whether the person has been told of it in the session.
@@ -214,7 +204,7 @@ pub struct Checked {
 impl Record {
     /// Returns what a ralph loop was asked for, `None` when this is no ralph loop.
     pub fn ralph(&self) -> Option<&Assignment> {
-        self.assignment.as_deref().filter(|_| self.kind == RALPH)
+        self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)
     }
 
     /// Returns the pause of a loop that lives, `None` when it is over or not paused.
@@ -224,7 +214,7 @@ impl Record {
 
     /// Returns whether this is a ralph loop that has not ended.
     pub fn is_live_ralph(&self) -> bool {
-        self.kind == RALPH && self.ledger.is_live()
+        self.kind == LoopKind::Task && self.ledger.is_live()
     }
 
     /// Goes back to where another state of this record stood in transcript and commits: what was
@@ -299,15 +289,15 @@ impl Marks {
 impl Pause {
     /// Returns whether it ends with the next prompt; any other one ends when somebody says so.
     pub fn ends_by_itself(&self) -> bool {
-        self.by == BY_FAILURE
+        self.by == PausedBy::Failure
     }
 
     /// Returns why the loop is paused, in a few words.
     pub fn words(&self) -> String {
-        match self.by.as_str() {
-            BY_FAILURE if self.error.is_empty() => "the turn broke off".to_owned(),
-            BY_FAILURE => format!("the turn broke off: {}", self.error),
-            BY_SESSION => "asked for inside of its session".to_owned(),
+        match self.by {
+            PausedBy::Failure if self.error.is_empty() => "the turn broke off".to_owned(),
+            PausedBy::Failure => format!("the turn broke off: {}", self.error),
+            PausedBy::Session => "asked for inside of its session".to_owned(),
             _ => "asked for in a terminal".to_owned(),
         }
     }

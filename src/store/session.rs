@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::claim::read_claim;
 use super::journal::{self, Entry};
 use super::lock::Lock;
+use super::names::LoopKind;
 use super::notes::{
     MOST, NotLoaded, VERSION, in_file, load, load_up_to, load_whole, put_aside, read_ours, save,
     save_in_short, taken_apart,
 };
 use super::read::below;
-use super::record::{RALPH, Record};
+use super::record::Record;
 
 /// The name of the file with a session's record.
 pub(super) const RECORD: &str = "loop.json";
@@ -165,7 +166,7 @@ pub(super) fn arrived(loops: &Path, mut record: Record) -> io::Result<Option<Rec
         return Ok(Some(record));
     };
     adopted.arriving = false;
-    let has_left = if record.kind == RALPH {
+    let has_left = if record.kind == LoopKind::Task {
         let from = Some(adopted.from.as_str()).filter(|from| is_session_id(from));
         let left = from.map(|from| load_whole::<Record>(&record_path(loops, from))).transpose()?;
         left.flatten()

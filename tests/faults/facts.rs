@@ -60,7 +60,7 @@ impl Facts {
                 paused: record.pause().is_some(),
                 iterations: record.ledger.iterations,
                 end: end.unwrap_or_default(),
-                kind: record.kind,
+                kind: record.kind.to_string(),
                 about: record.about,
                 armed_at: record.armed_at,
             };

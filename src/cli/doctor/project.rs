@@ -69,7 +69,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
                 name,
                 format!(
                     "the loop of {about} was armed by {} with {}{}",
-                    text::line(&pin.armed_by),
+                    text::line(pin.armed_by.as_str()),
                     pinned::in_short(pin.checks.len(), pin.verify),
                     pinned::checks_in_words(&pin.checks)
                 ),

@@ -6,7 +6,8 @@ use crate::cli::person::in_agents_session;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::session::pinned;
-use crate::store::loops::{Loops, RALPH};
+use crate::store::loops::Loops;
+use crate::store::names::LoopKind;
 use crate::store::pins::{PinKey, Pins};
 use crate::text;
 
@@ -50,7 +51,7 @@ pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>)
     }
     let record = own.as_ref().zip(session).and_then(|(own, it)| Loops::of(&own.root).peek(it));
     let record = record.filter(|_| pinned.is_none());
-    let live = record.filter(|it| it.ledger.is_live() && it.kind != RALPH);
+    let live = record.filter(|it| it.ledger.is_live() && it.kind != LoopKind::Task);
     if let (Some(own), Some(record)) = (&own, live) {
         if own.root == project.root && record.folder == feature.relative {
             return Ok(());

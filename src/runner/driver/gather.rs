@@ -24,6 +24,7 @@ use crate::runner::state::Iteration;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::TokenCount;
 use crate::runner::worktree::Files;
+use crate::store::names::PromiseState;
 use crate::world::Stopwatch;
 
 /// The most files of an iteration that are named in its history.
@@ -156,12 +157,11 @@ impl Driver<'_> {
         };
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.contract.token.is_some() {
-            let became = match (judgement.seen.claimed, entry.done_check) {
-                (false, _) => "missing",
-                (true, true) => "accepted",
-                (true, false) => "refused",
+            entry.promise = match (judgement.seen.claimed, entry.done_check) {
+                (false, _) => PromiseState::Missing,
+                (true, true) => PromiseState::Accepted,
+                (true, false) => PromiseState::Refused,
             };
-            became.clone_into(&mut entry.promise);
         }
         self.books.state.ledger = judgement.ledger;
         judgement.verdict

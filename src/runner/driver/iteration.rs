@@ -22,6 +22,7 @@ use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::{self, TokenCount, Usage};
 use crate::runner::worktree::Files;
 use crate::store::journal::Entry;
+use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use crate::world::{self, Stopwatch};
 
 /// How long a program may linger once its result is there.
@@ -270,22 +271,22 @@ impl Driver<'_> {
         ran: &AgentRun,
         verdict: &Verdict,
     ) -> Result<()> {
-        messages::verdict_name(verdict).clone_into(&mut entry.verdict);
+        entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
             Verdict::End(reason) => Some(reason),
             _ => None,
         };
-        let spec_002 = reason.map(|reason| messages::spec_002(reason, entry.promise == "accepted"));
+        let promised = entry.promise == PromiseState::Accepted;
         self.books.note(&Entry {
             at: world::now(),
-            event: "iteration".to_owned(),
+            event: JournalEvent::Iteration,
             about: self.change.id.clone(),
             iteration: entry.n,
             task: self.tasks_line(),
             verdict: entry.verdict.clone(),
-            reason: reason.map(|reason| reason.name().to_owned()).unwrap_or_default(),
-            status: spec_002.unwrap_or_default().to_owned(),
+            reason: reason.map_or(EndName::None, EndName::of),
+            status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
             promise: entry.promise.clone(),
             words: messages::with_denied(entry),
             ..Entry::default()

@@ -37,6 +37,7 @@ use crate::runner::worktree::Files;
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::VerifyCommands;
+use crate::store::names::{EndName, JournalEvent};
 use crate::world::{self, Deadline, Stopwatch};
 use wait::{doubled, limit_pause, until};
 
@@ -369,11 +370,11 @@ impl<'a> Driver<'a> {
         let saved = self.books.save();
         let noted = self.books.note(&Entry {
             at: world::now(),
-            event: "ended".to_owned(),
+            event: JournalEvent::Ended,
             about: self.change.id.clone(),
             iteration: self.books.state.current_iteration,
             task: self.tasks_line(),
-            reason: reason.name().to_owned(),
+            reason: EndName::of(reason),
             words: [&[words], &doubts[..]].concat().join("; "),
             ..Entry::default()
         });

@@ -5,7 +5,8 @@ use crate::evidence::task_list::{self, TASKS};
 use crate::runner::target::Change;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
-use crate::store::pins::{BY_RUNNER, Pin, PinKey, Pins};
+use crate::store::names::ArmedBy;
+use crate::store::pins::{Pin, PinKey, Pins};
 use crate::world;
 
 /// The pin of a run; dropped, it is taken away.
@@ -27,7 +28,7 @@ pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
     let pin = Pin {
         about: change.id.clone(),
         armed_at: world::now(),
-        armed_by: BY_RUNNER.to_owned(),
+        armed_by: ArmedBy::Runner,
         process: std::process::id(),
         list: format!("{}/{TASKS}", folder.display()),
         ..Pin::default()

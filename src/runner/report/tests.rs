@@ -10,6 +10,7 @@ use super::*;
 use crate::runner::requests::Request;
 use crate::runner::state::{Books, Status, iso, make_state_folder, state_folder};
 use crate::runner::target::{Change, Kind};
+use crate::store::names::VerdictName;
 
 const ID: &str = "002-01_add-ralph-loop";
 
@@ -47,7 +48,7 @@ fn iteration(n: u32) -> Iteration {
         commits: vec!["c".to_owned(); 2],
         tokens_used: 12_345,
         tasks_ticked: vec!["T001".to_owned()],
-        verdict: "continue".to_owned(),
+        verdict: VerdictName::Continue,
         words: "3 tasks are open".to_owned(),
         ..Iteration::default()
     }

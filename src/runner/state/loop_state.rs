@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::{CheckResult, Ledger};
 use crate::runner::options::DoneCriteria;
+use crate::store::names::{PromiseState, VerdictName};
 
 /// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,10 +142,10 @@ pub struct Iteration {
     pub files_changed: u64,
     /// Tasks ticked in this iteration, by id.
     pub tasks_ticked: Vec<String>,
-    /// What became of the promise: `missing`, `refused`, `accepted`; empty where none is asked for.
-    pub promise: String,
-    /// The verdict: `continue`, `wait`, `end`.
-    pub verdict: String,
+    /// What became of the promise.
+    pub promise: PromiseState,
+    /// The verdict.
+    pub verdict: VerdictName,
     /// Why, in plain words.
     pub words: String,
     /// What went wrong with the agent program, empty for nothing.

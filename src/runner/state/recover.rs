@@ -7,6 +7,7 @@ use super::history;
 use super::loop_state::{Iteration, Status};
 use super::time::{iso, millis_of};
 use crate::store::journal::Entry;
+use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::world;
 
 /// Why an iteration has no end of its own.
@@ -99,11 +100,11 @@ impl Recovered {
     pub(super) fn entry(&self, change: &str, words: &str) -> Entry {
         Entry {
             at: world::now(),
-            event: "interrupted".to_owned(),
+            event: JournalEvent::Interrupted,
             about: change.to_owned(),
             iteration: self.iteration.as_ref().map_or(0, |iteration| iteration.n),
-            verdict: "end".to_owned(),
-            reason: "stopped".to_owned(),
+            verdict: VerdictName::End,
+            reason: EndName::Stopped,
             words: words.to_owned(),
             ..Entry::default()
         }

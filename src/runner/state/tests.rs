@@ -13,6 +13,7 @@ use crate::engine::CheckResult;
 use crate::runner::options::DoneCriteria;
 use crate::runner::requests::Request;
 use crate::runner::target::Kind;
+use crate::store::names::VerdictName;
 
 const ID: &str = "002-01_add-ralph-loop";
 
@@ -103,7 +104,7 @@ fn finished(n: u32) -> Iteration {
         commits: vec![format!("{n:040x}")],
         tokens_used: 100,
         exit_code: Some(0),
-        verdict: "continue".to_owned(),
+        verdict: VerdictName::Continue,
         words: "2 tasks are open".to_owned(),
         ended: Some(iso(world::now())),
         ..begun(n)
@@ -420,7 +421,7 @@ fn killed_with_sigkill_the_next_start_records_the_unfinished_iteration() {
     assert_eq!(numbers(&document["iterations"]), [2]);
     assert_eq!(document["iterations"][0]["interrupted"], true);
     assert_eq!(document["iterations"][0]["run_started_at"], run.as_str());
-    assert_eq!(desk.journal()[0].event, "interrupted");
+    assert_eq!(desk.journal()[0].event.as_str(), "interrupted");
     drop(books);
     let books = desk.open();
     assert_eq!(books.recovered, None, "it is recorded once");

@@ -23,9 +23,8 @@ use crate::store::journal::Entry;
 use crate::store::loops::{
     Claim, Loops, PATIENCE, Record, Session, TERMINAL, VerifyCommands, put_aside,
 };
-use crate::store::pins::{
-    BY_COMMAND, BY_TERMINAL, BY_UNKEPT, Limits, Pin, PinKey, PinState, Pins, SettingsThen,
-};
+use crate::store::names::{ArmedBy, EndName, JournalEvent};
+use crate::store::pins::{Limits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::store::undo::Undo;
 use crate::world;
 
@@ -34,9 +33,8 @@ use crate::world;
 pub struct Armer<'a> {
     /// The session, or `None` from a terminal: the first session that stops takes the loop.
     pub session: Option<&'a str>,
-    /// `command` or `terminal`; `session` for `spool start` inside of an agent's session, where nobody
-    /// knows whether a person typed it.
-    pub by: &'static str,
+    /// How it is armed.
+    pub by: &'a ArmedBy,
     /// The session's transcript.
     pub transcript: Option<&'a Path>,
 }
@@ -44,7 +42,7 @@ pub struct Armer<'a> {
 impl Armer<'_> {
     /// Whether a person arms, who sees what may be run.
     fn is_person(self) -> bool {
-        matches!(self.by, BY_COMMAND | BY_TERMINAL)
+        matches!(self.by, ArmedBy::Command | ArmedBy::Terminal)
     }
 }
 
@@ -121,7 +119,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
     let shown = pinned::shown_of(&pin, &commands);
-    if armer.by == BY_COMMAND {
+    if *armer.by == ArmedBy::Command {
         let name = &feature.name;
         let instead = format!("run `spool start {name}` in a terminal: it prints all of them");
         pinned::fits_a_message(&shown, &instead)?;
@@ -131,7 +129,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
         let kept = pinned::pin(pins.as_ref(), PinKey::Feature(&feature.name), &pin, &commands);
         if let Some(note) = kept? {
             notes.push(note);
-            by = BY_UNKEPT;
+            by = &ArmedBy::Unkept;
             claim.unkept = true;
         }
     } else {
@@ -141,7 +139,7 @@ pub fn arm(project: &Project, request: &Request, armer: Armer<'_>) -> Result<Arm
     let before = loops.read_claim(&feature.name)?;
     if before.is_none_or(|before| before.closed.is_some()) {
         // Until the claim is open, no stop holds a session, also where nothing can be put back any more.
-        let closed = Some(TerminalReason::Stopped.name().to_owned());
+        let closed = Some(EndName::Stopped);
         loops.write_claim(&Claim { closed, ..claim.clone() })?;
     }
     notes.extend(ended_by(&loops, &feature, armer, &mut undo)?);
@@ -232,7 +230,7 @@ fn pin_of(
         about: feature.name.clone(),
         session: claim.session.clone().unwrap_or_default(),
         armed_at: claim.armed_at,
-        armed_by: armer.by.to_owned(),
+        armed_by: armer.by.clone(),
         checks: if person { settings.checks.clone() } else { Vec::new() },
         list: format!("{}/{TASKS}", feature.relative),
         limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
@@ -290,7 +288,7 @@ fn ended_by(
     };
     undo.remember(&loops.claim_path(&own.about)?)?;
     pinned::remove(&loops.root()?, &claim, undo)?;
-    loops.write_claim(&Claim { closed: Some("stopped".to_owned()), ..claim })?;
+    loops.write_claim(&Claim { closed: Some(EndName::Stopped), ..claim })?;
     Ok(Some(format!("The loop of {} in this session ends with this.", own.about)))
 }
 
@@ -449,7 +447,7 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyComm
     let what = pinned::in_short(pin.checks.len(), commands.len());
     Entry {
         at: claim.armed_at,
-        event: "armed".to_owned(),
+        event: JournalEvent::Armed,
         about: claim.about.clone(),
         words: format!("armed by {}: {what}{}", armer.by, pinned::checks_in_words(&pin.checks)),
         ..Entry::default()

@@ -14,8 +14,9 @@ use crate::session::reconcile::settle_session;
 use crate::session::record::{length_of, path_of};
 use crate::store::closing::{end_entry, not_noted, unnoted};
 use crate::store::journal::Entry;
-use crate::store::loops::{Assignment, Claim, Loops, RALPH, Record, Session, VerifyCommands};
-use crate::store::pins::{BY_COMMAND, BY_UNKEPT, Pin, PinKey, Pins, SettingsThen};
+use crate::store::loops::{Assignment, Claim, Loops, Record, Session, VerifyCommands};
+use crate::store::names::{ArmedBy, EndName, JournalEvent, LoopKind};
+use crate::store::pins::{Pin, PinKey, Pins, SettingsThen};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
@@ -99,7 +100,7 @@ pub fn arm(request: &Request, armer: Armer<'_>) -> Result<Armed, Refusal> {
     pinned::fits_a_message(&runs, "put the checks into a script of your own, and name that")?;
     let note = pinned::pin(pins.as_ref(), whose, &pin, &VerifyCommands::new())?;
     if note.is_some() {
-        BY_UNKEPT.clone_into(&mut record.armed_by);
+        record.armed_by = ArmedBy::Unkept;
     }
     keep(&folder, &record, &task)?;
     entries.push(armed_entry(&record));
@@ -119,7 +120,7 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
         about: record.about.clone(),
         session: record.session.clone(),
         armed_at: record.armed_at,
-        armed_by: BY_COMMAND.to_owned(),
+        armed_by: ArmedBy::Command,
         checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
         contract,
         assignment: record.assignment.clone(),
@@ -155,13 +156,13 @@ pub fn replace(loops: &Loops, live: &Record, undo: &mut Undo) -> io::Result<Entr
     let reason = TerminalReason::Stopped;
     let entry =
         end_entry(&live.about, live.ledger.iterations, &reason, "another loop takes its place");
-    if live.kind != RALPH
+    if live.kind != LoopKind::Task
         && let Some(claim) = loops.read_claim(&live.about)?
         && claim.session.as_ref() == Some(&live.session)
     {
         undo.remember(&loops.claim_path(&live.about)?)?;
         pinned::remove(&loops.root()?, &claim, undo)?;
-        loops.write_claim(&Claim { closed: Some(reason.name().to_owned()), ..claim })?;
+        loops.write_claim(&Claim { closed: Some(EndName::of(&reason)), ..claim })?;
     }
     Ok(entry.with_sums(&live.ledger))
 }
@@ -171,11 +172,11 @@ fn new_record(request: &Request, contract: Contract, task: &str, armer: Armer<'_
     let start = commits::fingerprint(armer.root);
     let long = task.chars().count() > messages::SHORT;
     Record {
-        kind: RALPH.to_owned(),
+        kind: LoopKind::Task,
         session: armer.session.to_owned(),
         about: messages::title(task),
         armed_at: world::now(),
-        armed_by: BY_COMMAND.to_owned(),
+        armed_by: ArmedBy::Command,
         transcript_from: length,
         transcript_read: length,
         transcript: path_of(armer.transcript),
@@ -228,7 +229,7 @@ fn armed_entry(record: &Record) -> Entry {
     });
     Entry {
         at: record.armed_at,
-        event: "armed".to_owned(),
+        event: JournalEvent::Armed,
         about: record.about.clone(),
         words: format!("{}{checks}", messages::limits(record)),
         ..Entry::default()

@@ -11,7 +11,8 @@ use crate::session::end::feature::end_loop;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
 use crate::store::closing::Notify;
-use crate::store::loops::{Loops, PATIENCE, RALPH, Record, is_session_id};
+use crate::store::loops::{Loops, PATIENCE, Record, is_session_id};
+use crate::store::names::LoopKind;
 use crate::store::read::Problem;
 
 /// A cancelled loop, as it stood before it was cleaned up.
@@ -90,7 +91,7 @@ pub fn ends(typed: &str, record: &Record) -> bool {
         return false;
     };
     let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let (argument, ralph) = (argument.trim(), record.kind == RALPH);
+    let (argument, ralph) = (argument.trim(), record.kind == LoopKind::Task);
     match name {
         "speckit:cancel-ralph" | "cancel-ralph" => {
             ralph && (argument.is_empty() || argument == record.session)
@@ -139,7 +140,8 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     let summary = before.unwrap_or_else(|| format!("Feature: {}", feature.name));
     // Read again: whoever had it may have ended it in the meantime.
     let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
-    let ended_before = if ended.is_none() { closed.unwrap_or_default() } else { String::new() };
+    let ended_before =
+        closed.filter(|_| ended.is_none()).map_or_else(String::new, |it| it.as_str().to_owned());
     Ok(Cancelled { summary, cleanup, ended_before })
 }
 

@@ -8,6 +8,7 @@ use crate::session::pinned;
 use crate::session::reconcile::{claim_of, settle};
 use crate::store::closing::{Notify, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
+use crate::store::names::{ArmedBy, EndName};
 
 /// A loop that was ended from outside of a stop.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub fn end_loop(
         session: owner.clone(),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
-        closed: Some(reason.name().to_owned()),
+        closed: Some(EndName::of(&reason)),
         words: reason.to_string(),
         reason: Some(reason.clone()),
         ..claim
@@ -100,7 +101,7 @@ fn end_record(
     let mut record = match record.filter(|record| record.about == claim.about) {
         Some(record) => record,
         // The agent speaks before its session has ever stopped: the loop is this session's.
-        None => crate::session::record::new_record(claim, owner, "claim", None),
+        None => crate::session::record::new_record(claim, owner, &ArmedBy::Claim, None),
     };
     claim.about.clone_into(&mut record.about);
     claim.folder.clone_into(&mut record.folder);

@@ -11,7 +11,8 @@ use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason,
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, quoted, shortened};
-use crate::store::loops::{Assignment, RALPH, Record, Session};
+use crate::store::loops::{Assignment, Record, Session};
+use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
 
 /// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
@@ -122,7 +123,7 @@ pub fn armed_line(record: &Record) -> String {
 
 /// Returns why a second loop is refused.
 pub fn already_armed(live: &Record) -> Refusal {
-    let (what, cancel) = if live.kind == RALPH {
+    let (what, cancel) = if live.kind == LoopKind::Task {
         (format!("a ralph loop: {}", live.about), "/speckit:cancel-ralph")
     } else {
         (format!("the loop of feature {}", printable(&live.about)), "/speckit:cancel")
@@ -257,21 +258,17 @@ pub fn why(missing: &[Shortfall]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the name that spec 002 has for an end, empty where it has none.
-pub fn status(record: &Record, reason: &TerminalReason) -> &'static str {
+/// Returns the name that spec 002 has for an end.
+pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
     let promised = record.ralph().is_some_and(|assignment| assignment.contract.token.is_some());
-    match reason {
-        TerminalReason::Completed if promised => "PROMISE_ACCEPTED",
-        TerminalReason::MaxIters { .. } => "MAX_ITERATIONS_REACHED",
-        _ => "",
-    }
+    EndStatus::of(reason, promised)
 }
 
 /// Returns what a person reads when the loop is over.
 pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
     let after = counted(record.ledger.iterations.into(), "iteration");
     match (reason, status(record, reason)) {
-        (TerminalReason::Completed, "") => {
+        (TerminalReason::Completed, EndStatus::None) => {
             format!("Ralph loop: completed after {after}: every check passed")
         }
         (TerminalReason::Completed, status) => {

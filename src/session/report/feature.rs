@@ -10,6 +10,7 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::session::pinned;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
+use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{counted, grouped};
 use crate::world;
@@ -142,7 +143,8 @@ impl FeatureReport {
         let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
         let words = ended.as_ref().map(ToString::to_string);
         let words = words.or_else(|| claim.as_ref().map(|claim| claim.words.clone()));
-        let reason = ended.map(|reason| reason.name().to_owned()).or(closed).unwrap_or_default();
+        let reason =
+            ended.as_ref().map(EndName::of).or(closed).unwrap_or_default().as_str().to_owned();
         let loop_status = match (&claim, &record) {
             (None, _) => "none",
             _ if !reason.is_empty() => "ended",

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
 use crate::session::pinned;
-use crate::store::loops::{Loops, RALPH, Record};
+use crate::store::loops::{Loops, Record};
+use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
 use crate::text::{counted, grouped};
 use crate::world;
@@ -72,7 +73,7 @@ impl TaskReport {
     fn all(root: &Path) -> Vec<Self> {
         let loops = &Loops::of(root);
         let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
-        let mut records: Vec<_> = records.filter(|record| record.kind == RALPH).collect();
+        let mut records: Vec<_> = records.filter(|record| record.kind == LoopKind::Task).collect();
         records.sort_by_key(|record| {
             (!record.ledger.is_live(), std::cmp::Reverse(record.last_sign()))
         });

@@ -294,7 +294,7 @@ fn a_loop_armed_in_a_terminal_is_taken_by_the_first_session_that_stops() {
     )
     .unwrap();
     assert_eq!((&claim["session"], &claim["extra"]), (&json!("s1"), &json!([1])));
-    assert_eq!(bench.record("s1").armed_by, "terminal");
+    assert_eq!(bench.record("s1").armed_by.as_str(), "terminal");
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn stops_under_way_do_not_undo_a_cancel() {
 fn a_loop_that_is_over_gives_its_feature_up() {
     let bench = Bench::in_execution().tasks(ALL_DONE);
     bench.stop("s1").run().silent();
-    assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.as_deref(), Some("completed"));
+    assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.unwrap().as_str(), "completed");
     bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (completed)");
 }
 

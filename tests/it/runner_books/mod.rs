@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use ralph_speckit::runner::requests::Request;
 use ralph_speckit::runner::state::{Books, Iteration, LoopState, Status, iso, state_folder};
 use ralph_speckit::runner::target::{Change, Kind};
+use ralph_speckit::store::names::VerdictName;
 use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;
 use std::time::Duration;
@@ -237,7 +238,7 @@ fn what_the_books_cost() {
         files: (0..8).map(|file| format!("src/some/folder/file_{file}.rs")).collect(),
         files_changed: 8,
         tasks_ticked: vec!["T012".to_owned()],
-        verdict: "continue".to_owned(),
+        verdict: VerdictName::Continue,
         words: "12 tasks are open".to_owned(),
         session_id: "0b2f6a1e-4f0e-4d6b-9c55-2f7d8a3b1c90".to_owned(),
         ..iteration(n)
