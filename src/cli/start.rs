@@ -6,8 +6,9 @@ use anyhow::Result;
 
 use super::context::{Where, own_session};
 use super::person::in_agents_session;
-use crate::session::arguments::feature::Request;
-use crate::session::arm::feature::{Armer, arm};
+use crate::session::arguments::feature::FeatureRequest;
+use crate::session::arm::Armer;
+use crate::session::arm::feature::arm;
 use crate::store::names::ArmedBy;
 
 /// Arm the loop for a feature, as /speckit:implement does.
@@ -33,7 +34,7 @@ pub struct StartArgs {
 
 /// Arms and says what was armed.
 pub fn run(args: &StartArgs) -> Result<ExitCode> {
-    let request = Request {
+    let request = FeatureRequest {
         feature: args.feature.clone(),
         max_task_iterations: args.max_task_iterations,
         max_iterations: args.max_iterations,
@@ -43,7 +44,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };
     let armer = Armer { session: session.as_deref(), by, transcript: None };
     let started = arm(&args.place.project()?, &request, armer)?;
-    outln!("{}", started.summary());
+    outln!("{}", started.for_agent);
     out!("{}", started.shown);
     if session.is_none() {
         outln!(

@@ -9,9 +9,9 @@ use crate::hosts::claude::commands::ours;
 use crate::hosts::claude::input::Event;
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
-use crate::session::arguments::feature::Request;
-use crate::session::arguments::task::Request as TaskRequest;
-use crate::session::arm::feature::{Armer, arm as arm_feature};
+use crate::session::arguments::feature::FeatureRequest;
+use crate::session::arguments::task::TaskRequest;
+use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::end::cancel::{cancel, feature_to_cancel};
 use crate::session::reconcile::settle_all;
@@ -40,16 +40,15 @@ pub fn answer(event: &Event) -> Answer {
 }
 
 fn implement(event: &Event) -> Result<Answer, Refusal> {
-    let request = Request::parse(event.arguments())?;
+    let request = FeatureRequest::parse(event.arguments())?;
     let project = project(event)?;
     let session = usable_session(event)?;
     let transcript = event.transcript();
     let armer =
         Armer { session: Some(session), by: &ArmedBy::Command, transcript: transcript.as_deref() };
-    let started = arm_feature(&project, &request, armer)?;
-    let (summary, told) = (started.summary(), started.for_person());
-    Ok(Answer::context_and_line("UserPromptExpansion", &summary, &told)
-        .log(&format!("Armed feature {} for session {session}", started.feature.name)))
+    let started = arm::feature::arm(&project, &request, armer)?;
+    Ok(Answer::context_and_line("UserPromptExpansion", &started.for_agent, &started.for_person)
+        .log(&format!("Armed feature {} for session {session}", started.about)))
 }
 
 fn cancelled(event: &Event) -> Result<Answer, Refusal> {
@@ -87,15 +86,10 @@ fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
     let root = start_folder(event)?;
     let transcript = event.transcript();
     let cwd = event.cwd().unwrap_or_else(|| root.clone());
-    let here = arm::task::Armer {
-        root: &root,
-        cwd: &cwd,
-        session,
-        transcript: transcript.as_deref(),
-        flavour,
-    };
-    let armed = arm::task::arm(&request, here)?;
-    let answer = Answer::context_and_line("UserPromptExpansion", &armed.contract, &armed.line);
+    let place = arm::task::TaskPlace { root: &root, cwd: &cwd, flavour };
+    let armed = arm::task::arm(&request, place, session, transcript.as_deref())?;
+    let answer =
+        Answer::context_and_line("UserPromptExpansion", &armed.for_agent, &armed.for_person);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
 }
 

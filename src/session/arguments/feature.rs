@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 
 /// What a person asks for with `/speckit:implement` or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct FeatureRequest {
     /// The feature, or `None` for the current one.
     pub feature: Option<String>,
     /// `--max-task-iterations`, from 1.
@@ -16,7 +16,7 @@ pub struct Request {
     pub recovery_mode: bool,
 }
 
-impl Request {
+impl FeatureRequest {
     /// Returns the request in the text behind the command; `--flag N` and `--flag=N` are the same.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut request = Self::default();

@@ -27,7 +27,7 @@ const QUOTES: [char; 2] = ['"', '\''];
 
 /// A request for a ralph loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct TaskRequest {
     /// The task, empty when a file holds it.
     pub task: String,
     /// `--prompt-file`, the file that holds the task.
@@ -59,7 +59,7 @@ pub struct Request {
     pub force: bool,
 }
 
-impl Default for Request {
+impl Default for TaskRequest {
     fn default() -> Self {
         Self {
             task: String::new(),
@@ -80,7 +80,7 @@ impl Default for Request {
     }
 }
 
-impl Request {
+impl TaskRequest {
     /// Returns the request in the text behind the command; the error names what is wrong and how to write it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut request = Self::default();
@@ -449,12 +449,12 @@ fn without_quotes(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Request {
-        Request::parse(text).unwrap_or_else(|refusal| panic!("{text}\n{refusal}"))
+    fn parsed(text: &str) -> TaskRequest {
+        TaskRequest::parse(text).unwrap_or_else(|refusal| panic!("{text}\n{refusal}"))
     }
 
     fn refused(text: &str) -> String {
-        match Request::parse(text) {
+        match TaskRequest::parse(text) {
             Ok(request) => panic!("{text}\n{request:?}"),
             Err(refusal) => refusal.to_string(),
         }
@@ -509,7 +509,7 @@ mod tests {
         let flags = "--max-iterations=08 --completion-promise 'ALL DONE' --promise-match own-line \
             --min-tool-calls 3 --min-iterations=2 --on-promise-no-work warn --check \"npm test\" \
             --check='grep -q \"a b\" x' --check-timeout 60 --no-progress 4 --replace";
-        let expected = Request {
+        let expected = TaskRequest {
             task: "Do it".to_owned(),
             prompt_file: None,
             max_iterations: 8,

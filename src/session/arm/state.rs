@@ -1,0 +1,126 @@
+//! The state file that an arming writes: from the one there is, with limits that nobody but a person raises.
+
+use serde_json::{Map, Value};
+
+use crate::engine::tasks::TaskList;
+use crate::feature::STATE;
+use crate::feature::project::Feature;
+use crate::feature::state::{State, StateError};
+use crate::refusal::Refusal;
+use crate::session::arguments::feature::FeatureRequest;
+use crate::store::loops::put_aside;
+use crate::store::pins::Limits;
+use crate::store::undo::Undo;
+
+/// Returns the state file as it is found; an error for one that cannot be opened, which may be as good as ever.
+pub fn readable_state(feature: &Feature) -> Result<Result<State, StateError>, Refusal> {
+    match State::read(feature) {
+        Err(StateError::Unopened { why }) => {
+            Err(Refusal::Unreadable(feature.folder.join(STATE), why))
+        }
+        found => Ok(found),
+    }
+}
+
+/// Returns the state to start from, and the note on a corrupt file, which is kept under another name.
+pub fn state_to_start_from(
+    feature: &Feature,
+    found: Result<State, StateError>,
+    undo: &mut Undo,
+) -> Result<(State, Option<String>), Refusal> {
+    match found {
+        Ok(state) => Ok((state, None)),
+        Err(StateError::Missing) => Ok((State::default(), None)),
+        Err(StateError::Corrupt { why, .. } | StateError::Unopened { why }) => {
+            let path = feature.folder.join(STATE);
+            let aside = put_aside(&path).map_err(|error| {
+                Refusal::new(
+                    format!(
+                        "`{}` is corrupt ({why}) and cannot be moved aside: {error}",
+                        path.display()
+                    ),
+                    "move it away by hand, then try again",
+                )
+            })?;
+            undo.renamed(&path, &aside);
+            let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok((State::default(), Some(format!("The corrupt state file was kept as {name}."))))
+        }
+    }
+}
+
+/// How many iterations so many tasks get: the schema's default of 100 would end a long list early.
+fn enough_iterations(tasks: usize) -> u32 {
+    u32::try_from(tasks).unwrap_or(u32::MAX).saturating_mul(3).max(Limits::default().max_iterations)
+}
+
+/// Lowers limits of the state file that are above the default, unless a person asks for them now or did so for
+/// the loop that still runs: the file may have come with the repository, and the agent can write it. Returns
+/// what the person should know of it.
+pub fn lower_limits(
+    state: &mut State,
+    tasks: &TaskList,
+    request: &FeatureRequest,
+    last: Option<Limits>,
+) -> Vec<String> {
+    let last = last.unwrap_or_default();
+    let default = Limits::default();
+    // What an earlier arming gave the whole list is not above the default.
+    let iterations = enough_iterations(tasks.tasks.len()).max(last.max_iterations);
+    let attempts = default.max_task_iterations.max(last.max_task_iterations);
+    let mut notes = Vec::new();
+    let asked = state.max_global_iterations();
+    if request.max_iterations.is_none() && asked > iterations {
+        let lower = enough_iterations(tasks.open().count());
+        state.set("maxGlobalIterations", lower);
+        notes.push(lowered(asked, lower, "iterations", "--max-iterations"));
+    }
+    let asked = state.max_task_iterations();
+    if request.max_task_iterations.is_none() && asked > attempts {
+        let lower = default.max_task_iterations;
+        state.set("maxTaskIterations", lower);
+        notes.push(lowered(asked, lower, "attempts a task", "--max-task-iterations"));
+    }
+    notes
+}
+
+fn lowered(asked: u32, lower: u32, what: &str, flag: &str) -> String {
+    format!(
+        "The state file asked for {asked} {what}; a limit above the default has to be typed, so it is {lower} now (to change it: `{flag} N`)."
+    )
+}
+
+/// Fills in the fields that spec 003's schema names; all others stay.
+pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &FeatureRequest) {
+    let digits = feature.name.bytes().take_while(u8::is_ascii_digit).count();
+    let (id, name) = feature.name.split_at(digits);
+    state.set_default("version", 1);
+    state.set("featureId", id);
+    state.set("name", if id.is_empty() { name } else { name.trim_start_matches('-') });
+    state.set("basePath", feature.relative.as_str());
+    state.set("phase", "execution");
+    state.set("taskIndex", tasks.first_open());
+    state.set("totalTasks", tasks.tasks.len());
+    state.set("taskIteration", 1);
+    // A person armed anew: every task has its attempts again.
+    state.set("taskAttempts", Value::Object(Map::new()));
+    state.set_default("maxTaskIterations", 5);
+    state.set("globalIteration", 1);
+    let enough = enough_iterations(tasks.open().count());
+    if state.max_global_iterations() == 0 || !state.has("maxGlobalIterations") {
+        state.set("maxGlobalIterations", enough);
+    }
+    state.set("awaitingApproval", false);
+    state.set_default("recoveryMode", false);
+    state.set_default("maxFixTasksPerOriginal", 3);
+    state.set_default("fixTaskMap", Value::Object(Map::new()));
+    if let Some(limit) = request.max_iterations {
+        state.set("maxGlobalIterations", limit);
+    }
+    if let Some(limit) = request.max_task_iterations {
+        state.set("maxTaskIterations", limit);
+    }
+    if request.recovery_mode {
+        state.set("recoveryMode", true);
+    }
+}
