@@ -3,12 +3,12 @@
 //! Only a missing file means that nothing is set. Whatever else cannot be read or is not understood is
 //! an error with its line: a check that a person wrote is never left out without a word.
 
+mod error;
 mod front;
 mod keys;
 mod misnamed;
 mod yaml;
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -18,42 +18,12 @@ use crate::refusal::Refusal;
 use crate::store::read::{self, Problem};
 use crate::text;
 
+pub use error::{SETTINGS, SettingsError};
+pub use keys::Settings;
 pub use misnamed::misnamed;
 
-/// The settings' path, relative to the project.
-pub const SETTINGS: &str = ".claude/ralph-speckit.local.md";
 /// The most that is read of it, in bytes.
 const MOST: u64 = 1 << 16;
-
-/// What a person has set for this project.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whether the loop may hold a session.
-    pub enabled: bool,
-    /// Commands that must pass before work counts as done, in the order of the file.
-    pub checks: Vec<Check>,
-    /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
-    pub digest: u64,
-}
-
-/// Why the settings cannot be used, where, and what to do about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingsError {
-    /// The line, from 1, `None` where the file as a whole is meant.
-    pub line: Option<usize>,
-    /// What is wrong, in lower case and without a full stop.
-    pub what: String,
-    /// What to do next, one sentence.
-    pub advice: String,
-    /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
-    pub digest: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { enabled: true, checks: Vec::new(), digest: 0 }
-    }
-}
 
 impl Settings {
     /// Returns the settings of the project at `root`, a real path; the defaults where there is no
@@ -174,47 +144,6 @@ fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
         }
     }
     read::read(&path, MOST).map(|content| content.bytes)
-}
-
-impl SettingsError {
-    fn at(line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into(), advice: advice.into(), digest: 0 }
-    }
-
-    fn of_file(what: &str, advice: &str) -> Self {
-        Self { what: text::line(what).into_owned(), advice: advice.to_owned(), ..Self::default() }
-    }
-
-    /// Returns where and what, without what to do about it, such as `line 3: unknown key`.
-    pub fn what(&self) -> String {
-        match self.line {
-            Some(line) => format!("line {line}: {}", self.what),
-            None => self.what.clone(),
-        }
-    }
-
-    /// Returns what to do about it, to be read after a colon or a dash.
-    pub fn next_step(&self) -> String {
-        let mut letters = self.advice.chars();
-        let first = letters.next().map(|first| first.to_ascii_lowercase());
-        first.into_iter().chain(letters).collect()
-    }
-
-    /// Returns the whole error on one line.
-    pub fn one_line(&self) -> String {
-        self.to_string().replace('\n', " ")
-    }
-}
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stop = if self.advice.ends_with('?') { "" } else { "." };
-        match self.line {
-            Some(line) => write!(out, "`{SETTINGS}`, line {line}: {}", self.what)?,
-            None => write!(out, "`{SETTINGS}`: {}", self.what)?,
-        }
-        write!(out, ".\n{}{stop}", self.advice)
-    }
 }
 
 #[cfg(test)]

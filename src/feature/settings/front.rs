@@ -1,6 +1,6 @@
 //! The front matter of the settings: where it begins and ends, and what is no text at all.
 
-use super::SettingsError;
+use super::error::SettingsError;
 
 const AS_UTF8: &str = "Save it as UTF-8 text";
 const SHAPE: &str = "Put the settings between two lines of `---` at the top of the file";

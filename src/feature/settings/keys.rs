@@ -1,7 +1,7 @@
 //! What the keys of the settings mean; whatever is not known is an error with its line.
 
+use super::error::SettingsError;
 use super::yaml::{Node, Value, short};
-use super::{Settings, SettingsError};
 use crate::engine::Check;
 use crate::text::{self, distance};
 
@@ -31,6 +31,23 @@ const LONGEST_LIMIT: u64 = 1_500;
 
 const ONE_CHECK: &str = "Write it as a list, one command a line with `- ` before it";
 const IN_QUOTES: &str = "If this is a command, put quotes around all of it";
+
+/// What a person has set for this project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether the loop may hold a session.
+    pub enabled: bool,
+    /// Commands that must pass before work counts as done, in the order of the file.
+    pub checks: Vec<Check>,
+    /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
+    pub digest: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { enabled: true, checks: Vec::new(), digest: 0 }
+    }
+}
 
 /// Returns the settings in a YAML value, or the first thing in it that is not understood.
 pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::SETTINGS;
+use super::error::SETTINGS;
 use crate::text::distance;
 
 /// The most names in the folder that are looked at.

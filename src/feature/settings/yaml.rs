@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, Tag, options};
 
-use super::SettingsError;
+use super::error::SettingsError;
 use crate::text;
 
 /// How deep lists and maps may stand in each other, of each notation.
