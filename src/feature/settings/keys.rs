@@ -60,6 +60,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
         }
         Value::Text(_) | Value::List(_) => return Err(no_settings(node.line)),
     };
+    all_known(&pairs)?;
     let mut settings = Settings::default();
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {
@@ -80,6 +81,32 @@ pub fn no_settings(line: usize) -> SettingsError {
 fn is_glued(text: &str) -> bool {
     let key = text.split_once(':').map(|(key, _)| key.trim());
     key.is_some_and(|key| NAMES.contains(&key))
+}
+
+/// Returns an error that names every unknown key, of the settings and of their checks, so that a person fixes all at once.
+fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
+    let lists = pairs.iter().filter_map(|(_, value)| match &value.value {
+        Value::List(items) => Some(items),
+        _ => None,
+    });
+    let of_checks = lists.flatten().filter_map(|item| match &item.value {
+        Value::Map(pairs) => Some(pairs),
+        _ => None,
+    });
+    let of_settings = pairs.iter().filter_map(|(key, _)| name_of(key, &NAMES).err());
+    let of_checks = of_checks.flatten().filter_map(|(key, _)| name_of(key, &OF_A_CHECK).err());
+    let mut errors: Vec<SettingsError> = of_settings.chain(of_checks).collect();
+    errors.sort_by_key(|error| error.line);
+    if errors.len() < 2 {
+        return errors.pop().map_or(Ok(()), Err);
+    }
+    let more: Vec<String> = errors[1..].iter().map(SettingsError::what).collect();
+    let what = format!("{}; {}", errors[0].what, more.join("; "));
+    let advice = errors
+        .iter()
+        .map(|error| format!("line {}: {}", error.line.unwrap_or_default(), error.next_step()));
+    let advice = advice.collect::<Vec<_>>().join("\n");
+    Err(SettingsError { what, advice, ..errors[0].clone() })
 }
 
 /// The known name of a key.
