@@ -121,12 +121,12 @@ fn is_tracked(folder: &Path, file: &Path) -> bool {
 /// Returns what is said of a file that was meant as the settings, and what to do on a line of its own.
 pub fn not_read(name: &str) -> String {
     format!(
-        "`{}` is not the settings file, and nothing in it counts.\nDid you mean `{SETTINGS}`? Rename it, or remove it.",
+        "`{}` is not the settings file, and nothing in it counts\ndid you mean `{SETTINGS}`? rename it, or remove it",
         text::line(name)
     )
 }
 
-const REPLACE: &str = "Put a readable text file in its place, or remove it";
+const REPLACE: &str = "put a readable text file in its place, or remove it";
 
 /// The bytes of the file, unless it is not there or a link leads out of the project.
 fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {

@@ -24,7 +24,7 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
         Ok(settings) => settings,
         Err(error) => {
             let what = format!("`{}` cannot be used: {}", path.display(), error.what());
-            return Finding::fail(name, what, error.next_step());
+            return Finding::fail(name, what, error.advice.replace('\n', "; "));
         }
     };
     if let Some(other) = misnamed(&project.root) {

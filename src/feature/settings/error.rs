@@ -13,7 +13,7 @@ pub struct SettingsError {
     pub line: Option<usize>,
     /// What is wrong, in lower case and without a full stop.
     pub what: String,
-    /// What to do next, one sentence.
+    /// What to do next, in lower case and without a full stop.
     pub advice: String,
     /// Hash of the file's bytes, or of the error where there are none: tells one content from another.
     pub digest: u64,
@@ -38,26 +38,15 @@ impl SettingsError {
         }
     }
 
-    /// Returns what to do about it, to be read after a colon or a dash.
-    pub fn next_step(&self) -> String {
-        let mut letters = self.advice.chars();
-        let first = letters.next().map(|first| first.to_ascii_lowercase());
-        first.into_iter().chain(letters).collect()
-    }
-
     /// Returns the whole error on one line.
     pub fn one_line(&self) -> String {
-        self.to_string().replace('\n', " ")
+        self.to_string().replace('\n', "; ")
     }
 }
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stop = if self.advice.ends_with('?') { "" } else { "." };
-        match self.line {
-            Some(line) => write!(out, "`{SETTINGS}`, line {line}: {}", self.what)?,
-            None => write!(out, "`{SETTINGS}`: {}", self.what)?,
-        }
-        write!(out, ".\n{}{stop}", self.advice)
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        write!(out, "`{SETTINGS}`{line}: {}\n{}", self.what, self.advice)
     }
 }

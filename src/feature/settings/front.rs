@@ -2,8 +2,8 @@
 
 use super::error::SettingsError;
 
-const AS_UTF8: &str = "Save it as UTF-8 text";
-const SHAPE: &str = "Put the settings between two lines of `---` at the top of the file";
+const AS_UTF8: &str = "save it as UTF-8 text";
+const SHAPE: &str = "put the settings between two lines of `---` at the top of the file";
 
 /// The settings' part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, SettingsError> {
         return Err(SettingsError::at(
             line_at(at),
             what,
-            "Save it with the line ends of Unix or Windows",
+            "save it with the line ends of Unix or Windows",
         ));
     }
     Ok(text)
@@ -77,8 +77,8 @@ pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
     }
     let what = "the `---` here opens the settings, and no line of `---` closes them";
     let advice = match indented {
-        Some(number) => format!("Line {number} has blanks before its `---`: remove them"),
-        None => "Write a line of `---` after the settings".to_owned(),
+        Some(number) => format!("line {number} has blanks before its `---`: remove them"),
+        None => "write a line of `---` after the settings".to_owned(),
     };
     Err(SettingsError::at(opening.number, what, advice))
 }
@@ -90,7 +90,7 @@ fn bare<'a>(text: &'a str, first: Line<'a>) -> Result<Front<'a>, SettingsError> 
         return Err(SettingsError::at(
             first.number,
             what,
-            "Let the line be `---` and nothing else",
+            "let the line be `---` and nothing else",
         ));
     }
     let later = Lines { text, at: 0, number: 0 }.find(|line| line.text.trim() == "---");
@@ -99,7 +99,7 @@ fn bare<'a>(text: &'a str, first: Line<'a>) -> Result<Front<'a>, SettingsError> 
         return Err(SettingsError::at(
             later.number,
             what,
-            "Let `---` be the first line of the file",
+            "let `---` be the first line of the file",
         ));
     }
     Ok(Front { yaml: text, lines_before: 0 })
@@ -120,7 +120,7 @@ fn nothing_after(lines: Lines<'_>) -> Result<(), SettingsError> {
         if let Some(name) = super::keys::NAMES.iter().find(is_key) {
             let what =
                 format!("`{name}` stands after the settings' closing `---`, where nothing is read");
-            let advice = "Move it above that line, or put it into a code block if it is an example";
+            let advice = "move it above that line, or put it into a code block if it is an example";
             return Err(SettingsError::at(line.number, what, advice));
         }
     }

@@ -29,8 +29,8 @@ const CHECK_LIMIT: u64 = 300;
 /// The most seconds that a check has.
 const LONGEST_LIMIT: u64 = 1_500;
 
-const ONE_CHECK: &str = "Write it as a list, one command a line with `- ` before it";
-const IN_QUOTES: &str = "If this is a command, put quotes around all of it";
+const ONE_CHECK: &str = "write it as a list, one command a line with `- ` before it";
+const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
 
 /// What a person has set for this project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
         Value::Map(pairs) => pairs,
         Value::Text(text) if is_glued(&text) => {
             let what = format!("no blank is after the `:` in `{}`", short(&text));
-            return Err(SettingsError::at(node.line, what, "Write one there"));
+            return Err(SettingsError::at(node.line, what, "write one there"));
         }
         Value::Text(_) | Value::List(_) => return Err(no_settings(node.line)),
     };
@@ -74,7 +74,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
 /// Returns the error for a text that holds no settings on this line.
 pub fn no_settings(line: usize) -> SettingsError {
     let what = "here are no settings, such as `enabled: true`";
-    let advice = "Put them between two lines of `---` at the top, or remove the file";
+    let advice = "put them between two lines of `---` at the top, or remove the file";
     SettingsError::at(line, what, advice)
 }
 
@@ -104,7 +104,7 @@ fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     let what = format!("{}; {}", errors[0].what, more.join("; "));
     let advice = errors
         .iter()
-        .map(|error| format!("line {}: {}", error.line.unwrap_or_default(), error.next_step()));
+        .map(|error| format!("line {}: {}", error.line.unwrap_or_default(), error.advice));
     let advice = advice.collect::<Vec<_>>().join("\n");
     Err(SettingsError { what, advice, ..errors[0].clone() })
 }
@@ -127,18 +127,18 @@ fn meant(name: &str, known: &[&'static str]) -> String {
     let alike = ALIKE.iter().find(|(other, key)| *other == name && known.contains(key));
     let near = || known.iter().find(|key| distance(&name, key) <= 2);
     match alike.map(|(_, key)| key).or_else(near) {
-        Some(key) if name == "disabled" => format!("Did you mean `{key}: false`?"),
-        Some(key) => format!("Did you mean `{key}`?"),
+        Some(key) if name == "disabled" => format!("did you mean `{key}: false`?"),
+        Some(key) => format!("did you mean `{key}`?"),
         None if name.contains(' ') => IN_QUOTES.to_owned(),
         None => {
             let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-            format!("Remove it; the keys here are {}", known.join(" and "))
+            format!("remove it; the keys here are {}", known.join(" and "))
         }
     }
 }
 
 fn switch(node: &Node) -> Result<bool, SettingsError> {
-    let advice = "Write `true` or `false`";
+    let advice = "write `true` or `false`";
     let what = match &node.value {
         Value::Text(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => return Ok(true),
@@ -155,7 +155,7 @@ fn checks(node: Node) -> Result<Vec<Check>, SettingsError> {
     match node.value {
         Value::List(items) => items.into_iter().map(check).collect(),
         Value::Nothing => {
-            let advice = "Write `checks: []` for none, or the commands below it, each with `- `";
+            let advice = "write `checks: []` for none, or the commands below it, each with `- `";
             Err(SettingsError::at(node.line, "`checks` has no list", advice))
         }
         Value::Text(_) => Err(SettingsError::at(node.line, "`checks` is no list", ONE_CHECK)),
@@ -184,7 +184,7 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
             _ => limit_seconds = limit(&value)?,
         }
     }
-    let missing = || SettingsError::at(line, "a check has no `run`", "Add `run:` with the command");
+    let missing = || SettingsError::at(line, "a check has no `run`", "add `run:` with the command");
     Ok(Check { run: run.ok_or_else(missing)?, limit_seconds })
 }
 
@@ -193,17 +193,17 @@ fn command(node: &Node) -> Result<String, SettingsError> {
     let run = match &node.value {
         Value::Text(text) => text,
         Value::Nothing => {
-            return refused("a check has no command", "Write the command, or remove the line");
+            return refused("a check has no command", "write the command, or remove the line");
         }
         Value::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
         Value::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
     };
     if let Some(hidden) = hidden(run) {
         let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
-        return refused(&what, "Remove it");
+        return refused(&what, "remove it");
     }
     if Check::runs_nothing(run) {
-        return refused("a check runs nothing", "Write the command, or remove the line");
+        return refused("a check runs nothing", "write the command, or remove the line");
     }
     Ok(run.clone())
 }
@@ -221,7 +221,7 @@ fn hidden(command: &str) -> Option<char> {
 }
 
 fn limit(node: &Node) -> Result<u64, SettingsError> {
-    let advice = format!("Write whole seconds from 1 to {LONGEST_LIMIT}");
+    let advice = format!("write whole seconds from 1 to {LONGEST_LIMIT}");
     let what = match &node.value {
         Value::Text(text) => {
             let digits = text.strip_suffix('s').unwrap_or(text).trim_end();

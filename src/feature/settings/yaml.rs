@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
                 }
                 _ => {
                     let what = "a second YAML document begins here";
-                    return Err(SettingsError::at(line, what, "Keep all settings in one"));
+                    return Err(SettingsError::at(line, what, "keep all settings in one"));
                 }
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         };
         let what = "a `-` stands deeper than the list, which makes it a part of the line above";
         let line = self.lines_before + number;
-        Err(SettingsError::at(line, what, "Let all `-` of a list begin in one column"))
+        Err(SettingsError::at(line, what, "let all `-` of a list begin in one column"))
     }
 
     /// The value that begins with this event.
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
                     _ => "a key".to_owned(),
                 };
                 let what = format!("{name} is already on line {}", earlier.line);
-                return Err(SettingsError::at(key.line, what, "Keep one of the two"));
+                return Err(SettingsError::at(key.line, what, "keep one of the two"));
             }
             if pairs.len() == MOST_KEYS {
                 let what = format!("a map has more than {MOST_KEYS} keys");
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         self.text += text;
         if self.values > MOST_VALUES || self.text > MOST_TEXT {
             let what = "the values are too many or too long, with all that aliases repeat";
-            return Err(SettingsError::at(line, what, "Write a shorter file"));
+            return Err(SettingsError::at(line, what, "write a shorter file"));
         }
         Ok(())
     }
@@ -256,9 +256,9 @@ fn has_tab(line: &str) -> bool {
     line.chars().take_while(|letter| letter.is_whitespace()).any(|letter| letter == '\t')
 }
 
-const QUOTES: &str = "Put quotes around a command with special characters";
-const CLOSE: &str = "Close it, or put quotes of the other kind around the whole command";
-const BLANKS: &str = "Use blanks in place of the tab";
+const QUOTES: &str = "put quotes around a command with special characters";
+const CLOSE: &str = "close it, or put quotes of the other kind around the whole command";
+const BLANKS: &str = "use blanks in place of the tab";
 
 /// What the parser found wrong, in words that say what to do about it.
 fn in_our_words(error: &ScanError) -> (String, &'static str) {
@@ -280,11 +280,11 @@ fn in_our_words(error: &ScanError) -> (String, &'static str) {
         ErrorKind::InvalidTrailingSingleQuotedScalar
         | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
             "text follows a closing quote",
-            "Put quotes of the other kind around the whole command",
+            "put quotes of the other kind around the whole command",
         ),
         ErrorKind::UnknownQuotedScalarEscape => (
             "a backslash in double quotes begins no escape that YAML knows",
-            "Use single quotes, or write two backslashes",
+            "use single quotes, or write two backslashes",
         ),
         ErrorKind::RecursionLimitExceeded => ("lists and maps are too deep in each other", QUOTES),
         ErrorKind::DirectiveDisallowed => ("a `%` begins this line", QUOTES),
@@ -295,11 +295,11 @@ fn in_our_words(error: &ScanError) -> (String, &'static str) {
         | ErrorKind::ExpectedFlowMappingSeparator => ("a bracket is opened and not closed", QUOTES),
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => (
             "the indentation does not fit the lines above",
-            "Let keys of one map begin in one column",
+            "let keys of one map begin in one column",
         ),
         ErrorKind::ExpectedBlockSequenceEntry => (
             "the indentation does not fit the list above",
-            "Let all `-` of a list begin in one column",
+            "let all `-` of a list begin in one column",
         ),
         ErrorKind::UnexpectedCharacter { character } => {
             return (format!("`{}` cannot begin a value", character.escape_default()), QUOTES);

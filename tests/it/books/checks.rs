@@ -201,6 +201,6 @@ fn s3_status_names_what_is_wrong_with_the_settings() {
     assert_eq!(project.spool(&["status", "--json"]).json()["settings_problem"], "");
     project.write(".claude/ralph-speckit.local.md", "---\ncheck:\n  - exit 7\n---\n");
     let status = project.spool(&["status"]).ok();
-    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: unknown key `check`. Did you mean `checks`?\n";
+    let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: unknown key `check`; did you mean `checks`?\n";
     assert!(status.contains(wanted), "{status}");
 }

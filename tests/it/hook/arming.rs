@@ -150,7 +150,7 @@ fn s3_a_file_that_was_meant_as_the_settings_is_named() {
         let bench = Bench::ready().file(&path, "---\nchecks: [npm test]\n---\n");
         let answer = refused(&bench, "");
         for words in
-            [&path, "is not the settings file", "Did you mean `.claude/ralph-speckit.local.md`?"]
+            [&path, "is not the settings file", "did you mean `.claude/ralph-speckit.local.md`?"]
         {
             assert!(answer.reason().contains(words), "{answer}");
         }

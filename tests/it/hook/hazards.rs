@@ -119,18 +119,18 @@ fn in_the_place_of_the_task_list() {
 fn in_the_place_of_the_settings() {
     let place = |bench: &Bench| bench.path(".claude/ralph-speckit.local.md");
     insta::assert_snapshot!(said_about(place, Bench::in_execution), @r"
-    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a pipe, not a file. Put a readable text file in its place, or remove it.
-    a socket: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a socket, not a file. Put a readable text file in its place, or remove it.
-    a folder: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a folder, not a file. Put a readable text file in its place, or remove it.
-    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
-    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
-    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a link to nothing. Put a readable text file in its place, or remove it.
-    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
-    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project. Put a readable text file in its place, or remove it.
-    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it has 3221225472 bytes, and at most 65536 are read. Put a readable text file in its place, or remove it.
-    empty: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is empty. Put the settings between two lines of `---` at the top of the file, or remove it.
-    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it is UTF-16 text. Save it as UTF-8 text.
-    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it holds a NUL byte, so it is UTF-16 or no text. Save it as UTF-8 text.
+    a pipe: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a pipe, not a file; put a readable text file in its place, or remove it
+    a socket: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a socket, not a file; put a readable text file in its place, or remove it
+    a folder: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a folder, not a file; put a readable text file in its place, or remove it
+    a device: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
+    a link to itself: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links; put a readable text file in its place, or remove it
+    a link to nothing: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is a link to nothing; put a readable text file in its place, or remove it
+    a link outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
+    a link to a folder outside: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: a symbolic link leads out of the project; put a readable text file in its place, or remove it
+    3 GB: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it has 3221225472 bytes, and at most 65536 are read; put a readable text file in its place, or remove it
+    empty: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`: it is empty; put the settings between two lines of `---` at the top of the file, or remove it
+    not UTF-8: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it is UTF-16 text; save it as UTF-8 text
+    NUL bytes: block: Continue feature: 001-login (Task 2/3, Iter 1) | `.claude/ralph-speckit.local.md`, line 1: it holds a NUL byte, so it is UTF-16 or no text; save it as UTF-8 text
     ");
 }
 
@@ -313,7 +313,7 @@ fn in_the_place_of_the_folders_for_notes() {
     a socket: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it is not a folder. Fix that; the loop continues with your next prompt.
     a folder: block: Continue feature: 001-login (Task 2/3, Iter 1)
     a device: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
-    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links. Put a readable text file in its place, or remove it.
+    a link to itself: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: Too many levels of symbolic links. Fix that; the loop continues with your next prompt. | `.claude/ralph-speckit.local.md`: Too many levels of symbolic links; put a readable text file in its place, or remove it
     a link to nothing: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: it does not exist. Fix that; the loop continues with your next prompt.
     a link outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.
     a link to a folder outside: told: Ralph-speckit allows the stop: its notes cannot be read or written: `PROJECT/.claude`: a symbolic link leads out of the project. Fix that; the loop continues with your next prompt.

@@ -108,7 +108,7 @@ fn s3_settings_that_cannot_be_used_start_no_runner() {
     bench.write(SETTINGS, "---\ncheck:\n  - test -f good\n---\n");
     let ran = bench.ralph("").run().with_code(2);
     assert!(ran.errors.contains("line 2: unknown key `check`"), "{ran:?}");
-    assert!(ran.errors.contains("Did you mean `checks`?"), "{ran:?}");
+    assert!(ran.errors.contains("did you mean `checks`?"), "{ran:?}");
     assert_eq!(bench.runs(), 0);
 }
 
