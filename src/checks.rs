@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::engine::{Check, CheckResult};
-use crate::exec::{End, Program, ProgramOutput};
+use crate::exec::{Program, ProgramEnd, ProgramOutput};
 use crate::mask::masked;
 use crate::world::Deadline;
 
@@ -54,8 +54,8 @@ fn outcome(ran: &io::Result<ProgramOutput>, limit: Duration) -> (bool, String) {
     let status = match ran {
         Err(error) => return (false, format!("it could not be started: {error}")),
         Ok(ran) => match ran.end {
-            End::Left(status) => status,
-            End::OverTime | End::Interrupted => {
+            ProgramEnd::Left(status) => status,
+            ProgramEnd::OverTime | ProgramEnd::Interrupted => {
                 return (false, format!("over its limit of {} s, ended", limit.as_secs()));
             }
         },

@@ -9,7 +9,7 @@ use crate::engine::Demand;
 use crate::session::end::task::end;
 use crate::session::select::{Wanted, live_ralph, select};
 use crate::session::task_log::{Books, one_line};
-use crate::store::closing::Notify;
+use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
 
 /// End the loop because a person is needed.
@@ -43,7 +43,7 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         live.retain(|record| session.as_ref().is_none_or(|own| *own == record.session));
         let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own: None };
         let record = select(live, wanted)?;
-        let telling = Notify::AtNextStop;
+        let telling = EndNotice::AtNextStop;
         if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop is over already\n`spool status` tells why");
         }

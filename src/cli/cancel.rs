@@ -11,7 +11,7 @@ use crate::session::end::cancel::{cancel, feature_to_cancel, summary};
 use crate::session::end::task::{cancelled, end};
 use crate::session::reconcile::settle_all;
 use crate::session::select::{Wanted, live_ralph, select};
-use crate::store::closing::{Notify, not_noted};
+use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, Record};
 
 /// End a loop; its notes and journal stay.
@@ -35,7 +35,7 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
     let session = own_session();
     if let Some(record) = ralph_meant(args, &project, session.as_deref())? {
         let loops = Loops::of(&project.root);
-        let ended = end(&loops, &record.session, Demand::Cancelled, Notify::Done)?;
+        let ended = end(&loops, &record.session, Demand::Cancelled, EndNotice::Done)?;
         let Some((ended, unnoted)) = ended else {
             bail!("the loop was over before\n`spool status` tells why");
         };

@@ -6,7 +6,9 @@
 use super::contract::{Contract, Guardrails, WithoutWork};
 use super::fingerprint::{Fingerprint, Hasher};
 use super::ledger::Ledger;
-use super::observation::{Change, CheckResult, Demand, Files, Observation, Waiting, Work};
+use super::observation::{
+    CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
+};
 use super::promise::Promise;
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
 
@@ -47,7 +49,7 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
 /// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
 /// the times of more than [`UNSEEN`] iterations.
 pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
-    if seen.files != Files::NotLooked || seen.demand.is_some() {
+    if seen.files != UnchangedFiles::NotLooked || seen.demand.is_some() {
         return false;
     }
     let (after, rails) = (count(ledger, seen), &contract.guardrails);
@@ -117,7 +119,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
         idle_stops,
         unchanged: match seen.files {
-            Files::Still(iterations) => unchanged.min(iterations),
+            UnchangedFiles::Still(iterations) => unchanged.min(iterations),
             _ => unchanged,
         },
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
@@ -143,18 +145,20 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
 /// Whether no file has changed in this iteration, as far as anybody knows.
 fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
     match seen.files {
-        Files::InFingerprint => seen.fingerprint.tree_is_that_of(before.fingerprint.as_ref()),
-        Files::NotLooked => before.settled,
-        Files::Unknown => false,
-        Files::Still(iterations) => iterations > 0 && before.settled,
+        UnchangedFiles::InFingerprint => {
+            seen.fingerprint.tree_is_that_of(before.fingerprint.as_ref())
+        }
+        UnchangedFiles::NotLooked => before.settled,
+        UnchangedFiles::Unknown => false,
+        UnchangedFiles::Still(iterations) => iterations > 0 && before.settled,
     }
 }
 
 /// In how many iterations the agent can have done nothing, as its files tell.
 fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
     match seen.files {
-        Files::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
-        Files::Still(iterations) if earlier.is_some() => iterations,
+        UnchangedFiles::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,
+        UnchangedFiles::Still(iterations) if earlier.is_some() => iterations,
         _ => u32::MAX,
     }
 }
@@ -264,7 +268,7 @@ fn without_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Opti
     if seen.tool_calls.is_some() && !after.more_calls {
         return Some(Shortfall::NoWork { calls, needed });
     }
-    let believed = seen.since_arming == Change::Changed || after.unseen_claims > 0;
+    let believed = seen.since_arming == Difference::Changed || after.unseen_claims > 0;
     (!believed).then_some(Shortfall::UnseenWork)
 }
 

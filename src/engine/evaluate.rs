@@ -6,7 +6,7 @@
 use super::contract::{Check, Contract};
 use super::decide::{Decision, decide, wants_checks, wants_files};
 use super::ledger::Ledger;
-use super::observation::{CheckResult, Demand, Files, Observation};
+use super::observation::{CheckResult, Demand, Observation, UnchangedFiles};
 use super::verdict::{TerminalReason, Verdict};
 
 /// What an observation comes to.
@@ -44,10 +44,12 @@ pub fn evaluate(
     contract: &Contract,
     ledger: &Ledger,
     mut seen: Observation,
-    look: &mut dyn FnMut() -> Files,
+    look: &mut dyn FnMut() -> UnchangedFiles,
 ) -> Evaluation {
     let runs_checks = wants_checks(contract, ledger, &seen);
-    if seen.files == Files::NotLooked && (runs_checks || wants_files(contract, ledger, &seen)) {
+    if seen.files == UnchangedFiles::NotLooked
+        && (runs_checks || wants_files(contract, ledger, &seen))
+    {
         seen.files = look();
     }
     if runs_checks {
@@ -139,14 +141,14 @@ mod tests {
         Observation {
             work: Work::List { done: 1, open: Vec::new() },
             fingerprint: Fingerprint { work, ..Fingerprint::default() },
-            files: Files::NotLooked,
+            files: UnchangedFiles::NotLooked,
             tool_calls: Some(1),
             ..Observation::default()
         }
     }
 
     fn pending(contract: &Contract, ledger: &Ledger, seen: Observation) -> Pending {
-        match evaluate(contract, ledger, seen, &mut || Files::Still(u32::MAX)) {
+        match evaluate(contract, ledger, seen, &mut || UnchangedFiles::Still(u32::MAX)) {
             Evaluation::RunChecks(pending) => *pending,
             Evaluation::Decided(judgement) => panic!("decided: {judgement:?}"),
         }
@@ -196,7 +198,7 @@ mod tests {
         for stop in 1.. {
             let evaluation = evaluate(&contract, &ledger, open(7), &mut || {
                 looks += 1;
-                Files::Still(u32::MAX)
+                UnchangedFiles::Still(u32::MAX)
             });
             let Evaluation::Decided(judged) = evaluation else { panic!("there are no checks") };
             ledger = judged.ledger;

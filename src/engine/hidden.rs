@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// One line without its line break.
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     /// Where it starts, in bytes from the start of the text.
     pub start: usize,
     /// Its bytes; a carriage return at the end is left out.
@@ -11,12 +11,12 @@ pub struct Line<'a> {
 }
 
 /// Returns the lines of a text; a byte order mark in front belongs to none of them.
-pub fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
+pub fn split_lines(text: &[u8]) -> Vec<TextLine<'_>> {
     let mut lines = Vec::with_capacity(memchr::memchr_iter(b'\n', text).count() + 1);
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
         let line = &text[start..end];
-        lines.push(Line { start, text: line.strip_suffix(b"\r").unwrap_or(line) });
+        lines.push(TextLine { start, text: line.strip_suffix(b"\r").unwrap_or(line) });
         start = end + 1;
     }
     lines
@@ -27,7 +27,7 @@ pub fn split_lines(text: &[u8]) -> Vec<Line<'_>> {
 /// One that is never closed hides nothing: a slip must not make open tasks invisible. One that is
 /// opened inside a list item ends with the item, as Markdown has it, so that a fence forgotten in
 /// one task does not swallow the next ones.
-pub fn hidden_lines(lines: &[Line<'_>]) -> Vec<bool> {
+pub fn hidden_lines(lines: &[TextLine<'_>]) -> Vec<bool> {
     let mut hidden = vec![false; lines.len()];
     let mut items: Vec<usize> = Vec::new();
     let mut unclosed = Unclosed::default();
@@ -95,7 +95,7 @@ pub fn column_of(line: &[u8]) -> usize {
 }
 
 /// Whether a line is indented no further than the bullet of an item, so that the item is over.
-fn ends_item(line: &Line<'_>, item: usize) -> bool {
+fn ends_item(line: &TextLine<'_>, item: usize) -> bool {
     !line.text.trim_ascii().is_empty() && column_of(line.text) <= item
 }
 

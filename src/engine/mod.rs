@@ -23,7 +23,8 @@ pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, Change, CheckResult, Demand, Files, Observation, Tampered, TokenTotals, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, Observation, Tampered, TokenTotals, UnchangedFiles,
+    Waiting, Work,
 };
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

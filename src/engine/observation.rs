@@ -39,11 +39,11 @@ pub struct Observation {
     /// Whether the service answered, if only that it is busy: the loop's settings can work.
     pub answered: bool,
     /// Whether files or commits differ from what they were when the loop was armed.
-    pub since_arming: Change,
+    pub since_arming: Difference,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
     /// For how many iterations the files have stood still.
-    pub files: Files,
+    pub files: UnchangedFiles,
     /// What it looked like after the checks had run, which may write files; `None` when none ran. Only
     /// [`Pending`](super::Pending) sets it.
     pub after_checks: Option<Fingerprint>,
@@ -118,7 +118,7 @@ pub enum Work {
 
 /// For how many iterations in a row no file has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Files {
+pub enum UnchangedFiles {
     /// The fingerprints of this iteration and of the one before it tell.
     #[default]
     InFingerprint,
@@ -132,7 +132,7 @@ pub enum Files {
 
 /// Whether something differs from what it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Change {
+pub enum Difference {
     /// Nobody looked, or nobody could.
     #[default]
     Unknown,

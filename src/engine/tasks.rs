@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::fingerprint::{Hasher, hash_of};
-use super::hidden::{Line, column_of, hidden_lines, split_lines};
+use super::hidden::{TextLine, column_of, hidden_lines, split_lines};
 use super::line::{TaskBox, TaskText, text_of};
 use super::observation::Tampered;
 
@@ -254,7 +254,7 @@ fn hash_of_name(id: &str) -> u64 {
 }
 
 /// What a line says from a place on, without the blanks around it.
-fn text_behind<'a>(whole: Option<&'a str>, line: &Line<'a>, at: usize) -> Cow<'a, str> {
+fn text_behind<'a>(whole: Option<&'a str>, line: &TextLine<'a>, at: usize) -> Cow<'a, str> {
     let bytes = line.text[at..].trim_ascii_end();
     let blanks = bytes.len() - bytes.trim_ascii_start().len();
     let start = line.start + at + blanks;

@@ -106,7 +106,7 @@ enum Slash {
 
 /// What became of a comparison; the last two tell the stars before that looking further is in vain.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum MatchOutcome {
     Match,
     NoMatch,
     AbortAll,
@@ -115,7 +115,7 @@ enum Outcome {
 
 fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
     let mut steps = STEPS;
-    compare(pattern, text, slash, &mut steps) == Outcome::Match
+    compare(pattern, text, slash, &mut steps) == MatchOutcome::Match
 }
 
 /// The byte at a place, 0 behind the end.
@@ -123,21 +123,21 @@ fn at(bytes: &[u8], place: usize) -> u8 {
     bytes.get(place).copied().unwrap_or(0)
 }
 
-fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> Outcome {
+fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> MatchOutcome {
     let (mut p, mut t) = (0, 0);
     while p < pattern.len() {
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
-            return Outcome::AbortAll;
+            return MatchOutcome::AbortAll;
         }
         let (mut byte, now) = (pattern[p], at(text, t));
         if t >= text.len() && byte != b'*' {
-            return Outcome::AbortAll;
+            return MatchOutcome::AbortAll;
         }
         match byte {
             b'?' => {
                 if slash == Slash::Special && now == b'/' {
-                    return Outcome::NoMatch;
+                    return MatchOutcome::NoMatch;
                 }
             }
             b'*' => {
@@ -147,9 +147,9 @@ fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> Outcom
                 // The next folder: the slash of both is taken below.
             }
             b'[' => match set(pattern, &mut p, now) {
-                None => return Outcome::AbortAll,
+                None => return MatchOutcome::AbortAll,
                 Some(is_in) if !is_in || (slash == Slash::Special && now == b'/') => {
-                    return Outcome::NoMatch;
+                    return MatchOutcome::NoMatch;
                 }
                 Some(_) => {}
             },
@@ -159,14 +159,14 @@ fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> Outcom
                     byte = at(pattern, p);
                 }
                 if now != byte {
-                    return Outcome::NoMatch;
+                    return MatchOutcome::NoMatch;
                 }
             }
         }
         p += 1;
         t += 1;
     }
-    if t < text.len() { Outcome::NoMatch } else { Outcome::Match }
+    if t < text.len() { MatchOutcome::NoMatch } else { MatchOutcome::Match }
 }
 
 /// One star or several at `p`; `None` when both places stand at a slash now.
@@ -177,7 +177,7 @@ fn star(
     t: &mut usize,
     slash: Slash,
     steps: &mut u32,
-) -> Option<Outcome> {
+) -> Option<MatchOutcome> {
     let first = *p;
     while at(pattern, *p) == b'*' {
         *p += 1;
@@ -192,9 +192,9 @@ fn star(
     {
         // `**/` may stand for nothing at all.
         if at(pattern, *p) == b'/'
-            && compare(&pattern[*p + 1..], &text[*t..], slash, steps) == Outcome::Match
+            && compare(&pattern[*p + 1..], &text[*t..], slash, steps) == MatchOutcome::Match
         {
-            return Some(Outcome::Match);
+            return Some(MatchOutcome::Match);
         }
         true
     } else {
@@ -202,11 +202,11 @@ fn star(
     };
     if *p == pattern.len() {
         let ends = over_slashes || !text[*t..].contains(&b'/');
-        return Some(if ends { Outcome::Match } else { Outcome::AbortToStars });
+        return Some(if ends { MatchOutcome::Match } else { MatchOutcome::AbortToStars });
     }
     if !over_slashes && pattern[*p] == b'/' {
         let Some(next) = text[*t..].iter().position(|byte| *byte == b'/') else {
-            return Some(Outcome::AbortAll);
+            return Some(MatchOutcome::AbortAll);
         };
         *t += next;
         return None;
@@ -219,20 +219,20 @@ fn star(
             }
             if at(text, *t) != wanted || *t == text.len() {
                 let all = over_slashes;
-                return Some(if all { Outcome::AbortAll } else { Outcome::AbortToStars });
+                return Some(if all { MatchOutcome::AbortAll } else { MatchOutcome::AbortToStars });
             }
         }
         let rest = compare(&pattern[*p..], &text[*t..], slash, steps);
-        if rest != Outcome::NoMatch {
-            if !over_slashes || rest != Outcome::AbortToStars {
+        if rest != MatchOutcome::NoMatch {
+            if !over_slashes || rest != MatchOutcome::AbortToStars {
                 return Some(rest);
             }
         } else if !over_slashes && text[*t] == b'/' {
-            return Some(Outcome::AbortToStars);
+            return Some(MatchOutcome::AbortToStars);
         }
         *t += 1;
     }
-    Some(Outcome::AbortAll)
+    Some(MatchOutcome::AbortAll)
 }
 
 /// Whether a byte is in the set that begins at `p`, which stands at its end afterwards; `None` for a

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::tree::{Bounds, Found, Go, Whole, look};
-use crate::engine::{Change, Files, hash_of};
+use super::tree::{Bounds, FoundFile, Go, Whole, look};
+use crate::engine::{Difference, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
 use crate::world::{self, Deadline};
 
@@ -21,14 +21,14 @@ const FOLDERS: usize = 64;
 
 /// When a look at the files happens.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct LookMoment {
     /// When the loop was judged before, in milliseconds since the Unix epoch.
     pub seen_at: u64,
     /// When the stop has to be answered.
     pub deadline: Deadline,
 }
 
-impl Moment {
+impl LookMoment {
     fn time(&self) -> Duration {
         LIMIT.min(self.deadline.left().saturating_sub(REST))
     }
@@ -45,10 +45,10 @@ impl Moment {
 ///
 /// The times of change decide, which nobody can set back. What was removed shows in its folder: that
 /// counts once, and again only when the names in it are other ones.
-pub fn still(root: &Path, marks: &mut Marks, moment: Moment) -> Files {
+pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFiles {
     let (Some(first), Some(last)) = (marks.ends.first().copied(), marks.ends.last().copied())
     else {
-        return Files::Still(0);
+        return UnchangedFiles::Still(0);
     };
     let latest = moment.latest(last);
     let counts = |time: u64| time <= latest && !marks.is_in_checks(time);
@@ -58,13 +58,13 @@ pub fn still(root: &Path, marks: &mut Marks, moment: Moment) -> Files {
         Bounds { since: first.saturating_add(1), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| {
         match found {
-            Found::File { changed, .. } if counts(changed) => {
+            FoundFile::File { changed, .. } if counts(changed) => {
                 newest = newest.max(changed);
                 if changed > last {
                     return Go::Stop;
                 }
             }
-            Found::Folder { path, changed, names } if counts(changed) => {
+            FoundFile::Folder { path, changed, names } if counts(changed) => {
                 folders.push(([hash_of(path), names], changed));
             }
             _ => {}
@@ -72,8 +72,8 @@ pub fn still(root: &Path, marks: &mut Marks, moment: Moment) -> Files {
         Go::On
     });
     match whole {
-        Whole::Stopped => return Files::Still(0),
-        Whole::TooLarge => return Files::Unknown,
+        Whole::Stopped => return UnchangedFiles::Still(0),
+        Whole::TooLarge => return UnchangedFiles::Unknown,
         Whole::Seen => {}
     }
     for (folder, changed) in folders {
@@ -86,29 +86,33 @@ pub fn still(root: &Path, marks: &mut Marks, moment: Moment) -> Files {
     let surplus = marks.folders.len().saturating_sub(FOLDERS);
     marks.folders.drain(..surplus);
     match newest {
-        0 => Files::Still(u32::MAX),
-        newest => Files::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32),
+        0 => UnchangedFiles::Still(u32::MAX),
+        newest => {
+            UnchangedFiles::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32)
+        }
     }
 }
 
 /// Returns whether a file has changed since a time, in nanoseconds since the Unix epoch by the clock of
 /// the files; a time of 0 is not known.
-pub fn changed_since(root: &Path, since: u64, moment: Moment) -> Change {
+pub fn changed_since(root: &Path, since: u64, moment: LookMoment) -> Difference {
     if since == 0 {
-        return Change::Unknown;
+        return Difference::Unknown;
     }
     let latest = moment.latest(since);
     let bounds =
         Bounds { since: since.saturating_add(1), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| match found {
-        Found::File { changed, .. } | Found::Folder { changed, .. } if changed <= latest => {
+        FoundFile::File { changed, .. } | FoundFile::Folder { changed, .. }
+            if changed <= latest =>
+        {
             Go::Stop
         }
         _ => Go::On,
     });
     match whole {
-        Whole::Seen => Change::Same,
-        Whole::Stopped => Change::Changed,
-        Whole::TooLarge => Change::Unknown,
+        Whole::Seen => Difference::Same,
+        Whole::Stopped => Difference::Changed,
+        Whole::TooLarge => Difference::Unknown,
     }
 }

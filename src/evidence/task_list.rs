@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::engine::hash_of;
 use crate::engine::tasks::TaskList;
-use crate::store::read::{self, Content, Problem};
+use crate::store::read::{self, FileContent, Problem};
 use crate::store::settled;
 use crate::world::Deadline;
 
@@ -28,7 +28,7 @@ impl TaskFile {
         hash_of(&self.bytes)
     }
 
-    fn of(content: Content) -> Self {
+    fn of(content: FileContent) -> Self {
         Self { list: TaskList::parse(&content.bytes), bytes: content.bytes }
     }
 }

@@ -38,7 +38,7 @@ pub enum Whole {
 
 /// What is found on the way through a tree; paths are relative to its root.
 #[derive(Clone, Copy, Debug)]
-pub enum Found<'a> {
+pub enum FoundFile<'a> {
     /// A file or a link that is work.
     File {
         /// The path of its folder, with the last slash.
@@ -84,7 +84,7 @@ pub struct Bounds {
 
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
 /// own notes left out. Links are not followed.
-pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(Found<'_>) -> Go) -> Whole {
+pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(top) = rustix::fs::open(root, flags, Mode::empty()) else {
         return Whole::Seen;
@@ -130,7 +130,7 @@ struct Walk<'a> {
     root: &'a Path,
     top: OwnedFd,
     bounds: Bounds,
-    visit: &'a mut dyn FnMut(Found<'_>) -> Go,
+    visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
     entries: usize,
     parts: Vec<Part>,
@@ -188,7 +188,7 @@ impl Walk<'_> {
         match change {
             Some(FolderChange { at, explained: false }) => {
                 let names = self.names(&folder, &open);
-                self.show(Found::Folder { path: &folder.path, changed: at, names })
+                self.show(FoundFile::Folder { path: &folder.path, changed: at, names })
             }
             _ => Ok(()),
         }
@@ -261,7 +261,7 @@ impl Walk<'_> {
             self.leave_out(folder.part, b"");
             return Ok(());
         }
-        self.show(Found::File { folder: &folder.path, name: bytes, changed, stat: &stat })
+        self.show(FoundFile::File { folder: &folder.path, name: bytes, changed, stat: &stat })
     }
 
     /// What is tracked is work, whatever the rules say of it.
@@ -299,10 +299,10 @@ impl Walk<'_> {
         if changed < self.bounds.since || FileType::from_raw_mode(stat.st_mode).is_dir() {
             return Ok(());
         }
-        self.show(Found::File { folder, name, changed, stat: &stat })
+        self.show(FoundFile::File { folder, name, changed, stat: &stat })
     }
 
-    fn show(&mut self, found: Found<'_>) -> Result<(), Whole> {
+    fn show(&mut self, found: FoundFile<'_>) -> Result<(), Whole> {
         match (self.visit)(found) {
             Go::On => Ok(()),
             Go::Stop => Err(Whole::Stopped),

@@ -74,7 +74,7 @@ fn bury() {
 
 /// What became of the processes that had to be ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rest {
+pub struct EndedProcesses {
     /// All of them, by their ids.
     pub ended: BTreeSet<i32>,
     /// Those that are alive all the same.
@@ -84,21 +84,21 @@ pub struct Rest {
 /// Ends everything that descends from this process, where it adopts orphans; returns what that was.
 ///
 /// Only to be called while no child is expected to tell how it ended.
-pub fn end_descendants() -> Rest {
+pub fn end_descendants() -> EndedProcesses {
     if !adopts() {
-        return Rest::default();
+        return EndedProcesses::default();
     }
     let mut ended = BTreeSet::new();
     let (leaving, killing) = (Deadline::after(LEAVING), Deadline::after(KILLING));
     loop {
         bury();
         if !has_children() {
-            return Rest { ended, alive: BTreeSet::new() };
+            return EndedProcesses { ended, alive: BTreeSet::new() };
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let members = tree::members(&tree::all(), own, None, &BTreeSet::new());
         if killing.is_over() {
-            return Rest { ended, alive: members };
+            return EndedProcesses { ended, alive: members };
         }
         let new: BTreeSet<i32> = members.difference(&ended).copied().collect();
         tree::signal(&new, Signal::TERM);
@@ -112,7 +112,7 @@ pub fn end_descendants() -> Rest {
 
 /// Kills everything that carries this variable in its environment, and what descends from it, as far as
 /// the system tells; returns what that was.
-pub fn end_marked(name: &str, value: &str) -> Rest {
+pub fn end_marked(name: &str, value: &str) -> EndedProcesses {
     let mut ended = BTreeSet::new();
     let killing = Deadline::after(KILLING);
     loop {
@@ -123,7 +123,7 @@ pub fn end_marked(name: &str, value: &str) -> Rest {
         // A runner that an agent of the other one has started would carry it too.
         members.remove(&own);
         if members.is_empty() || killing.is_over() {
-            return Rest { ended, alive: members };
+            return EndedProcesses { ended, alive: members };
         }
         tree::signal(&members, Signal::KILL);
         ended.extend(members);

@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ProgramEnd {
     /// By itself, in this way.
     Left(ExitStatus),
     /// It was over its limit.
@@ -44,7 +44,7 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub struct ProgramOutput {
     /// How it ended.
-    pub end: End,
+    pub end: ProgramEnd,
     /// Standard output.
     pub output: Vec<u8>,
     /// Standard error.
@@ -57,8 +57,8 @@ impl ProgramOutput {
     /// Returns how it left by itself, `None` when it was ended.
     pub fn status(&self) -> Option<ExitStatus> {
         match self.end {
-            End::Left(status) => Some(status),
-            End::OverTime | End::Interrupted => None,
+            ProgramEnd::Left(status) => Some(status),
+            ProgramEnd::OverTime | ProgramEnd::Interrupted => None,
         }
     }
 
@@ -150,7 +150,7 @@ impl Program {
         self,
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
-    ) -> io::Result<End> {
+    ) -> io::Result<ProgramEnd> {
         self.go(Outputs::Apart, interrupt, take)
     }
 
@@ -159,13 +159,13 @@ impl Program {
         outputs: Outputs,
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
-    ) -> io::Result<End> {
+    ) -> io::Result<ProgramEnd> {
         let (mut pipes, writers) = Pipes::of(outputs)?;
         let (child, family, lifeline) = self.start(&mut pipes, writers)?;
         let (limit, grace) = (self.limit.map(Deadline::after), self.grace);
         // It holds the writing ends of the pipes.
         drop(self.command);
-        let mut run = Run { child, family, lifeline, pipes };
+        let mut run = RunningProgram { child, family, lifeline, pipes };
         let end = run.until_over(limit, grace, interrupt, take);
         run.family.end();
         run.pipes.take_the_rest(take);
@@ -212,7 +212,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 }
 
 /// A program at work.
-struct Run {
+struct RunningProgram {
     child: Child,
     family: Family,
     /// The end that a supervisor watches; closing it has the program ended.
@@ -220,21 +220,21 @@ struct Run {
     pipes: Pipes,
 }
 
-impl Run {
+impl RunningProgram {
     fn until_over(
         &mut self,
         limit: Option<Deadline>,
         grace: Duration,
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
-    ) -> io::Result<End> {
+    ) -> io::Result<ProgramEnd> {
         let exit = exit_of(&self.child);
         let mut look = Deadline::after(LOOK);
-        let mut ended: Option<(End, Deadline)> = None;
+        let mut ended: Option<(ProgramEnd, Deadline)> = None;
         loop {
             self.pipes.turn(exit.as_ref(), LOOK, take);
             if let Some(status) = self.child.try_wait()? {
-                return Ok(ended.map_or(End::Left(status), |(end, _)| end));
+                return Ok(ended.map_or(ProgramEnd::Left(status), |(end, _)| end));
             }
             if let Some((end, until)) = ended {
                 if until.is_over() {
@@ -250,8 +250,8 @@ impl Run {
                 interrupt()
             };
             let end = match limit {
-                _ if wanted => End::Interrupted,
-                Some(limit) if limit.is_over() => End::OverTime,
+                _ if wanted => ProgramEnd::Interrupted,
+                Some(limit) if limit.is_over() => ProgramEnd::OverTime,
                 _ => continue,
             };
             self.family.note();
@@ -268,7 +268,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for RunningProgram {
     /// Whoever panics while the output is handed on leaves nothing running either.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(Some(_))) {

@@ -8,7 +8,7 @@ const GENERATIONS: usize = 64;
 
 /// What the environment says of a runner, and what is true of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runner {
+pub enum RunnerProof {
     /// It names none.
     None,
     /// The runner with this process id has started what this process is a part of.
@@ -28,11 +28,11 @@ pub fn supervisor_name(runner: u32) -> String {
 /// A variable alone proves nothing: somebody may have set it, and what an agent left may remember a runner
 /// that is long gone. The proof is an ancestor of this process, a supervisor, that the runner has started from
 /// its own program. Where the system does not tell of ancestors (macOS), a process of that id is enough.
-pub fn runner() -> Runner {
-    let Some(named) = world::variable(world::RUNNER) else { return Runner::None };
+pub fn runner() -> RunnerProof {
+    let Some(named) = world::variable(world::RUNNER) else { return RunnerProof::None };
     match named.parse().ok().filter(|id| *id > 1 && has_started_this(*id)) {
-        Some(id) => Runner::Proven(id),
-        None => Runner::Unproven(named),
+        Some(id) => RunnerProof::Proven(id),
+        None => RunnerProof::Unproven(named),
     }
 }
 

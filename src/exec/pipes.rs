@@ -44,13 +44,13 @@ pub struct Writers {
 #[derive(Debug)]
 pub struct Pipes {
     open: Vec<(Source, PipeReader)>,
-    feed: Option<Feed>,
+    feed: Option<PendingInput>,
     piece: Vec<u8>,
 }
 
 /// What still has to go into the program's standard input.
 #[derive(Debug)]
-struct Feed {
+struct PendingInput {
     pipe: PipeWriter,
     bytes: Vec<u8>,
     written: usize,
@@ -84,7 +84,7 @@ impl Pipes {
         }
         let (reader, pipe) = io::pipe()?;
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        self.feed = Some(Feed { pipe, bytes, written: 0 });
+        self.feed = Some(PendingInput { pipe, bytes, written: 0 });
         Ok(Some(reader))
     }
 
@@ -104,7 +104,7 @@ impl Pipes {
         let _ = poll(&mut wanted, patience.as_ref());
         drop(wanted);
         self.read_once(take);
-        self.feed = self.feed.take().and_then(Feed::write);
+        self.feed = self.feed.take().and_then(PendingInput::write);
     }
 
     /// Reads what an ended program has left behind; what one that escaped goes on writing is not
@@ -135,7 +135,7 @@ impl Pipes {
     }
 }
 
-impl Feed {
+impl PendingInput {
     /// Writes what the program takes now and returns what is left to do; `None` when all is written, or
     /// it has closed its standard input.
     fn write(mut self) -> Option<Self> {

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::pipes::Outputs;
 use super::supervisor::{SUPERVISE, awake_when_orphaned, can_be_one};
-use super::{End, Program, family};
+use super::{Program, ProgramEnd, family};
 
 /// The exit code of a supervisor whose program could not be started, as a shell has it.
 const NOT_STARTED: i32 = 126;
@@ -41,10 +41,12 @@ fn keep(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> i32 {
     program.limit = None;
     let end = program.go(Outputs::Inherited, &mut || is_closed(&stdin), &mut |_, _| {});
     match end {
-        Ok(End::Left(status)) => {
+        Ok(ProgramEnd::Left(status)) => {
             status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
         }
-        Ok(End::OverTime | End::Interrupted) => 128 + rustix::process::Signal::TERM.as_raw(),
+        Ok(ProgramEnd::OverTime | ProgramEnd::Interrupted) => {
+            128 + rustix::process::Signal::TERM.as_raw()
+        }
         Err(error) => {
             let _ = writeln!(io::stderr(), "it cannot be started: {error}");
             NOT_STARTED

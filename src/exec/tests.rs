@@ -48,7 +48,7 @@ fn a_long_input_and_a_long_output_do_not_wait_for_each_other() {
     let mut count = 0;
     let program = Program::new(shell("cat"), PATIENCE).input(&input);
     let end = program.stream(&mut || false, &mut |_, piece| count += piece.len()).unwrap();
-    assert!(matches!(end, End::Left(status) if status.success()), "{end:?}");
+    assert!(matches!(end, ProgramEnd::Left(status) if status.success()), "{end:?}");
     assert_eq!(count, input.len());
     // Nobody reads it: no reason to wait.
     assert!(Program::new(shell("exit 0"), PATIENCE).input(&input).run(1, &mut || false).is_ok());
@@ -73,7 +73,7 @@ fn the_interrupt_ends_it_and_it_may_say_so() {
         .unwrap();
     let said = String::from_utf8(said).unwrap();
     // The shell itself may have a word on its `sleep`.
-    assert!(end == End::Interrupted && said.contains("asked\n"), "{end:?}: {said}");
+    assert!(end == ProgramEnd::Interrupted && said.contains("asked\n"), "{end:?}: {said}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_does_not_listen_is_killed_at_the_limit_with_all_that_it_started() {
     let script = "trap '' TERM; sleep 3600 & echo $!; while :; do sleep 1; done";
     let program = Program::new(shell(script), Duration::from_millis(300));
     let ran = program.grace(Duration::from_millis(10)).run(100, &mut || false).unwrap();
-    assert_eq!(ran.end, End::OverTime);
+    assert_eq!(ran.end, ProgramEnd::OverTime);
     assert!(is_gone(&ran.output));
 }
 
@@ -90,6 +90,6 @@ fn what_does_not_listen_is_killed_at_the_limit_with_all_that_it_started() {
 fn h5_a_child_in_a_session_of_its_own_does_not_outlive_the_program() {
     assert!(is_gone(&run("setsid sleep 3600 & echo $!", PATIENCE).output));
     let ran = run("setsid sleep 3600 & echo $!; wait", Duration::from_millis(300));
-    assert_eq!(ran.end, End::OverTime);
+    assert_eq!(ran.end, ProgramEnd::OverTime);
     assert!(is_gone(&ran.output));
 }

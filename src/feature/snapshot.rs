@@ -14,7 +14,7 @@ use crate::engine::{
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS};
 use crate::store::loops::{OpenTasks, Record};
-use crate::store::pins::{Limits, PinState};
+use crate::store::pins::{LoopLimits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
 use crate::world::Deadline;
@@ -31,7 +31,7 @@ pub struct FeatureSnapshot {
     /// What cannot be read: the file and why.
     pub unreadable: Option<Unreadable>,
     /// The limits of its loop; those of one that nobody armed until [`FeatureSnapshot::under`] says otherwise.
-    pub limits: Limits,
+    pub limits: LoopLimits,
     tasks_hash: u64,
 }
 
@@ -279,12 +279,12 @@ impl FeatureSnapshot {
 
 /// Returns the limits of a feature's loop: what a person armed, otherwise what the state file says, which
 /// can make them shorter than the defaults and not longer.
-pub fn limits_of(standing: &PinState, state: &State) -> Limits {
+pub fn limits_of(standing: &PinState, state: &State) -> LoopLimits {
     if let Some(pin) = standing.pin() {
         return pin.limits;
     }
-    let most = Limits::default();
-    Limits {
+    let most = LoopLimits::default();
+    LoopLimits {
         max_iterations: state.max_global_iterations().min(most.max_iterations),
         max_task_iterations: state.max_task_iterations().min(most.max_task_iterations),
         recovery: state.recovers(),

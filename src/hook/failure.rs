@@ -52,7 +52,7 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<Answer> 
         return Ok(Answer::silent());
     };
     let (at, error) = (world::now(), error.to_owned());
-    let pause = Pause { at, by: PausedBy::Failure, error, told: true, ..Pause::default() };
+    let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
     if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
         // Whoever paused it goes on with it: the failure is noted, and changes nothing.
         folder.note(&Entry {

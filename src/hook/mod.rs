@@ -8,7 +8,7 @@ mod stop;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use crate::exec::partner::{self, Runner};
+use crate::exec::partner::{self, RunnerProof};
 use crate::exec::supervise::supervise_if_asked;
 use crate::hosts::claude::answer::Answer;
 use crate::hosts::claude::input::Event;
@@ -79,7 +79,7 @@ fn late_command(caller: &mut Caller) -> Answer {
     match caller.event(MORE_PATIENCE) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => Answer::silent(),
-        Handed::Late if matches!(partner::runner(), Runner::Proven(_)) => Answer::silent(),
+        Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => Answer::silent(),
         Handed::Late => Answer::stop_command(
             "Ralph-speckit did nothing: Claude Code did not hand over the command in time. Type it again.",
         ),
@@ -103,11 +103,11 @@ fn answer_by(event: &Event, deadline: Deadline) -> Answer {
     }
     // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
     match partner::runner() {
-        Runner::None => answer_to(event, deadline),
-        Runner::Proven(id) => Answer::silent().log(&format!(
+        RunnerProof::None => answer_to(event, deadline),
+        RunnerProof::Proven(id) => Answer::silent().log(&format!(
             "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
         )),
-        Runner::Unproven(named) => answer_to(event, deadline).log(&format!(
+        RunnerProof::Unproven(named) => answer_to(event, deadline).log(&format!(
             "{}={named} is in the environment, and no such runner has started this session: it is not heeded",
             world::RUNNER
         )),

@@ -17,7 +17,7 @@ use crate::session::end::cancel::{cancel, feature_to_cancel};
 use crate::session::reconcile::settle_all;
 use crate::session::report::Report;
 use crate::session::{arm, end};
-use crate::store::closing::{Notify, not_noted};
+use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 use crate::world;
@@ -138,7 +138,7 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let cancelled = end::task::end(&loops, session, Demand::Cancelled, Notify::Done);
+    let cancelled = end::task::end(&loops, session, Demand::Cancelled, EndNotice::Done);
     let record = cancelled.map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let (record, unnoted) = record.ok_or_else(nothing)?;
     let text = end::task::cancelled(&record) + &not_noted(unnoted);

@@ -60,7 +60,7 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     }
     let standing =
         if is_pinned { pinned::of_session(root, session, None) } else { PinState::Nobody };
-    let was_told = |pin: &Pin| pin.told.is_some_and(|told| told.switched_off);
+    let was_told = |pin: &Pin| pin.notified.is_some_and(|told| told.switched_off);
     if standing.pin().is_some_and(was_told) {
         return None;
     }
@@ -71,8 +71,8 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
         None => None,
     };
     let live = |record: &Record| record.ledger.is_live();
-    let untold = |record: &Record| standing.pin().is_some() || !record.told.switched_off;
-    loops.peek(session).filter(live).filter(untold)?;
+    let unnotified = |record: &Record| standing.pin().is_some() || !record.notified.switched_off;
+    loops.peek(session).filter(live).filter(unnotified)?;
     let folder = loops.session(session).ok()?;
     let mut record = folder.record().ok().flatten().filter(live)?;
     pinned::recall_told(&mut record, &standing);

@@ -16,7 +16,7 @@ use super::capture::Captured;
 use super::harness::{Input, Launch};
 use crate::evidence::commits::{head_fingerprint, repository_of};
 use crate::evidence::tree::is_own;
-use crate::exec::{End, Program};
+use crate::exec::{Program, ProgramEnd};
 use crate::world::Deadline;
 
 /// The most commits of one iteration that are recorded.
@@ -295,13 +295,13 @@ impl Git {
             .run(PRINTED, &mut interrupt)
             .context("`git` cannot be started")?;
         let limit = match ran.end {
-            End::Left(status) if status.success() && !ran.cut => return Ok(ran.output),
-            End::Left(status) if status.success() => {
+            ProgramEnd::Left(status) if status.success() && !ran.cut => return Ok(ran.output),
+            ProgramEnd::Left(status) if status.success() => {
                 bail!("`git {asked}` printed more than {} MiB", PRINTED >> 20)
             }
-            End::Left(_) => bail!("{}", String::from_utf8_lossy(&ran.errors).trim()),
-            End::Interrupted => HURRY,
-            End::OverTime => limit,
+            ProgramEnd::Left(_) => bail!("{}", String::from_utf8_lossy(&ran.errors).trim()),
+            ProgramEnd::Interrupted => HURRY,
+            ProgramEnd::OverTime => limit,
         };
         let words =
             format!("`git {asked}` did not answer within {} s and was ended", limit.as_secs());

@@ -10,7 +10,7 @@ use rustix::fs::Stat;
 
 use super::git::Git;
 use crate::engine::Hasher;
-use crate::evidence::tree::{Bounds, Found, Go, Whole, is_own, look};
+use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
 
 /// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ impl Files {
         let mut files = Self::default();
         let bounds = Bounds { since: 0, entries: MOST, time: LIMIT };
         let whole = look(worktree, bounds, &mut |found| {
-            if let Found::File { folder, name, stat, .. } = found {
+            if let FoundFile::File { folder, name, stat, .. } = found {
                 let path = PathBuf::from(OsString::from_vec([folder, name].concat()));
                 files.seen.insert(path, hash(stat));
             }

@@ -264,7 +264,7 @@ fn move_over(
     let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
     left.ledger.ended = ends(&left.ledger, &seen);
     left.words = format!("session {to} took it over");
-    left.untold = true;
+    left.unnotified = true;
     to.clone_into(&mut left.moved_to);
     if left.kind == LoopKind::Task { old.save(left) } else { loops.write_claim(&claim) }
 }

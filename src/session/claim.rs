@@ -5,7 +5,7 @@ use std::io;
 use super::context::{StopContext, waiting_answer};
 use super::notices::{Notice, tampered};
 use super::observe::feature::observe;
-use crate::engine::{Evaluation, Files, Verdict, evaluate};
+use crate::engine::{Evaluation, UnchangedFiles, Verdict, evaluate};
 use crate::evidence::commits;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -70,7 +70,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let standing = pinned::standing(&project.root, &trial);
     let snapshot = snapshot.under(&standing);
     let contract = snapshot.contract(&standing);
-    let nobody_looks = &mut || Files::Unknown;
+    let nobody_looks = &mut || UnchangedFiles::Unknown;
     if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, nobody_looks)
         && let Verdict::Wait(waiting) = judgement.verdict
     {

@@ -1,7 +1,7 @@
 //! Where a stop happens, and the loop that it is judged for.
 
 use crate::engine::{CheckResult, Pending, Waiting};
-use crate::evidence::progress::Moment;
+use crate::evidence::progress::LookMoment;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::claude::answer::Answer;
@@ -23,8 +23,8 @@ pub struct StopContext<'a> {
 
 impl StopContext<'_> {
     /// Returns when this stop looks at the files.
-    pub fn moment(&self, record: &Record) -> Moment {
-        Moment { seen_at: record.seen_at.max(record.armed_at), deadline: self.deadline }
+    pub fn moment(&self, record: &Record) -> LookMoment {
+        LookMoment { seen_at: record.seen_at.max(record.armed_at), deadline: self.deadline }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::engine::{Change, Observation};
-use crate::evidence::progress::{Moment, changed_since};
+use crate::engine::{Difference, Observation};
+use crate::evidence::progress::{LookMoment, changed_since};
 use crate::store::loops::Checked;
 
 /// Returns the results of the last run of the checks when one failed and nothing has happened since.
@@ -14,13 +14,13 @@ pub fn still_good(
     checked: Option<&Checked>,
     seen: &Observation,
     root: &Path,
-    moment: Moment,
+    moment: LookMoment,
 ) -> Option<Checked> {
     let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
     if checked.results.iter().all(|result| result.passed) {
         return None;
     }
     let same = seen.fingerprint.work == checked.fingerprint.work
-        && changed_since(root, checked.since, moment) == Change::Same;
+        && changed_since(root, checked.since, moment) == Difference::Same;
     same.then(|| checked.clone())
 }

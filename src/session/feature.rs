@@ -12,7 +12,7 @@ use crate::feature::state::State;
 use crate::hosts::claude::answer::Answer;
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
-use crate::store::closing::{Notify, close_record};
+use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::pins::PinState;
 use crate::text;
@@ -62,7 +62,7 @@ pub fn enter(
     }
     if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
         // Whoever ended it was killed before the record had the end: it keeps its name and words.
-        let (record, telling) = (&mut session.record, Notify::AtNextStop);
+        let (record, telling) = (&mut session.record, EndNotice::AtNextStop);
         close_record(&session.folder, record, &reason, &claim.words, telling)?;
         return session.tell_end().map(|told| Entered::Answer(told.unwrap_or_default()));
     }
@@ -243,7 +243,7 @@ impl StopSession<'_> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
             pinned::end(&self.context.project.root, &self.record, &reason, line)?;
-            close_record(&self.folder, &mut self.record, &reason, line, Notify::Done)?;
+            close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
         }
         Ok(Answer::silent().log(line))
     }

@@ -9,7 +9,7 @@ use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
 use crate::store::names::{JournalEvent, LoopKind};
-use crate::store::pins::{Limits, PinState};
+use crate::store::pins::{LoopLimits, PinState};
 use crate::text;
 use crate::world;
 
@@ -46,10 +46,10 @@ pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,
     standing: &PinState,
-    limits: Limits,
+    limits: LoopLimits,
     verdict: &Verdict,
 ) -> Vec<Notice> {
-    record.told.switched_off = false;
+    record.notified.switched_off = false;
     let mut notices = Vec::new();
     notices.extend(unarmed(context, record, standing, limits, verdict));
     notices.extend(settings_changed(context, record, standing));
@@ -65,11 +65,11 @@ pub fn tampered(words: String) -> Notice {
 /// What is told of an armed loop whose state file names another phase; `None` when that was told before.
 pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     if phase == "execution" {
-        record.told.phase = 0;
+        record.notified.phase = 0;
         return None;
     }
     let hash = hash_of(phase.as_bytes()).max(1);
-    if std::mem::replace(&mut record.told.phase, hash) == hash {
+    if std::mem::replace(&mut record.notified.phase, hash) == hash {
         return None;
     }
     let about = text::title(&record.about, 80);
@@ -82,7 +82,7 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
 
 /// What is told of a loop that the settings have just switched off; `None` when that was told before.
 pub fn switched_off(record: &mut Record) -> Option<Notice> {
-    if std::mem::replace(&mut record.told.switched_off, true) {
+    if std::mem::replace(&mut record.notified.switched_off, true) {
         return None;
     }
     let about = text::title(&record.about, 80);
@@ -96,7 +96,7 @@ fn unarmed(
     context: &StopContext<'_>,
     record: &mut Record,
     standing: &PinState,
-    limits: Limits,
+    limits: LoopLimits,
     verdict: &Verdict,
 ) -> Option<Notice> {
     if standing.pin().is_some() || matches!(verdict, Verdict::Wait(_)) {
@@ -116,7 +116,7 @@ fn unarmed(
         );
         return (asked != "0" && record.kind != LoopKind::Task).then_some(Notice { event, words });
     }
-    if std::mem::replace(&mut record.told.unarmed, true) {
+    if std::mem::replace(&mut record.notified.unarmed, true) {
         return None;
     }
     Some(Notice { event, words: pinned::nobody_words(record, standing, limits) })
@@ -130,12 +130,12 @@ fn settings_changed(
     let pin = standing.pin()?;
     let now = context.settings.digest;
     if now == pin.settings.hash {
-        record.told.settings = 0;
+        record.notified.settings = 0;
         return None;
     }
     // No settings at all are a change as well.
     let hash = now.max(1);
-    if std::mem::replace(&mut record.told.settings, hash) == hash {
+    if std::mem::replace(&mut record.notified.settings, hash) == hash {
         return None;
     }
     let what = match context.broken {
@@ -158,10 +158,10 @@ fn settings_changed(
 fn approval(record: &mut Record, verdict: &Verdict) -> Option<Notice> {
     let waits = matches!(verdict, Verdict::Wait(waiting) if waiting.contains(&Waiting::Approval));
     if !waits {
-        record.told.approval = false;
+        record.notified.approval = false;
         return None;
     }
-    if std::mem::replace(&mut record.told.approval, true) {
+    if std::mem::replace(&mut record.notified.approval, true) {
         return None;
     }
     let words = format!(

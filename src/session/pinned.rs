@@ -11,7 +11,7 @@ use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::refusal::Refusal;
 use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
 use crate::store::names::{ArmedBy, LoopKind};
-use crate::store::pins::{End, Limits, Pin, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::trust;
 use crate::store::undo::Undo;
 use crate::text;
@@ -64,7 +64,13 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
         if let Some(pin) = pin.filter(|it| it.armed_at == own.armed_at && it.session == session) {
             let counted = pins.counted(PinKey::Feature(&pin.about), pin.armed_at);
             let ended = own.ended.or(pin.ended);
-            return Ok(Some(Pin { ended, told: own.told, paused: own.paused, counted, ..pin }));
+            return Ok(Some(Pin {
+                ended,
+                notified: own.notified,
+                paused: own.paused,
+                counted,
+                ..pin
+            }));
         }
     }
     let Some(feature) = feature else { return Ok(None) };
@@ -78,7 +84,7 @@ fn pin_of_session(root: &Path, session: &str, feature: Option<&str>) -> io::Resu
             pin.session.clone()
         };
         let counted = pins.counted(PinKey::Feature(feature), pin.armed_at);
-        Pin { session, told: None, paused: None, counted, ..pin }
+        Pin { session, notified: None, paused: None, counted, ..pin }
     }))
 }
 
@@ -174,7 +180,7 @@ pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -
         return Ok(());
     }
     let pins = Pins::of(root)?;
-    let end = End { reason: reason.clone(), words: words.to_owned() };
+    let end = PinnedEnd { reason: reason.clone(), words: words.to_owned() };
     if has_own {
         return pins.end(own, record.armed_at, &end);
     }
@@ -203,7 +209,7 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
         return Ok(());
     }
     let pins = Pins::of(root)?;
-    let end = End { reason: reason.clone(), words: claim.words.clone() };
+    let end = PinnedEnd { reason: reason.clone(), words: claim.words.clone() };
     pins.end(whose, claim.armed_at, &end).or_else(|_| pins.discard(whose))
 }
 
@@ -234,8 +240,8 @@ pub fn unpin_feature(root: &Path, claim: &Claim) {
 
 /// Takes over what is kept outside of the project of what the person was told: the notes alone prove nothing.
 pub fn recall_told(record: &mut Record, standing: &PinState) {
-    if let Some(told) = standing.pin().and_then(|pin| pin.told) {
-        record.told = told;
+    if let Some(told) = standing.pin().and_then(|pin| pin.notified) {
+        record.notified = told;
     }
 }
 
@@ -246,9 +252,9 @@ pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict
     if matches!(verdict, Verdict::Continue(_)) {
         let _ = pins.count(whose(record), pin);
     }
-    if pin.told.is_some_and(|told| told != record.told) {
-        let told = Some(record.told);
-        let _ = pins.change(&record.session, pin.armed_at, |pin| pin.told = told);
+    if pin.notified.is_some_and(|told| told != record.notified) {
+        let told = Some(record.notified);
+        let _ = pins.change(&record.session, pin.armed_at, |pin| pin.notified = told);
     }
 }
 
@@ -289,7 +295,7 @@ pub fn carry(root: &Path, record: &Record, to: &str, undo: &mut Undo) -> io::Res
     let left = if record.kind == LoopKind::Task {
         let (from, words) = (record.session.clone(), format!("session {to} took it over"));
         pins.update(own, &Pin { from, ..moved })?;
-        let end = End { reason: TerminalReason::Stopped, words };
+        let end = PinnedEnd { reason: TerminalReason::Stopped, words };
         Pin { ended: Some(end), ..Pin::clone(&pin) }
     } else {
         pins.bind(to, &pin)?;
@@ -332,7 +338,7 @@ pub fn hold_to(record: &mut Record, standing: &PinState, promise: &str) {
             return;
         }
     }
-    let most = Limits::default().max_iterations;
+    let most = LoopLimits::default().max_iterations;
     let contract = &mut assignment.contract;
     contract.checks = Vec::new();
     // Without its checks nothing would be asked for.
@@ -540,7 +546,7 @@ pub fn indented(command: &str) -> String {
 }
 
 /// Returns what a person is told once of a loop that no person armed.
-pub fn nobody_words(record: &Record, standing: &PinState, limits: Limits) -> String {
+pub fn nobody_words(record: &Record, standing: &PinState, limits: LoopLimits) -> String {
     if let Some(words) = lost_words(record, standing) {
         return format!(
             "{words}. Until then no check and no Verify command is run for it, it ends after {} iterations at most, and its task list alone does not complete it.",

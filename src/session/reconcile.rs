@@ -248,7 +248,7 @@ fn record_of(
         let by = PausedBy::Terminal;
         record.paused = Some(Pause { at: world::now(), by, ..Pause::default() });
     }
-    record.untold = false;
+    record.unnotified = false;
     record.moved_to = String::new();
     if !is_task {
         folder_of(pin).clone_into(&mut record.folder);

@@ -23,12 +23,12 @@ use crate::session::pause;
 use crate::session::pinned;
 use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
-use crate::store::closing::{Notify, close_record};
+use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
-use crate::store::pins::{Limits, Pin, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::world;
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
@@ -176,7 +176,7 @@ fn turn(
 fn to_judge(context: &StopContext<'_>) -> Option<Record> {
     let session = context.event.session();
     let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
-    record.filter(|record| record.ledger.is_live() || record.untold)
+    record.filter(|record| record.ledger.is_live() || record.unnotified)
 }
 
 fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
@@ -247,12 +247,12 @@ impl StopSession<'_> {
             let (record, end) = (&mut self.record, end.clone());
             if end.reason == TerminalReason::Cancelled {
                 // Whoever cancels knows of it.
-                close_record(&self.folder, record, &end.reason, &end.words, Notify::Done)?;
+                close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
                 let what = if record.kind == LoopKind::Task { "" } else { "feature " };
                 let line = format!("The loop of {what}{} is over (cancelled)", record.about);
                 return Ok(Judged::Answer(Answer::silent().log(&line)));
             }
-            close_record(&self.folder, record, &end.reason, &end.words, Notify::AtNextStop)?;
+            close_record(&self.folder, record, &end.reason, &end.words, EndNotice::AtNextStop)?;
             return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
         }
         let mut kind = StopKind::Task;
@@ -349,7 +349,7 @@ impl StopSession<'_> {
         let of_a_pause = pause_to_tell(&mut self.record, &verdict);
         let limits = match kind {
             StopKind::Feature(stop) => stop.snapshot.limits,
-            StopKind::Task => Limits::default(),
+            StopKind::Task => LoopLimits::default(),
         };
         let mut notices =
             notices::notices(self.context, &mut self.record, &self.standing, limits, &verdict);
@@ -414,7 +414,8 @@ impl StopSession<'_> {
 
     /// Tells the person once why the loop ended between two stops; `None` when that is told already.
     pub fn tell_end(&mut self) -> io::Result<Option<Answer>> {
-        let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.untold) else {
+        let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.unnotified)
+        else {
             return Ok(None);
         };
         let (message, line) = if self.record.kind == LoopKind::Task {
@@ -422,7 +423,7 @@ impl StopSession<'_> {
         } else {
             feature::end_told(self.context, &self.record, &reason)
         };
-        self.record.untold = false;
+        self.record.unnotified = false;
         self.folder.save(&self.record)?;
         Ok(Some(Answer::tell(&message).log(&line)))
     }
@@ -453,8 +454,8 @@ fn pause_to_tell(record: &mut Record, verdict: &Verdict) -> Option<String> {
     };
     waiting.iter().find(|one| matches!(one, Waiting::Paused(_)))?;
     let message = pause::told(record)?;
-    if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.told) {
-        pause.told = true;
+    if let Some(pause) = record.paused.as_mut().filter(|pause| !pause.notified) {
+        pause.notified = true;
         return Some(message);
     }
     None

@@ -19,12 +19,12 @@ use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::feature::end_loop;
 use crate::session::pinned;
-use crate::store::closing::Notify;
+use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
 use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{EndName, JournalEvent};
-use crate::store::pins::{Limits, PinKey, PinState, Pins};
+use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
@@ -142,10 +142,10 @@ impl<'a> Books<'a> {
     }
 
     /// The limits of the loop: those that a person armed, otherwise at most the defaults.
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> LoopLimits {
         let standing = pinned::standing_of_feature(&self.project.root, &self.feature.name);
         let state = self.state.as_ref().ok();
-        state.map_or_else(Limits::default, |state| limits_of(&standing, state))
+        state.map_or_else(LoopLimits::default, |state| limits_of(&standing, state))
     }
 
     /// Keeps the failed attempts of a task in the loop's own notes as well, `None` for forgetting them.
@@ -339,7 +339,7 @@ impl<'a> Books<'a> {
     }
 
     fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
-        let telling = Notify::AtNextStop;
+        let telling = EndNotice::AtNextStop;
         end_loop(self.project, self.feature, self.session, seen, telling)
             .map(|ended| ended.map(|ended| ended.reason))
             .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))

@@ -8,12 +8,12 @@ use super::names::{EndName, JournalEvent, VerdictName};
 use crate::engine::TerminalReason;
 use crate::world;
 
-/// Whether the person still has to be told at the next stop why the loop ended.
+/// Whether the person still has to be notified of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notify {
-    /// The person ended it, or is being told right now.
+pub enum EndNotice {
+    /// The person ended it, or is notified right now.
     Done,
-    /// The next stop of the session tells.
+    /// The next stop of the session does it.
     AtNextStop,
 }
 
@@ -28,10 +28,10 @@ pub fn close_record(
     record: &mut Record,
     reason: &TerminalReason,
     words: &str,
-    telling: Notify,
+    telling: EndNotice,
 ) -> io::Result<Unnoted> {
     record.ledger.ended = Some(reason.clone());
-    record.untold = telling == Notify::AtNextStop;
+    record.unnotified = telling == EndNotice::AtNextStop;
     words.clone_into(&mut record.words);
     folder.save(record)?;
     let entry = end_entry(&record.about, record.ledger.iterations, reason, words);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::read::{self, Content, Problem};
+use super::read::{self, FileContent, Problem};
 use super::write::{Flush, write_private};
 use crate::world;
 
@@ -73,7 +73,7 @@ pub(super) fn read_ours(path: &Path, most: u64) -> Result<Option<Vec<u8>>, NotLo
             Err(NotLoaded::Unopened(io::Error::other(words)))
         }
         Err(_) => Err(NotLoaded::Broken),
-        Ok(Content { bytes, .. }) => Ok(Some(bytes)),
+        Ok(FileContent { bytes, .. }) => Ok(Some(bytes)),
     }
 }
 

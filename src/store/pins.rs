@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loops::{Assignment, Told, VerifyCommands, is_session_id};
+use super::loops::{Assignment, Notified, VerifyCommands, is_session_id};
 use super::names::ArmedBy;
 use super::read::{self, Problem, below};
 use super::write::{
@@ -67,7 +67,7 @@ pub struct Pin {
     /// The file with the task list that the Verify commands come from, relative to the project.
     pub list: String,
     /// The limits of a feature's loop.
-    pub limits: Limits,
+    pub limits: LoopLimits,
     /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,
@@ -78,10 +78,10 @@ pub struct Pin {
     pub settings: SettingsThen,
     /// Why the loop is over, `None` while it is armed: kept until the loop's notes have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended: Option<End>,
-    /// What the person has been told once, in the file of the session; `None` where that is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
+    pub ended: Option<PinnedEnd>,
+    /// What the person has been notified of, in the file of the session; `None` where that is not known.
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub notified: Option<Notified>,
     /// Whether somebody asked for a pause, in the file of the session; `None` where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -95,7 +95,7 @@ pub struct Pin {
 
 /// Why a loop is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct End {
+pub struct PinnedEnd {
     /// The terminal reason.
     pub reason: TerminalReason,
     /// The same in plain words.
@@ -106,7 +106,7 @@ pub struct End {
 /// The limits of a feature's loop; the default is what holds for a loop that nobody armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct LoopLimits {
     /// The last iteration.
     pub max_iterations: u32,
     /// Attempts that a task has.
@@ -115,7 +115,7 @@ pub struct Limits {
     pub recovery: bool,
 }
 
-impl Default for Limits {
+impl Default for LoopLimits {
     fn default() -> Self {
         Self { max_iterations: 100, max_task_iterations: 5, recovery: false }
     }
@@ -146,7 +146,7 @@ pub enum PinState {
     /// A person, who armed this.
     Armed(Box<Pin>),
     /// A person, and the loop is over; its notes may not say so yet.
-    Ended(Box<End>),
+    Ended(Box<PinnedEnd>),
     /// A person, as the loop's own notes say, and no pin is found: the words say where it is missing.
     Lost(String),
     /// No person: nothing from the repository is run, and the default limits hold.
@@ -156,7 +156,7 @@ pub enum PinState {
     Unknown(String),
 }
 
-/// PinKey pin it is.
+/// Which pin it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinKey<'a> {
     /// The loop of this feature.
@@ -289,7 +289,7 @@ impl Pins {
             armed_at: pin.armed_at,
             armed_by: pin.armed_by.clone(),
             list: pin.list.clone(),
-            told: Some(pin.told.unwrap_or_default()),
+            notified: Some(pin.notified.unwrap_or_default()),
             paused: Some(pin.paused.unwrap_or_default()),
             ..Pin::default()
         };
@@ -343,7 +343,7 @@ impl Pins {
 
     /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
     /// none. On a disk that is full, it is only removed once the notes say so.
-    pub fn end(&self, whose: PinKey<'_>, armed_at: u64, end: &End) -> io::Result<()> {
+    pub fn end(&self, whose: PinKey<'_>, armed_at: u64, end: &PinnedEnd) -> io::Result<()> {
         let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use crate::world;
 
 /// A regular file's content and the time of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct FileContent {
     /// All bytes of the file.
     pub bytes: Vec<u8>,
     /// When it was last changed, in milliseconds since the Unix epoch.
@@ -64,7 +64,7 @@ impl From<io::Error> for Problem {
 }
 
 /// Returns the content of a regular file of at most `most` bytes; never waits for a writer.
-pub fn read(path: &Path, most: u64) -> Result<Content, Problem> {
+pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     let (file, meta) = open(path)?;
     if meta.len() > most {
         return Err(Problem::TooLarge { size: meta.len(), most });
@@ -75,7 +75,7 @@ pub fn read(path: &Path, most: u64) -> Result<Content, Problem> {
     if size > most {
         return Err(Problem::TooLarge { size, most });
     }
-    Ok(Content { bytes, changed_at: world::millis(meta.modified()?) })
+    Ok(FileContent { bytes, changed_at: world::millis(meta.modified()?) })
 }
 
 /// Returns an open regular file and its metadata; a pipe, a folder or a device is refused.
@@ -157,7 +157,7 @@ pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
 /// Returns the content of a file of the project that is not reached through a link out of it.
 ///
 /// `folder` must be a real path inside the project already (see [`folder_inside`]).
-pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<Content, Problem> {
+pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<FileContent, Problem> {
     let path = below(folder, &[name]);
     if path.symlink_metadata()?.is_symlink() && !is_inside(folder, &path.canonicalize()?) {
         return Err(Problem::Outside);

@@ -53,8 +53,9 @@ pub struct Record {
     pub ledger: Ledger,
     /// What the last verdict said, in plain words.
     pub words: String,
-    /// Whether the loop ended outside of a stop and the person has not been told yet.
-    pub untold: bool,
+    /// Whether the loop ended outside of a stop and the person has not been notified yet.
+    #[serde(rename = "untold")]
+    pub unnotified: bool,
     /// Hash of the task list when its open tasks were last noted, 0 for never.
     pub tasks_hash: u64,
     /// Tasks that were open under this loop and are gone from the list, by id.
@@ -71,9 +72,9 @@ pub struct Record {
     /// The session that took the loop over, empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub moved_to: String,
-    /// What the person has been told once.
-    #[serde(skip_serializing_if = "Told::is_nothing")]
-    pub told: Told,
+    /// What the person has been notified of.
+    #[serde(rename = "told", skip_serializing_if = "Notified::is_nothing")]
+    pub notified: Notified,
     /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
     /// them fewer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -101,15 +102,15 @@ pub struct Marks {
     pub folders: Vec<[u64; 2]>,
 }
 
-/// What the person has been told once of a loop.
+/// What the person has been notified of, once for each loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Told {
+pub struct Notified {
     /// That no person armed it, or that nobody knows.
     pub unarmed: bool,
     /// That its state file asks for a person's approval.
     pub approval: bool,
-    /// Hash of the other phase in its state file that was told of last, 0 for none.
+    /// Hash of the other phase in its state file that the person was notified of last, 0 for none.
     pub phase: u64,
     /// That the settings switch it off.
     pub switched_off: bool,
@@ -117,7 +118,7 @@ pub struct Told {
     pub settings: u64,
 }
 
-impl Told {
+impl Notified {
     fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -159,8 +160,9 @@ pub struct Pause {
     pub by: PausedBy,
     /// The error that ended the turn, such as `rate_limit`; empty for a pause that was asked for.
     pub error: String,
-    /// Whether the person has been told of it in the session.
-    pub told: bool,
+    /// Whether the person has been notified of it in the session.
+    #[serde(rename = "told")]
+    pub notified: bool,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::read::{Content, Problem, read_in};
+use super::read::{FileContent, Problem, read_in};
 use crate::world::{self, Deadline};
 
 /// How long a file must have been left alone, in milliseconds.
@@ -26,9 +26,9 @@ pub fn read_settled(
     most: u64,
     deadline: Deadline,
     parses: impl Fn(&[u8]) -> bool,
-) -> Result<Content, Problem> {
+) -> Result<FileContent, Problem> {
     let mut quiet_since = Deadline::after(Duration::from_millis(QUIET));
-    let mut before: Option<Result<Content, Problem>> = None;
+    let mut before: Option<Result<FileContent, Problem>> = None;
     loop {
         let found = read_in(folder, name, most);
         let whole = found.as_ref().is_ok_and(|content| parses(&content.bytes));
@@ -46,7 +46,7 @@ pub fn read_settled(
 }
 
 /// Whether the file was left alone for long enough, by its own date. A date in the future says nothing.
-fn is_old(found: &Result<Content, Problem>, whole: bool) -> bool {
+fn is_old(found: &Result<FileContent, Problem>, whole: bool) -> bool {
     match found {
         Ok(content) => {
             let needed = if whole { QUIET } else { LIMIT };

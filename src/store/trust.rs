@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The commands of one file of one project that a person trusts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Trusted {
+pub struct TrustedFile {
     /// The project's real root.
     pub project: String,
     /// The file, relative to the project.
@@ -36,7 +36,7 @@ pub struct Trusted {
 #[serde(default)]
 struct All {
     version: u32,
-    trusted: Vec<Trusted>,
+    trusted: Vec<TrustedFile>,
 }
 
 /// Returns whether a person trusts all of these commands of a project's file; an error when what they trust
@@ -50,7 +50,7 @@ pub fn trusts(root: &Path, file: &str, commands: &[String]) -> io::Result<bool> 
 }
 
 /// Returns everything that the person trusts; an error when it cannot be read.
-pub fn list() -> io::Result<Vec<Trusted>> {
+pub fn list() -> io::Result<Vec<TrustedFile>> {
     let all: Option<All> = load_private(&state_home()?.join(FILE), MOST)?;
     Ok(all.unwrap_or_default().trusted)
 }
@@ -66,7 +66,7 @@ pub fn add(files: Vec<(&Path, &str, Vec<String>)>) -> io::Result<()> {
         for (root, file, commands) in files {
             let (project, file) = (root.to_string_lossy().into_owned(), file.to_owned());
             all.retain(|it| (&it.project, &it.file) != (&project, &file));
-            all.push(Trusted { project, file, commands, at: world::now() });
+            all.push(TrustedFile { project, file, commands, at: world::now() });
         }
     })
 }
@@ -82,7 +82,7 @@ pub fn remove(roots: &[PathBuf]) -> io::Result<usize> {
     Ok(removed)
 }
 
-fn change(what: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+fn change(what: impl FnOnce(&mut Vec<TrustedFile>)) -> io::Result<()> {
     let folder = state_home()?;
     make_private(&folder)?;
     let _lock = Lock::take(&folder.join("trust.lock"), PATIENCE)?;

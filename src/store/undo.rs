@@ -12,11 +12,11 @@ use super::write::second_name;
 /// program that is killed in between leaves that name, which is a temporary file like any other.
 #[derive(Debug, Default)]
 pub struct Undo {
-    steps: Vec<Step>,
+    steps: Vec<UndoStep>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum UndoStep {
     /// A file that is about to be written, and the second name of what was in it, `None` for no file.
     Written { path: PathBuf, before: Option<PathBuf> },
     /// A file that was renamed.
@@ -34,19 +34,19 @@ impl Undo {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        self.steps.push(Step::Written { path: path.to_owned(), before });
+        self.steps.push(UndoStep::Written { path: path.to_owned(), before });
         Ok(())
     }
 
     /// Remembers that a file was renamed.
     pub fn renamed(&mut self, from: &Path, to: &Path) {
-        self.steps.push(Step::Renamed { from: from.to_owned(), to: to.to_owned() });
+        self.steps.push(UndoStep::Renamed { from: from.to_owned(), to: to.to_owned() });
     }
 
     /// Leaves all changes in place.
     pub fn keep(mut self) {
         for step in self.steps.drain(..) {
-            if let Step::Written { before: Some(before), .. } = step {
+            if let UndoStep::Written { before: Some(before), .. } = step {
                 // What is left of it is removed with other temporary files.
                 let _ = fs::remove_file(before);
             }
@@ -60,12 +60,12 @@ impl Drop for Undo {
     fn drop(&mut self) {
         for step in self.steps.drain(..).rev() {
             let _ = match step {
-                Step::Written { path, before: None } => fs::remove_file(path),
-                Step::Written { path, before: Some(before) } => {
+                UndoStep::Written { path, before: None } => fs::remove_file(path),
+                UndoStep::Written { path, before: Some(before) } => {
                     // Two names of one file are left as they are by a rename: the second one goes then.
                     fs::rename(&before, path).and_then(|()| fs::remove_file(before))
                 }
-                Step::Renamed { from, to } => fs::rename(to, from),
+                UndoStep::Renamed { from, to } => fs::rename(to, from),
             };
         }
     }

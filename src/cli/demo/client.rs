@@ -12,7 +12,7 @@ use super::model::{self, Reply};
 use super::script;
 use super::show::{Speaker, say, why};
 use crate::exec::find::find;
-use crate::exec::{End, Program, Source};
+use crate::exec::{Program, ProgramEnd, Source};
 use crate::plugin::{self, Programs};
 use crate::runner::script::Step;
 use crate::world;
@@ -93,9 +93,13 @@ fn watch(command: Command, name: &Path) -> Result<()> {
         }
     });
     let how = match end.with_context(|| format!("cannot start `{}`", name.display()))? {
-        End::Left(status) if status.success() && result["is_error"] == false => return Ok(()),
-        End::Left(status) => status.to_string(),
-        End::OverTime | End::Interrupted => "it took more than two minutes".to_owned(),
+        ProgramEnd::Left(status) if status.success() && result["is_error"] == false => {
+            return Ok(());
+        }
+        ProgramEnd::Left(status) => status.to_string(),
+        ProgramEnd::OverTime | ProgramEnd::Interrupted => {
+            "it took more than two minutes".to_owned()
+        }
     };
     let errors = String::from_utf8_lossy(&errors);
     bail!("Claude Code ended badly: {how}\n{errors}its last line: {result}")

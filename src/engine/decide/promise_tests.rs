@@ -39,7 +39,7 @@ fn the_work_gate() {
     let ledger = Ledger::default();
     let asked = Ledger { unseen_claims: 1, ..Ledger::default() };
     let cut = Ledger { more_calls: true, ..Ledger::default() };
-    let changed = |seen: Observation| Observation { since_arming: Change::Changed, ..seen };
+    let changed = |seen: Observation| Observation { since_arming: Difference::Changed, ..seen };
     for (name, ledger, seen, refused) in [
         ("a call is work", &ledger, claim(Some(1)), None),
         ("no call is none", &ledger, claim(Some(0)), Some(none.clone())),

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{AgentRun, Driver};
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Change as Changed, Check, CheckResult, Demand, Evaluation, Files as Look, Fingerprint, Hasher,
-    Observation, Promise, TerminalReason, Tree, Verdict, Waiting, Work, evaluate, hash_of,
+    Check, CheckResult, Demand, Difference, Evaluation, Fingerprint, Hasher, Observation, Promise,
+    TerminalReason, Tree, UnchangedFiles, Verdict, Waiting, Work, evaluate, hash_of,
 };
 use crate::runner::capture::capture;
 use crate::runner::checks;
@@ -143,18 +143,19 @@ impl Driver<'_> {
     ) -> Verdict {
         let seen = self.observe(ran, counted, looked, entry);
         let ledger = self.books.state.ledger.clone();
-        let judgement = match evaluate(&self.contract, &ledger, seen, &mut || Look::InFingerprint) {
-            Evaluation::Decided(judgement) => *judgement,
-            Evaluation::RunChecks(pending) => match self.check(pending.checks(), log) {
-                Ok(results) => {
-                    entry.checks.clone_from(&results);
-                    let fingerprint = self.fingerprint_after_checks();
-                    let now = Observation { fingerprint, ..pending.seen().clone() };
-                    pending.with(&self.contract, &ledger, results, now)
-                }
-                Err(Stopped) => pending.interrupted(&self.contract, &ledger, Demand::Stopped),
-            },
-        };
+        let judgement =
+            match evaluate(&self.contract, &ledger, seen, &mut || UnchangedFiles::InFingerprint) {
+                Evaluation::Decided(judgement) => *judgement,
+                Evaluation::RunChecks(pending) => match self.check(pending.checks(), log) {
+                    Ok(results) => {
+                        entry.checks.clone_from(&results);
+                        let fingerprint = self.fingerprint_after_checks();
+                        let now = Observation { fingerprint, ..pending.seen().clone() };
+                        pending.with(&self.contract, &ledger, results, now)
+                    }
+                    Err(Stopped) => pending.interrupted(&self.contract, &ledger, Demand::Stopped),
+                },
+            };
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.contract.token.is_some() {
             entry.promise = match (judgement.seen.claimed, entry.done_check) {
@@ -195,9 +196,9 @@ impl Driver<'_> {
                 .map(|_| if self.worked { entry.commits.len() as u64 } else { 0 }),
             tokens: counted.tokens,
             since_arming: match (self.touched.is_empty(), blind) {
-                (false, _) => Changed::Changed,
-                (true, true) => Changed::Unknown,
-                (true, false) => Changed::Same,
+                (false, _) => Difference::Changed,
+                (true, true) => Difference::Unknown,
+                (true, false) => Difference::Same,
             },
             fingerprint: self.fingerprint(blind),
             elapsed_seconds: self.clock.elapsed().as_secs(),

@@ -6,12 +6,12 @@ use std::io::Write;
 use std::process::Stdio;
 use tempfile::TempDir;
 
-struct Repository {
+struct ScratchRepository {
     folder: TempDir,
     git: Git,
 }
 
-impl Repository {
+impl ScratchRepository {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         plain(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
@@ -68,7 +68,7 @@ fn plain(folder: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn the_commits_of_an_iteration_are_told_in_their_order() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     let before = repository.commit("before");
     let moment = repository.git.moment(None);
     assert_eq!(moment.head, Some(before));
@@ -81,7 +81,7 @@ fn the_commits_of_an_iteration_are_told_in_their_order() {
 
 #[test]
 fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.commit("in the same second");
     let moment = repository.git.moment(None);
     assert_eq!(since(&repository.git, &moment), Vec::<String>::new());
@@ -91,7 +91,7 @@ fn a_commit_made_before_the_loop_in_the_same_second_is_not_claimed() {
 
 #[test]
 fn the_first_commit_of_a_repository_counts() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     let moment = repository.git.moment(None);
     assert_eq!(moment.head, None);
     assert_eq!(repository.git.commits_on_top_of(NO_COMMIT), Vec::<String>::new());
@@ -103,7 +103,7 @@ fn the_first_commit_of_a_repository_counts() {
 
 #[test]
 fn switching_to_another_branch_is_no_commit() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.commit("base");
     repository.run(&["switch", "--quiet", "--create", "other"]);
     repository.commit("on the other branch");
@@ -117,7 +117,7 @@ fn switching_to_another_branch_is_no_commit() {
 
 #[test]
 fn a_commit_in_another_work_tree_is_not_this_loops() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.commit("base");
     let other = tempfile::tempdir().unwrap();
     let place = other.path().join("tree");
@@ -133,7 +133,7 @@ fn a_commit_in_another_work_tree_is_not_this_loops() {
 
 #[test]
 fn a_moment_is_taken_anew_only_when_the_head_moved() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.commit("one");
     let moment = repository.git.moment(None);
     let same = repository.git.moment(Some(moment.clone()));
@@ -144,7 +144,7 @@ fn a_moment_is_taken_anew_only_when_the_head_moved() {
 
 #[test]
 fn only_the_named_files_are_committed_and_what_was_staged_stays_staged() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
     repository.run(&["config", "user.email", "t@example.org"]);
     repository.commit("gone");
@@ -182,7 +182,7 @@ fn what_is_excluded_is_written_so_that_every_git_understands_it() {
 
 #[test]
 fn the_loops_own_files_are_no_files_of_a_commit() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     let moment = repository.git.moment(None);
     fs::create_dir(repository.folder.path().join(".claude")).unwrap();
     repository.commit(".claude/loop-state.json");
@@ -192,7 +192,7 @@ fn the_loops_own_files_are_no_files_of_a_commit() {
 #[test]
 fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
     use std::os::unix::fs::PermissionsExt;
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.run(&["config", "user.name", "t"]);
     repository.run(&["config", "user.email", "t@example.org"]);
     let hook = repository.folder.path().join(".git/hooks/pre-commit");
@@ -211,7 +211,7 @@ fn a_commit_that_a_hook_refuses_says_why_or_that_it_said_nothing() {
 
 #[test]
 fn nothing_is_committed_into_a_rebase() {
-    let repository = Repository::new();
+    let repository = ScratchRepository::new();
     repository.commit("base");
     repository.write("new", "x");
     fs::create_dir(repository.folder.path().join(".git/rebase-merge")).unwrap();

@@ -15,7 +15,7 @@ use super::log::Log;
 use super::supervisor;
 use super::watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
 use super::words::{Command as Asked, Order, SupervisorEvent};
-use crate::exec::family::{self, Rest};
+use crate::exec::family::{self, EndedProcesses};
 use crate::exec::tree;
 use crate::runner::harness::{ExitInfo, Launch};
 use crate::world::{self, Deadline};
@@ -289,8 +289,8 @@ impl Run<'_> {
     }
 
     /// Kills the agent's process group, and what is still known to descend from it.
-    fn end_group(&self, seen: &BTreeSet<i32>) -> Rest {
-        let mut rest = Rest::default();
+    fn end_group(&self, seen: &BTreeSet<i32>) -> EndedProcesses {
+        let mut rest = EndedProcesses::default();
         let Some(agent) = self.agent else { return rest };
         let deadline = Deadline::after(supervisor::KILLING);
         loop {

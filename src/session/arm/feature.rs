@@ -20,7 +20,7 @@ use crate::session::record::new_record;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
-use crate::store::pins::{Limits, Pin, PinKey, PinState, Pins, SettingsThen};
+use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
 use crate::world;
 
 /// What is said where the one who arms may be the agent.
@@ -103,7 +103,7 @@ fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
 }
 
 /// The limits that a person armed this feature with before.
-fn last_limits(pins: &Pins, feature: &Feature) -> Option<Limits> {
+fn last_limits(pins: &Pins, feature: &Feature) -> Option<LoopLimits> {
     pins.read(PinKey::Feature(&feature.name)).ok()?.map(|pin| pin.limits)
 }
 
@@ -145,7 +145,7 @@ fn pin_of(
     armer: Armer<'_>,
 ) -> Pin {
     let person = armer.is_person();
-    let limits = Limits {
+    let limits = LoopLimits {
         max_iterations: state.max_global_iterations(),
         max_task_iterations: state.max_task_iterations(),
         recovery: state.recovers(),
@@ -247,7 +247,7 @@ fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyComm
 fn armed(
     feature: &Feature,
     tasks: &TaskList,
-    limits: Limits,
+    limits: LoopLimits,
     shown: String,
     notes: &[String],
 ) -> Armed {

@@ -9,7 +9,7 @@ use crate::feature::state::{State, StateError};
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::store::loops::put_aside;
-use crate::store::pins::Limits;
+use crate::store::pins::LoopLimits;
 use crate::store::undo::Undo;
 
 /// Returns the state file as it is found; an error for one that cannot be opened, which may be as good as ever.
@@ -51,7 +51,10 @@ pub fn state_to_start_from(
 
 /// How many iterations so many tasks get: the schema's default of 100 would end a long list early.
 fn enough_iterations(tasks: usize) -> u32 {
-    u32::try_from(tasks).unwrap_or(u32::MAX).saturating_mul(3).max(Limits::default().max_iterations)
+    u32::try_from(tasks)
+        .unwrap_or(u32::MAX)
+        .saturating_mul(3)
+        .max(LoopLimits::default().max_iterations)
 }
 
 /// Lowers limits of the state file that are above the default, unless a person asks for them now or did so for
@@ -61,10 +64,10 @@ pub fn lower_limits(
     state: &mut State,
     tasks: &TaskList,
     request: &FeatureRequest,
-    last: Option<Limits>,
+    last: Option<LoopLimits>,
 ) -> Vec<String> {
     let last = last.unwrap_or_default();
-    let default = Limits::default();
+    let default = LoopLimits::default();
     // What an earlier arming gave the whole list is not above the default.
     let iterations = enough_iterations(tasks.tasks.len()).max(last.max_iterations);
     let attempts = default.max_task_iterations.max(last.max_task_iterations);

@@ -100,7 +100,7 @@ fn pin_of(record: &Record, settings: SettingsThen) -> Pin {
         checks: contract.as_ref().map(|contract| contract.checks.clone()).unwrap_or_default(),
         contract,
         assignment: record.assignment.clone(),
-        told: Some(record.told),
+        notified: Some(record.notified),
         paused: Some(false),
         settings,
         ..Pin::default()

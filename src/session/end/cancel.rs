@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::session::end::feature::end_loop;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
-use crate::store::closing::Notify;
+use crate::store::closing::EndNotice;
 use crate::store::loops::{Loops, PATIENCE, Record, is_session_id};
 use crate::store::names::LoopKind;
 use crate::store::read::Problem;
@@ -123,7 +123,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_loop(project, feature, None, &cancelled, Notify::Done)
+    let ended = end_loop(project, feature, None, &cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match remove_state(feature) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),

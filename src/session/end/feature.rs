@@ -6,7 +6,7 @@ use crate::engine::{Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
 use crate::session::pinned;
 use crate::session::reconcile::{claim_of, settle};
-use crate::store::closing::{Notify, Unnoted, close_record, end_entry, unnoted};
+use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
 
@@ -30,7 +30,7 @@ pub fn end_loop(
     feature: &Feature,
     session: Option<&str>,
     seen: &Observation,
-    telling: Notify,
+    telling: EndNotice,
 ) -> io::Result<Option<Ended>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
@@ -82,7 +82,7 @@ fn end_record(
     owner: &str,
     claim: &Claim,
     reason: &TerminalReason,
-    telling: Notify,
+    telling: EndNotice,
 ) -> io::Result<()> {
     let folder = match loops.session(owner) {
         // The stop that holds the session's folder, or the next one, sees the closed claim.
@@ -136,7 +136,7 @@ pub fn complete_end(loops: &Loops, claim: &Claim, session: &str) -> io::Result<b
     if loops.peek(session).as_ref().is_some_and(is_there) {
         return Ok(false);
     }
-    end_record(loops, session, &claim, &reason, Notify::AtNextStop)?;
+    end_record(loops, session, &claim, &reason, EndNotice::AtNextStop)?;
     Ok(true)
 }
 

@@ -7,7 +7,7 @@ use crate::engine::{Demand, Observation, ends};
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
-use crate::store::closing::{Notify, Unnoted, close_record};
+use crate::store::closing::{EndNotice, Unnoted, close_record};
 use crate::store::loops::{Loops, Record};
 use crate::store::pins::PinState;
 use crate::text::{self, counted};
@@ -22,7 +22,7 @@ pub fn end(
     loops: &Loops,
     session: &str,
     demand: Demand,
-    telling: Notify,
+    telling: EndNotice,
 ) -> io::Result<Option<(Record, Unnoted)>> {
     let root = &loops.root()?;
     if let PinState::Armed(pin) = pinned::of_session(root, session, None) {

@@ -2,7 +2,7 @@
 
 use super::{turn_end, typed_cancel};
 use crate::engine::promise::stands_alone;
-use crate::engine::{Files, Guardrails, Observation, Waiting, is_last_idle_stop};
+use crate::engine::{Guardrails, Observation, UnchangedFiles, Waiting, is_last_idle_stop};
 use crate::evidence::commits;
 use crate::feature::SIGNAL;
 use crate::feature::project::Project;
@@ -34,7 +34,7 @@ pub fn observe(
         claimed,
         tool_calls: None,
         fingerprint,
-        files: Files::NotLooked,
+        files: UnchangedFiles::NotLooked,
         waiting: waiting(snapshot, event, record),
         attempt: Some(snapshot.attempt(snapshot.place(), record)),
         reported_iteration: snapshot.state.global_iteration(),

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::{turn_end, typed_cancel};
 use crate::engine::promise::promise;
-use crate::engine::{Change, Files, Observation, Promise, Waiting, Work, is_last_idle_stop};
+use crate::engine::{
+    Difference, Observation, Promise, UnchangedFiles, Waiting, Work, is_last_idle_stop,
+};
 use crate::evidence::commits;
-use crate::evidence::progress::{Moment, changed_since};
+use crate::evidence::progress::{LookMoment, changed_since};
 use crate::hosts::claude::input::Event;
 use crate::hosts::claude::transcript::lag::wait_while;
 use crate::hosts::claude::transcript::{Calls, Tail};
@@ -36,7 +38,7 @@ pub fn wait_for_transcript(event: &Event, record: &Record, deadline: Deadline) {
 }
 
 /// Returns the observation of one stop, and moves the record's place in the transcript on.
-pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) -> Observation {
+pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: LookMoment) -> Observation {
     let Some(assignment) = record.assignment.clone() else {
         return Observation::default();
     };
@@ -67,9 +69,9 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
     let fingerprint = commits::fingerprint(root);
     let unsure = claimed && (tool_calls.is_none() || more_calls || record.ledger.more_calls);
     let since_arming = match unsure {
-        true if fingerprint.work_changed_since(Some(&assignment.start)) => Change::Changed,
+        true if fingerprint.work_changed_since(Some(&assignment.start)) => Difference::Changed,
         true => changed_since(root, record.marks.start, moment),
-        false => Change::Unknown,
+        false => Difference::Unknown,
     };
     Observation {
         work: Work::Untold,
@@ -84,7 +86,7 @@ pub fn observe(root: &Path, event: &Event, record: &mut Record, moment: Moment) 
         commits: commits::counted(root, record),
         since_arming,
         fingerprint,
-        files: Files::NotLooked,
+        files: UnchangedFiles::NotLooked,
         waiting: waiting(event, record, &typed),
         elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
         reentered: event.held(),

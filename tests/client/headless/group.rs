@@ -4,7 +4,7 @@ use std::io;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use ralph_speckit::exec::{End, Program, Source};
+use ralph_speckit::exec::{Program, ProgramEnd, Source};
 
 /// How a program ended.
 pub(super) struct Ended {
@@ -50,8 +50,8 @@ pub(super) fn run(
         on_line(&line);
     }
     let status = match end {
-        End::Left(status) => Some(status),
-        End::OverTime | End::Interrupted => None,
+        ProgramEnd::Left(status) => Some(status),
+        ProgramEnd::OverTime | ProgramEnd::Interrupted => None,
     };
     Ok(Ended { status, stderr })
 }

@@ -1,7 +1,7 @@
 //! Scratch repositories, and what git and the program say of them.
 
 use crate::support::limited::Limited;
-use ralph_speckit::evidence::tree::{Bounds, Found, Go, Whole, look};
+use ralph_speckit::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -73,7 +73,7 @@ impl Place {
         let mut found = BTreeSet::new();
         let bounds = Bounds { since: 0, entries: usize::MAX, time: Duration::from_mins(1) };
         let whole = look(&self.path(folder), bounds, &mut |one| {
-            if let Found::File { folder, name, .. } = one {
+            if let FoundFile::File { folder, name, .. } = one {
                 let path = [folder, name].concat();
                 let fresh = found.insert(PathBuf::from(OsStr::from_bytes(&path)));
                 assert!(fresh, "shown twice: {path:?}");
