@@ -3,6 +3,7 @@
 pub(crate) mod capture;
 pub(crate) mod caveats;
 pub(crate) mod checks;
+pub(crate) mod console;
 pub(crate) mod driver;
 pub(crate) mod exit;
 pub(crate) mod git;

@@ -3,42 +3,15 @@
 
 use std::time::Duration;
 
+use super::console::{Console, EndRequest};
 use super::harness::{Event, Reader, Stream};
 use super::options::time_in_words;
 use super::process::{Watch, Watcher};
-use super::requests::{Request, Requests};
-use super::screen::{Screen, counted, lasted};
-use super::signals::Signals;
+use super::screen::{counted, lasted};
 use crate::world::Stopwatch;
 
 /// How often the live line is drawn anew.
 const DRAW: Duration = Duration::from_millis(250);
-
-/// What a person asked for while the agent program was at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A signal.
-    Signal(i32),
-    /// `spool stop`.
-    Stop,
-}
-
-/// Returns what a person asks for now.
-pub fn asked(signals: &Signals, requests: &Requests) -> Option<Asked> {
-    if let Some(signal) = signals.asked() {
-        return Some(Asked::Signal(signal));
-    }
-    (requests.pending() == Some(Request::Stop)).then_some(Asked::Stop)
-}
-
-/// Returns whether a person wants the loop to end, and says on the screen that it is ending.
-pub fn wants_end(signals: &Signals, requests: &Requests, screen: &Screen) -> bool {
-    let wanted = asked(signals, requests).is_some();
-    if wanted {
-        screen.ending("ralph: ending, what runs is being ended");
-    }
-    wanted
-}
 
 /// What the live line tells of an iteration.
 #[derive(Clone, Debug, Default)]
@@ -59,33 +32,39 @@ impl About {
 
 /// Watches one run.
 pub struct RunMonitor<'a> {
-    /// Reads what the program prints.
-    pub reader: &'a mut dyn Reader,
-    /// Shows it.
-    pub screen: &'a Screen,
-    /// Signals to the runner.
-    pub signals: &'a Signals,
-    /// Requests from other terminals.
-    pub requests: &'a Requests,
-    /// What the live line tells of the iteration.
-    pub about: &'a About,
-    /// How long the agent program has once it is asked to end.
-    pub grace: Duration,
-    /// How long it has been running.
-    pub clock: Stopwatch,
+    reader: &'a mut dyn Reader,
+    console: &'a Console<'a>,
+    about: &'a About,
+    grace: Duration,
+    clock: Stopwatch,
     /// When the live line was drawn.
-    pub drawn: Duration,
-    /// What a person asked for.
-    pub asked: Option<Asked>,
-    /// Tool calls that were heard.
-    pub calls: u64,
+    drawn: Duration,
+    /// What asked for the end of the loop meanwhile.
+    pub end_request: Option<EndRequest>,
+    /// Tool calls that were seen.
+    calls: u64,
+}
+
+impl<'a> RunMonitor<'a> {
+    /// Returns the monitor of a run that began with `clock`; `grace` is how long the program has once it is asked to
+    /// end.
+    pub fn new(
+        reader: &'a mut dyn Reader,
+        console: &'a Console<'a>,
+        about: &'a About,
+        grace: Duration,
+        clock: Stopwatch,
+    ) -> Self {
+        let (drawn, end_request, calls) = (Duration::ZERO, None, 0);
+        Self { reader, console, about, grace, clock, drawn, end_request, calls }
+    }
 }
 
 impl Watcher for RunMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
-        self.screen.raw(line);
+        self.console.screen.raw(line);
         let mut watch = Watch::GoOn;
-        let (screen, calls) = (self.screen, &mut self.calls);
+        let (screen, calls) = (&self.console.screen, &mut self.calls);
         self.reader.line(stream, line, &mut |event| {
             let next = match event {
                 Event::Finished => Watch::Finished,
@@ -100,14 +79,15 @@ impl Watcher for RunMonitor<'_> {
     }
 
     fn moment(&mut self) -> Watch {
-        self.asked = self.asked.or_else(|| asked(self.signals, self.requests));
-        let by_stop = self.asked == Some(Asked::Stop);
-        if self.signals.hurry() || by_stop && self.signals.asked().is_some() {
+        self.end_request = self.end_request.or_else(|| self.console.end_request());
+        let by_stop = self.end_request == Some(EndRequest::Stop);
+        let signals = self.console.signals;
+        if signals.hurry() || by_stop && signals.asked().is_some() {
             return Watch::Kill;
         }
-        if self.asked.is_some() {
+        if self.end_request.is_some() {
             let (grace, again) = (time_in_words(self.grace), if by_stop { "" } else { " again" });
-            self.screen.ending(&format!(
+            self.console.screen.ending(&format!(
                 "ralph: ending the agent, it has {grace}; Ctrl-C{again} kills it at once"
             ));
         }
@@ -115,9 +95,9 @@ impl Watcher for RunMonitor<'_> {
         if elapsed >= self.drawn + DRAW {
             self.drawn = elapsed;
             let line = self.about.line(elapsed, self.calls);
-            let ending = if self.asked.is_some() { "ending · " } else { "" };
-            self.screen.live(&format!("{ending}{line}"));
+            let ending = if self.end_request.is_some() { "ending · " } else { "" };
+            self.console.screen.live(&format!("{ending}{line}"));
         }
-        if self.asked.is_some() { Watch::End } else { Watch::GoOn }
+        if self.end_request.is_some() { Watch::End } else { Watch::GoOn }
     }
 }

@@ -1,35 +1,31 @@
-//! One iteration, from its prompt to its entry in the books.
+//! One iteration, from its prompt to its entry in the history.
 
 use std::fs::{self, File};
-use std::io::{self};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::{AgentRun, Driver, Next};
+use super::agent::{AgentProgram, AgentRun};
+use super::next::Next;
+use super::parts::Driver;
 use crate::engine::{Verdict, Work};
-use crate::runner::capture::capture;
-use crate::runner::harness::{Launch, Order, Outcome, Report};
+use crate::runner::harness::{Order, Outcome};
 use crate::runner::messages;
-use crate::runner::monitor::{About, RunMonitor, wants_end};
+use crate::runner::monitor::About;
 use crate::runner::options::Sessions;
-use crate::runner::process::{self, Cut, Limits, ProcessOutcome};
+use crate::runner::process::{Cut, Limits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::screen::{grouped, lasted};
-use crate::runner::state::{Iteration, iso};
+use crate::runner::state::{Iteration, Status, iso};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::runner::tokens::{self, TokenCount, Usage};
-use crate::runner::worktree::Files;
+use crate::runner::tokens::{TokenCount, Usage};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
-use crate::world::{self, Stopwatch};
+use crate::world;
 
 /// How long a program may linger once its result is there.
 const LINGERING: Duration = Duration::from_secs(10);
-/// The longest that `wt-usage` may take.
-const USAGE_LIMIT: Duration = Duration::from_secs(20);
-
 /// The most denied tools that are named at the end.
 const DENIED: usize = 20;
 
@@ -38,74 +34,76 @@ impl Driver<'_> {
     pub(super) fn iteration(&mut self) -> Result<Next> {
         let number = self.books.state.ledger.iterations + 1;
         let began_at = world::now();
-        self.look_at_git();
-        self.moment.clone_from(&self.latest);
-        let before = Files::of(&self.change.worktree, self.git.as_ref());
-        let next_task = self.tasks.as_mut().and_then(|tasks| tasks.look().next);
+        let before = self.view.begin();
+        let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let text = self.prompt(number)?;
         let (mut log, log_name) = self.books.log(number)?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
-            head_at_start: self.head_at_start(),
+            head_at_start: self.view.head_at_start(),
             log: log_name,
             ..Iteration::default()
         };
-        self.books.state.status = crate::runner::state::Status::Running;
+        self.books.state.status = Status::Running;
         self.books.state.doing = format!("iteration {number}");
         self.books.begin(&entry)?;
         let about = self.announce(number, next_task.as_ref());
         let used_before = self.used(&mut log);
         let mut ran = self.try_agent(&text, &about, &mut log);
         if let Outcome::SessionGone(why) = &ran.report.outcome
-            && ran.asked.is_none()
+            && ran.end_request.is_none()
         {
-            self.screen
-                .warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
+            let screen = &self.console.screen;
+            screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
             self.books.state.session_id.clear();
             let text = self.prompt(number)?;
             ran = self.try_agent(&text, &about, &mut log);
         }
-        self.remarks.clear();
-        self.screen.still();
-        let used =
-            self.usage.is_some().then(|| Usage { before: used_before, after: self.used(&mut log) });
-        let counted = self.counter.count(used, &ran.report, self.harness.as_ref(), began_at);
+        self.feedback.remarks.clear();
+        self.console.screen.still();
+        let usage = self.agent.usage.is_some();
+        let used = usage.then(|| Usage { before: used_before, after: self.used(&mut log) });
+        let AgentProgram { counter, harness, .. } = &mut self.agent;
+        let counted = counter.count(used, &ran.report, harness.as_ref(), began_at);
         if let Some(warning) = &counted.warning {
-            self.screen.warn(warning);
+            self.console.screen.warn(warning);
         }
-        let looked = self.tasks.as_mut().map(Tasks::look).unwrap_or_default();
-        if let (Some(tasks), Some(problem)) = (&self.tasks, &looked.problem) {
-            self.screen.warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
+        let looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
+            self.console
+                .screen
+                .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
-        self.changed_files(&before, &looked, &ran, &mut entry, &mut log);
+        let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         let open = match &looked.work {
             Work::List { open, .. } => Some(open.len()),
             _ => None,
         };
-        let verdict = self.judge(&ran, &counted, looked, &mut entry, &mut log);
+        let seen = self.observe(&ran, &counted, looked, commits);
+        let verdict = self.judge(seen, &mut entry, &mut log);
         entry.words = messages::verdict(&verdict, open);
         self.record(&mut entry, &ran, &verdict)?;
         Ok(self.after(verdict, &ran))
     }
 
-    pub(super) fn prompt(&mut self, number: u32) -> Result<String> {
+    fn prompt(&mut self, number: u32) -> Result<String> {
         let context = self.books.context().unwrap_or_else(|error| {
-            self.screen.warn(&format!("the added context is left out: {error:#}"));
+            self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
         });
         let text = prompt::prompt(&Material {
-            change: self.change,
-            task: &self.options.task,
+            change: self.plan.change,
+            task: &self.plan.options.task,
             context: &context,
-            contract: &self.contract,
-            done: self.done,
-            promise_match: self.options.promise_match,
+            contract: &self.plan.contract,
+            done: self.plan.done,
+            promise_match: self.plan.options.promise_match,
             iteration: number,
-            missing: &self.missing,
-            remarks: &self.remarks,
-            tasks: self.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            missing: &self.feedback.missing,
+            remarks: &self.feedback.remarks,
+            tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             resumed: self.resumes().is_some(),
         })?;
         Ok(text)
@@ -113,99 +111,53 @@ impl Driver<'_> {
 
     /// Runs the agent program; one that could not be started is a failed run.
     fn try_agent(&self, prompt: &str, about: &About, log: &mut File) -> AgentRun {
-        self.run_agent(prompt, about, log).unwrap_or_else(|error| AgentRun {
-            report: Report { outcome: not_started(&error), ..Report::default() },
-            ended: ProcessOutcome::default(),
-            asked: None,
-            lasted: Duration::ZERO,
-        })
+        self.run_agent(prompt, about, log).unwrap_or_else(|error| AgentRun::not_started(&error))
     }
 
-    pub(super) fn resumes(&self) -> Option<&str> {
-        let session = self.books.state.session_id.as_str();
-        let goes_on = self.options.sessions == Sessions::Continued && !session.is_empty();
-        goes_on.then_some(session)
-    }
-
-    pub(super) fn run_agent(
-        &self,
-        prompt: &str,
-        about: &About,
-        log: &mut File,
-    ) -> Result<AgentRun> {
+    fn run_agent(&self, prompt: &str, about: &About, log: &mut File) -> Result<AgentRun> {
         let scratch = self.books.folder.join("scratch");
         // What the last iteration left there says nothing of this one.
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch)
             .with_context(|| format!("cannot make `{}`", scratch.display()))?;
+        let options = self.plan.options;
         let order = Order {
             prompt,
-            model: self.options.model.as_deref(),
-            approval: self.options.allow_all,
+            model: options.model.as_deref(),
+            approval: options.allow_all,
             resume: self.resumes(),
             scratch: &scratch,
         };
-        let mut launch = self.harness.launch(&order)?;
-        launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let limits = Limits {
             wall: self.wall(),
-            silence: self.options.idle_timeout,
+            silence: options.idle_timeout,
             lingering: LINGERING,
-            grace: self.options.grace,
+            grace: options.grace,
         };
-        let mut reader = self.harness.reader(&order);
-        let clock = Stopwatch::start();
-        let mut monitor = RunMonitor {
-            reader: reader.as_mut(),
-            screen: &self.screen,
-            signals: self.signals,
-            requests: &self.requests,
-            about,
-            grace: self.options.grace,
-            clock,
-            drawn: Duration::ZERO,
-            asked: None,
-            calls: 0,
-        };
-        let ended = process::run(
-            &self.supervisor,
-            &launch,
-            &self.change.worktree,
-            &limits,
-            log,
-            &mut monitor,
-        )
-        .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
-        let asked = monitor.asked;
-        let report = reader.report(&ended.left);
-        Ok(AgentRun { report, ended, asked, lasted: clock.elapsed() })
+        self.agent.run(&order, self.view.folder, &limits, about, &self.console, log)
+    }
+
+    /// The session to continue, `None` for a fresh one.
+    fn resumes(&self) -> Option<&str> {
+        let session = self.books.state.session_id.as_str();
+        let continues = self.plan.options.sessions == Sessions::Continued && !session.is_empty();
+        continues.then_some(session)
     }
 
     /// The shorter one of the iteration's own limit and what is left for the whole loop.
-    pub(super) fn wall(&self) -> Option<Duration> {
-        let left = self.options.max_runtime.map(|all| all.saturating_sub(self.clock.elapsed()));
-        match (self.options.iteration_timeout, left) {
+    fn wall(&self) -> Option<Duration> {
+        match (self.plan.options.iteration_timeout, self.time_left()) {
             (Some(own), Some(left)) => Some(own.min(left)),
             (own, left) => own.or(left),
         }
     }
 
-    /// What `wt-usage` counts since the start of this run, `None` without it or when it fails.
-    pub(super) fn used(&self, log: &mut File) -> Option<u64> {
-        let since = self.books.state.started_at.clone();
-        let launch = Launch {
-            program: self.usage.clone()?,
-            arguments: ["--since", &since, "--format", "json"].map(Into::into).to_vec(),
-            ..Launch::default()
-        };
-        let mut interrupted = || wants_end(self.signals, &self.requests, &self.screen);
-        let folder = &self.change.worktree;
-        let captured =
-            capture(&self.supervisor, &launch, folder, USAGE_LIMIT, log, &mut interrupted).ok()?;
-        if captured.is_success() { tokens::printed_total(&captured.output) } else { None }
+    fn used(&self, log: &mut File) -> Option<u64> {
+        let since = &self.books.state.started_at;
+        self.agent.used_since(since, self.view.folder, &self.console, log)
     }
 
-    pub(super) fn fill(
+    fn fill(
         &mut self,
         entry: &mut Iteration,
         ran: &AgentRun,
@@ -217,9 +169,9 @@ impl Driver<'_> {
         entry.tokens_estimated = counted.estimated;
         entry.tokens_unknown = counted.unknown;
         self.books.state.tokens_unknown |= counted.unknown;
-        self.estimated |= counted.estimated && counted.tokens > 0;
+        self.totals.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
-        entry.interrupted = ran.asked.is_some();
+        entry.interrupted = ran.end_request.is_some();
         entry.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
         entry.exit_code = ran.ended.left.code;
         entry.tool_calls = report.tool_calls;
@@ -228,7 +180,7 @@ impl Driver<'_> {
         self.note_denied(&report.denied);
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
-        self.ticked += looked.ticked.len();
+        self.totals.ticked += looked.ticked.len();
         if let Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) =
             &report.outcome
         {
@@ -265,12 +217,7 @@ impl Driver<'_> {
     }
 
     /// Writes the iteration down, says what it came to, and keeps what the next one must know.
-    pub(super) fn record(
-        &mut self,
-        entry: &mut Iteration,
-        ran: &AgentRun,
-        verdict: &Verdict,
-    ) -> Result<()> {
+    fn record(&mut self, entry: &mut Iteration, ran: &AgentRun, verdict: &Verdict) -> Result<()> {
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
@@ -281,9 +228,9 @@ impl Driver<'_> {
         self.books.note(&Entry {
             at: world::now(),
             event: JournalEvent::Iteration,
-            about: self.change.id.clone(),
+            about: self.plan.change.id.clone(),
             iteration: entry.n,
-            task: self.tasks_line(),
+            task: self.view.tasks_line(),
             verdict: entry.verdict.clone(),
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
@@ -307,32 +254,27 @@ impl Driver<'_> {
             _ => String::new(),
         };
         // What the agent has just said on the screen is not said again.
-        let why = if is_limit && self.screen.has_shown(&entry.failure) {
+        let why = if is_limit && self.console.screen.has_shown(&entry.failure) {
             "usage limit".to_owned()
         } else {
             entry.words.clone()
         };
         let line = format!("-- iteration {}{went}: {}; {why}", entry.n, messages::figures(entry));
-        self.screen.tell("iteration_end", &line, json!({"iteration": &*entry}));
+        self.console.screen.tell("iteration_end", &line, json!({"iteration": &*entry}));
         self.keep_for_the_next(entry, ran, verdict);
         Ok(())
     }
 
-    pub(super) fn keep_for_the_next(
-        &mut self,
-        entry: &Iteration,
-        ran: &AgentRun,
-        verdict: &Verdict,
-    ) {
+    fn keep_for_the_next(&mut self, entry: &Iteration, ran: &AgentRun, verdict: &Verdict) {
         if let Verdict::Continue(missing) = verdict {
-            self.missing.clone_from(missing);
+            self.feedback.missing.clone_from(missing);
         }
         match ran.ended.cut {
-            Some(Cut::Wall) => self.remarks.push(format!(
+            Some(Cut::Wall) => self.feedback.remarks.push(format!(
                 "The last iteration was cut short after {}: it had a time limit. Take smaller steps, and save your work often.",
                 lasted(ran.lasted)
             )),
-            Some(Cut::Silence) => self.remarks.push(
+            Some(Cut::Silence) => self.feedback.remarks.push(
                 "The last iteration was cut short because nothing was heard of it for too long."
                     .to_owned(),
             ),
@@ -340,15 +282,17 @@ impl Driver<'_> {
         }
         if !entry.denied.is_empty() {
             let denied = entry.denied.join(", ");
-            self.remarks.push(format!("These tools were denied in the last iteration: {denied}."));
-            self.screen.warn(&format!(
+            self.feedback
+                .remarks
+                .push(format!("These tools were denied in the last iteration: {denied}."));
+            self.console.screen.warn(&format!(
                 "tools were denied: {denied}\n--allow-all lets the agent use all of its tools"
             ));
         }
         let (tree, log) = (&ran.ended.trouble, &ran.ended.log_trouble);
         let log = log.as_ref().map(|why| format!("the log of this iteration is not whole: {why}"));
         for trouble in tree.iter().chain(&log) {
-            self.screen.warn(trouble);
+            self.console.screen.warn(trouble);
         }
         if ran.ended.survivors > 0 {
             let left = match ran.ended.survivors {
@@ -358,24 +302,11 @@ impl Driver<'_> {
                     grouped(many as u64)
                 ),
             };
-            self.screen.tell(
+            self.console.screen.tell(
                 "survivors",
                 &format!("  {left}"),
                 json!({"survivors": ran.ended.survivors}),
             );
         }
-    }
-}
-
-/// How a run counts that could not even be started: a missing program stays missing, want of memory
-/// or of processes passes.
-pub(super) fn not_started(error: &anyhow::Error) -> Outcome {
-    let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
-    let words = format!("{error:#}");
-    match kind {
-        None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
-            Outcome::Lasting(words)
-        }
-        Some(_) => Outcome::Failed(words),
     }
 }

@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Driver;
-use super::gather::COMMIT_LIMIT;
+use super::parts::Driver;
 use crate::evidence::tree::is_own;
-use crate::runner::capture::capture;
-use crate::runner::monitor::wants_end;
-use crate::runner::options::Commits;
+use crate::runner::git::Git;
 use crate::runner::screen::counted;
 use crate::runner::state::{Iteration, millis_of, tail};
 use crate::text;
@@ -38,10 +35,10 @@ impl Driver<'_> {
     /// tells the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
         let Some(left) = self.unfinished() else { return };
-        if self.options.commits == Commits::EachIteration && self.git.is_some() {
+        if self.plan.commits() && self.view.git.is_some() {
             self.commit_unfinished(&left);
             if !left.later.is_empty() {
-                self.screen.warn(&format!(
+                self.console.screen.warn(&format!(
                     "changed since the interrupted iteration, and not committed: {}",
                     named(&left.later)
                 ));
@@ -54,14 +51,14 @@ impl Driver<'_> {
         if !all.is_empty() {
             remark = format!("{remark} It changed: {}.", named(&all));
         }
-        self.remarks.push(remark);
+        self.feedback.remarks.push(remark);
     }
 
     /// Says at the end which files of the interrupted iteration are not committed, `None` where that was not
     /// asked for.
     pub(super) fn unfinished_words(&self) -> Option<String> {
-        let files = &self.interrupted;
-        let asked = self.options.commits == Commits::EachIteration && self.git.is_some();
+        let files = &self.totals.interrupted;
+        let asked = self.plan.commits() && self.view.git.is_some();
         (asked && !files.is_empty()).then(|| {
             let are = if files.len() == 1 { "is" } else { "are" };
             format!(
@@ -78,42 +75,33 @@ impl Driver<'_> {
         if !last.interrupted {
             return None;
         }
-        let dirty = self.git.as_ref().map(crate::runner::git::Git::dirty);
-        Some(sorted(&last, dirty, &self.change.worktree))
+        let dirty = self.view.git.as_ref().map(Git::dirty);
+        Some(sorted(&last, dirty, self.view.folder))
     }
 
     fn commit_unfinished(&mut self, left: &Unfinished) {
-        let Some(git) = self.git.as_ref().filter(|_| !left.files.is_empty()) else { return };
-        let message = format!("ralph: {} iteration {} (interrupted)", self.change.id, left.number);
-        let (signals, requests, screen) = (self.signals, &self.requests, &self.screen);
-        let (supervisor, folder) = (&self.supervisor, &self.change.worktree);
-        let mut interrupted = || wants_end(signals, requests, screen);
-        let made = git.commit(&left.files, &message, &mut |launch| {
-            let mut log = tempfile::tempfile()?;
-            Ok(capture(supervisor, &launch, folder, COMMIT_LIMIT, &mut log, &mut interrupted)?)
-        });
-        match made {
+        if left.files.is_empty() {
+            return;
+        }
+        let (change, number) = (&self.plan.change.id, left.number);
+        let message = format!("ralph: {change} iteration {number} (interrupted)");
+        let log = tempfile::tempfile().map_err(anyhow::Error::from);
+        match log.and_then(|mut log| self.commit(&left.files, &message, &mut log)) {
             Ok(true) => {
                 let files = counted(left.files.len() as u64, "file");
                 let words = format!(
-                    "ralph: committed {files} that the interrupted iteration {} left",
-                    left.number
+                    "ralph: committed {files} that the interrupted iteration {number} left"
                 );
-                self.screen.tell("committed", &words, json!({"files": left.files}));
-                // It is the work of the last run: no progress of this one.
-                self.look_at_git();
-                self.head.clone_from(&self.latest.head);
-                let blind = self.visible == 0;
-                self.books.state.ledger.fingerprint = Some(self.fingerprint(blind));
+                self.console.screen.tell("committed", &words, json!({"files": left.files}));
+                self.view.accept_head();
+                self.books.state.ledger.fingerprint = Some(self.view.fingerprint());
             }
             Ok(false) => {}
             Err(error) => {
                 let words = format!(
                     "what the interrupted iteration left could not be committed: {error:#}"
                 );
-                self.screen.warn(&words);
-                self.remarks.push(words);
-                self.uncommitted.extend(left.files.iter().cloned());
+                self.keep_uncommitted(words, left.files.clone());
             }
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::json;
 
-use super::{Driver, LOOK};
+use super::parts::{Driver, LOOK};
 use crate::engine;
-use crate::runner::monitor::{Asked, asked};
+use crate::runner::console::EndRequest;
 use crate::runner::screen::lasted;
 use crate::runner::state::iso;
 use crate::world::{self, Stopwatch};
@@ -23,16 +23,16 @@ const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 impl Driver<'_> {
     /// Waits while a person wants a pause and there is time; returns what ends it.
-    pub(super) fn wait_while_paused(&mut self) -> Result<Option<Asked>> {
+    pub(super) fn wait_while_paused(&mut self) -> Result<Option<EndRequest>> {
         let mut told = false;
         loop {
-            if let Some(asked) = asked(self.signals, &self.requests) {
-                return Ok(Some(asked));
+            if let Some(request) = self.console.end_request() {
+                return Ok(Some(request));
             }
-            if self.requests.paused().is_none() {
+            if self.console.requests.paused().is_none() {
                 if told {
-                    self.screen.still();
-                    self.screen.tell("resumed", "ralph: resumed", json!({}));
+                    self.console.screen.still();
+                    self.console.screen.tell("resumed", "ralph: resumed", json!({}));
                 }
                 return Ok(None);
             }
@@ -40,27 +40,24 @@ impl Driver<'_> {
                 told = true;
                 let words = format!(
                     "ralph: paused; `spool resume --change {}` goes on, `spool stop` ends it",
-                    self.change.id
+                    self.plan.change.id
                 );
                 "paused".clone_into(&mut self.books.state.doing);
                 self.books.save()?;
-                self.screen.tell("paused", &words, json!({}));
+                self.console.screen.tell("paused", &words, json!({}));
             }
-            if engine::time_is_up(&self.contract, self.clock.elapsed().as_secs()).is_some() {
-                self.screen.still();
+            if engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs()).is_some() {
+                self.console.screen.still();
                 return Ok(None);
             }
-            self.screen.live("paused");
-            self.signals.wait(LOOK);
+            self.console.screen.live("paused");
+            self.console.signals.wait(LOOK);
         }
     }
 
     /// Waits; returns what ends it early. A limit of the whole loop is judged after the next iteration.
-    pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<Asked>> {
-        let length = match self.options.max_runtime {
-            Some(all) => length.min(all.saturating_sub(self.clock.elapsed())),
-            None => length,
-        };
+    pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<EndRequest>> {
+        let length = self.time_left().map_or(length, |left| length.min(left));
         // A moment that is still to come, also when the wait is shorter than a second.
         let until =
             (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
@@ -69,18 +66,18 @@ impl Driver<'_> {
         self.books.save()?;
         let clock = iso(until * 1000);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
-        self.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
+        self.console.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
         let rest = Stopwatch::start();
         let mut found = None;
         while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
             // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
             let left = length.saturating_sub(rest.elapsed()).min(self::until(until));
-            self.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
+            self.console.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
             // A signal ends the wait at once, a request within a moment.
-            self.signals.wait(LOOK.min(left));
-            found = asked(self.signals, &self.requests);
+            self.console.signals.wait(LOOK.min(left));
+            found = self.console.end_request();
         }
-        self.screen.still();
+        self.console.screen.still();
         self.books.state.waits_until = 0;
         Ok(found)
     }

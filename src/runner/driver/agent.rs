@@ -1,0 +1,118 @@
+//! The agent program of a loop, and what one run of it came to.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::exec::find::find;
+use crate::runner::capture::capture;
+use crate::runner::console::{Console, EndRequest};
+use crate::runner::harness::{Harness, Launch, Order, Outcome, Report};
+use crate::runner::monitor::{About, RunMonitor};
+use crate::runner::process::{self, Limits, ProcessOutcome};
+use crate::runner::tokens::{self, Counter};
+use crate::world::{self, Stopwatch};
+
+/// The longest that `wt-usage` may take.
+const USAGE_LIMIT: Duration = Duration::from_secs(20);
+
+/// The agent program of a loop, with what starts it and what counts its tokens.
+pub struct AgentProgram {
+    /// How it is driven.
+    pub harness: Box<dyn Harness>,
+    /// The program between the runner and what it starts.
+    pub supervisor: PathBuf,
+    /// Where `wt-usage` is, `None` for nowhere.
+    pub usage: Option<PathBuf>,
+    /// Counts its tokens.
+    pub counter: Counter,
+}
+
+/// One run of the agent program, with what came of it.
+pub struct AgentRun {
+    /// What its output says.
+    pub report: Report,
+    /// How it ended.
+    pub ended: ProcessOutcome,
+    /// What asked for the end of the loop meanwhile.
+    pub end_request: Option<EndRequest>,
+    /// How long it took.
+    pub lasted: Duration,
+}
+
+impl AgentProgram {
+    /// Returns the agent program of a harness; an error when the running program cannot be found.
+    pub fn new(harness: Box<dyn Harness>) -> Result<Self> {
+        Ok(Self {
+            harness,
+            supervisor: process::own_program().context("the running program cannot be found")?,
+            usage: find(tokens::USAGE),
+            counter: Counter::default(),
+        })
+    }
+
+    /// Runs it once and returns what came of it; an error when it cannot be started.
+    pub fn run(
+        &self,
+        order: &Order<'_>,
+        worktree: &Path,
+        limits: &Limits,
+        about: &About,
+        console: &Console<'_>,
+        log: &mut File,
+    ) -> Result<AgentRun> {
+        let mut launch = self.harness.launch(order)?;
+        launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
+        let mut reader = self.harness.reader(order);
+        let clock = Stopwatch::start();
+        let mut monitor = RunMonitor::new(reader.as_mut(), console, about, limits.grace, clock);
+        let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
+            .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
+        let end_request = monitor.end_request;
+        let report = reader.report(&ended.left);
+        Ok(AgentRun { report, ended, end_request, lasted: clock.elapsed() })
+    }
+
+    /// Returns what `wt-usage` counts since a time in the form of ISO 8601, `None` without it or when it fails.
+    pub fn used_since(
+        &self,
+        since: &str,
+        worktree: &Path,
+        console: &Console<'_>,
+        log: &mut File,
+    ) -> Option<u64> {
+        let launch = Launch {
+            program: self.usage.clone()?,
+            arguments: ["--since", since, "--format", "json"].map(Into::into).to_vec(),
+            ..Launch::default()
+        };
+        let mut interrupted = || console.wants_end();
+        let (supervisor, limit) = (&self.supervisor, USAGE_LIMIT);
+        let captured = capture(supervisor, &launch, worktree, limit, log, &mut interrupted).ok()?;
+        if captured.is_success() { tokens::printed_total(&captured.output) } else { None }
+    }
+}
+
+impl AgentRun {
+    /// Returns the run of a program that could not be started: a missing program stays missing, want of memory or
+    /// of processes passes.
+    pub fn not_started(error: &anyhow::Error) -> Self {
+        let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+        let words = format!("{error:#}");
+        let outcome = match kind {
+            None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+                Outcome::Lasting(words)
+            }
+            Some(_) => Outcome::Failed(words),
+        };
+        Self {
+            report: Report { outcome, ..Report::default() },
+            ended: ProcessOutcome::default(),
+            end_request: None,
+            lasted: Duration::ZERO,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What an iteration changed: its files, and their commit where the runner makes it.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::agent::AgentRun;
+use super::parts::Driver;
+use super::view::NewCommits;
+use crate::runner::capture::capture;
+use crate::runner::git::{self, Git};
+use crate::runner::screen::lasted;
+use crate::runner::state::Iteration;
+use crate::runner::task_list::TaskListUpdate;
+use crate::runner::worktree::Files;
+use crate::world::Stopwatch;
+
+/// The most files of an iteration that are named in its history.
+const MOST_FILES: usize = 200;
+/// The longest that a commit may take, with the repository's hooks.
+const COMMIT_LIMIT: Duration = Duration::from_mins(10);
+
+impl Driver<'_> {
+    /// Finds out which files and commits the iteration made, and commits its files where that is asked for. Returns
+    /// how many commits with work in them there are, `None` without a repository.
+    pub(super) fn look_at_changes(
+        &mut self,
+        before: &Files,
+        looked: &TaskListUpdate,
+        ran: &AgentRun,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) -> Option<u64> {
+        let mut changed = self.view.changed_files(before);
+        if ran.end_request.is_some() {
+            self.totals.interrupted.clone_from(&changed);
+        } else if self.plan.commits() && !changed.is_empty() {
+            let (change, done) = (&self.plan.change.id, looked.ticked.join(" "));
+            let message = format!("ralph: {change} iteration {} {done}", entry.n);
+            let mut files = changed.clone();
+            files.extend(std::mem::take(&mut self.totals.uncommitted));
+            if let Err(error) = self.commit(&files, message.trim(), log) {
+                let words = format!("the runner could not commit this iteration: {error:#}");
+                self.keep_uncommitted(words, files);
+            }
+        }
+        let commits = self.view.new_commits(&mut changed).unwrap_or_else(|error| {
+            self.console.screen.warn(&format!("git cannot name the commits: {error:#}"));
+            NewCommits { names: Vec::new(), hold_work: true }
+        });
+        if let Some(silence) = self.view.git.as_ref().and_then(Git::silence) {
+            self.console.screen.warn(&format!(
+                "{silence}; files and commits of this iteration may be missing below\nsee what `git status` waits for: a filter, a hook, a pipe in the place of a file"
+            ));
+        }
+        let count = commits.names.len() as u64;
+        self.totals.commits += count;
+        entry.commits = commits.names;
+        entry.files_changed = changed.len() as u64;
+        entry.files =
+            changed.iter().take(MOST_FILES).map(|file| file.display().to_string()).collect();
+        self.totals.touched.extend(changed);
+        self.view.git.as_ref().map(|_| if commits.hold_work { count } else { 0 })
+    }
+
+    /// Commits these files and returns whether there was anything to commit; nothing without a repository.
+    pub(super) fn commit(&self, files: &[PathBuf], message: &str, log: &mut File) -> Result<bool> {
+        let Some(git) = &self.view.git else { return Ok(false) };
+        let clock = Stopwatch::start();
+        let console = &self.console;
+        let mut interrupted = || {
+            console.screen.live(&format!("git commit · {}", lasted(clock.elapsed())));
+            console.wants_end()
+        };
+        // A hook of the repository's own does not make the loop longer than it may be.
+        let limit =
+            self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
+        let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
+        let made = git.commit(files, message, &mut |launch| {
+            Ok(capture(supervisor, &launch, folder, limit, log, &mut interrupted)?)
+        });
+        console.screen.still();
+        made
+    }
+
+    /// Says that files could not be committed; they are not lost: the next commit takes them along.
+    pub(super) fn keep_uncommitted(&mut self, words: String, files: Vec<PathBuf>) {
+        self.console.screen.warn(&words);
+        self.feedback.remarks.push(words);
+        self.totals.uncommitted.extend(files);
+    }
+}

@@ -1,0 +1,156 @@
+//! The end of a loop: written down, shown, and turned into an exit code.
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::parts::Driver;
+use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::runner::caveats::{self, Facts};
+use crate::runner::console::EndRequest;
+use crate::runner::exit;
+use crate::runner::messages;
+use crate::runner::options::{DoneCriteria, Doubted};
+use crate::runner::screen::{counted, lasted};
+use crate::runner::state::{Status, iso};
+use crate::store::journal::Entry;
+use crate::store::names::{EndName, JournalEvent};
+use crate::world;
+
+impl Driver<'_> {
+    /// Ends the loop between two iterations, because a person wants it.
+    pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
+        let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
+        let reason =
+            engine::ends(&self.books.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
+        // No iteration was run for this verdict: nothing is counted.
+        self.books.state.ledger.ended = Some(reason.clone());
+        let signal = match request {
+            EndRequest::Signal(signal) => Some(signal),
+            EndRequest::Stop => None,
+        };
+        self.finish(&reason, signal)
+    }
+
+    /// Writes the end down, says it, and returns its exit code.
+    pub(super) fn finish(&mut self, reason: &TerminalReason, signal: Option<i32>) -> Result<u8> {
+        let doubts = self.doubts(reason);
+        let is_doubted = self.plan.options.doubted == Doubted::Fails && !doubts.is_empty();
+        let code = match exit::exit_code(reason, signal) {
+            0 if is_doubted => exit::DOUBTED,
+            code => code,
+        };
+        let status = exit::status(reason);
+        let words = exit::words(reason, signal);
+        let state = &mut self.books.state;
+        state.status = status;
+        reason.name().clone_into(&mut state.reason);
+        state.words.clone_from(&words);
+        state.ended_at = iso(world::now());
+        state.exit_code = Some(code);
+        state.doing.clear();
+        let saved = self.books.save();
+        let noted = self.books.note(&Entry {
+            at: world::now(),
+            event: JournalEvent::Ended,
+            about: self.plan.change.id.clone(),
+            iteration: self.books.state.current_iteration,
+            task: self.view.tasks_line(),
+            reason: EndName::of(reason),
+            words: [&[words], &doubts[..]].concat().join("; "),
+            ..Entry::default()
+        });
+        self.console.requests.clear_stop();
+        self.console.screen.title(&status.word());
+        self.summary(reason, code, &doubts);
+        // The end is told in any case, also where it cannot be written down.
+        saved.and(noted).map(|()| code)
+    }
+
+    /// Puts down why the runner cannot go on; the books write it when they are closed.
+    pub(super) fn give_up(&mut self, error: &anyhow::Error) {
+        let state = &mut self.books.state;
+        if !state.status.is_over() {
+            TerminalReason::Stopped.name().clone_into(&mut state.reason);
+            state.words = format!("{error:#}");
+            state.exit_code = Some(exit::FAILURE);
+            self.console.screen.title(&Status::Stopped.word());
+        }
+    }
+
+    /// What speaks against taking the end at its word, a sentence each.
+    fn doubts(&self, reason: &TerminalReason) -> Vec<String> {
+        caveats::doubts(&Facts {
+            worktree: self.view.folder,
+            list: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
+            open_at_start: &self.totals.open_at_start,
+            ticked: self.totals.ticked,
+            touched: &self.totals.touched,
+            by_word: *reason == TerminalReason::Completed
+                && self.plan.done == DoneCriteria::Manual
+                && self.plan.options.checks.is_empty(),
+            uncommitted: self.totals.uncommitted.len(),
+        })
+    }
+
+    fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
+        let state = &self.books.state;
+        let tasks = self.view.tasks_line();
+        let mut parts = vec![
+            counted(state.current_iteration.into(), "iteration"),
+            lasted(self.clock.elapsed()),
+            match messages::tokens(state, if self.totals.estimated { "about " } else { "" })
+                .as_str()
+            {
+                "unknown" => "tokens unknown".to_owned(),
+                known => format!("{known} tokens"),
+            },
+            counted(self.totals.commits, "commit"),
+            counted(self.totals.touched.len() as u64, "file"),
+        ];
+        if !tasks.is_empty() {
+            parts.push(format!("{tasks} tasks"));
+        }
+        let style = match (code, doubts.is_empty()) {
+            (0, true) => crate::style::GOOD,
+            _ => crate::style::WARN,
+        };
+        let word = exit::status(reason).word();
+        let mut words = format!(
+            "ralph: {}{word}{}: {}\n       {}",
+            style.render(),
+            style.render_reset(),
+            state.words,
+            parts.join(", ")
+        );
+        let denied = messages::denied(state);
+        if !denied.is_empty() {
+            words = format!(
+                "{words}\n       tools were denied {denied}\n       --allow-all lets the agent use all of its tools"
+            );
+        }
+        for doubt in doubts.iter().chain(&self.unfinished_words()) {
+            words = format!("{words}\n       {doubt}");
+        }
+        let next = exit::what_next(reason);
+        if !next.is_empty() {
+            words = format!("{words}\n       {next}");
+        }
+        let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
+        let place = if elsewhere {
+            format!(" --project {}", self.plan.change.root.display())
+        } else {
+            String::new()
+        };
+        words =
+            format!("{words}\n       spool ralph --status --change {}{place}", self.plan.change.id);
+        let fields = json!({
+            "status": word, "reason": reason.name(), "exit_code": code,
+            "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),
+            "total_tokens": state.total_tokens, "tokens_unknown": state.tokens_unknown,
+            "denied": state.denied, "commits": self.totals.commits,
+            "files": self.totals.touched.len(), "tasks": tasks, "next": next,
+            "doubts": doubts,
+        });
+        self.console.screen.tell("end", &words, fields);
+    }
+}

@@ -1,0 +1,185 @@
+//! What an iteration came to, as an observation for the engine, and the verdict on it.
+
+use std::fs::File;
+
+use serde_json::json;
+
+use super::agent::AgentRun;
+use super::parts::Driver;
+use crate::engine::promise::{blocked, promise};
+use crate::engine::{
+    Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Promise, TerminalReason,
+    UnchangedFiles, Verdict, Waiting, Work, evaluate,
+};
+use crate::runner::checks;
+use crate::runner::harness::{Outcome, Report, is_passing};
+use crate::runner::screen::lasted;
+use crate::runner::state::Iteration;
+use crate::runner::task_list::TaskListUpdate;
+use crate::runner::tokens::TokenCount;
+use crate::store::names::PromiseState;
+use crate::world::Stopwatch;
+
+/// The most characters of what the agent asks a person for.
+const LONGEST_NEED: usize = 500;
+
+impl Driver<'_> {
+    /// Asks the engine, runs the checks where it wants them, and returns its verdict.
+    pub(super) fn judge(
+        &mut self,
+        seen: Observation,
+        entry: &mut Iteration,
+        log: &mut File,
+    ) -> Verdict {
+        let ledger = self.books.state.ledger.clone();
+        let judgement = match evaluate(&self.plan.contract, &ledger, seen, &mut || {
+            UnchangedFiles::InFingerprint
+        }) {
+            Evaluation::Decided(judgement) => *judgement,
+            Evaluation::RunChecks(pending) => match self.check(pending.checks(), log) {
+                Ok(results) => {
+                    entry.checks.clone_from(&results);
+                    let fingerprint = self.fingerprint_after_checks();
+                    let now = Observation { fingerprint, ..pending.seen().clone() };
+                    pending.with(&self.plan.contract, &ledger, results, now)
+                }
+                Err(Stopped) => pending.interrupted(&self.plan.contract, &ledger, Demand::Stopped),
+            },
+        };
+        entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
+        if self.plan.contract.token.is_some() {
+            entry.promise = match (judgement.seen.claimed, entry.done_check) {
+                (false, _) => PromiseState::Missing,
+                (true, true) => PromiseState::Accepted,
+                (true, false) => PromiseState::Refused,
+            };
+        }
+        self.books.state.ledger = judgement.ledger;
+        judgement.verdict
+    }
+
+    /// Returns what the iteration showed; `commits` are those that hold work.
+    pub(super) fn observe(
+        &self,
+        ran: &AgentRun,
+        counted: &TokenCount,
+        looked: TaskListUpdate,
+        commits: Option<u64>,
+    ) -> Observation {
+        let report = &ran.report;
+        let token = self.plan.contract.token.as_deref();
+        // Words count only when the agent program came to its own good end.
+        let said =
+            if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
+        let promised = promise(token, self.plan.options.promise_match, said);
+        let mut seen = Observation {
+            work: looked.work,
+            claimed: promised == Promise::Kept,
+            promise: promised,
+            tampered: looked.tampered,
+            tool_calls: report.tool_calls,
+            failed_calls: report.failed_calls,
+            answered: is_answered(report),
+            commits,
+            tokens: counted.tokens,
+            since_arming: self.view.since_start(&self.totals.touched),
+            fingerprint: self.view.fingerprint(),
+            elapsed_seconds: self.clock.elapsed().as_secs(),
+            ..Observation::default()
+        };
+        match &report.outcome {
+            _ if ran.end_request.is_some() => seen.demand = Some(Demand::Stopped),
+            Outcome::Finished => {
+                // An agent that needs a person has not finished, whatever else it writes.
+                seen.demand = need(said).map(Demand::Blocked);
+            }
+            Outcome::Lasting(why) if !is_complete(&seen.work) => {
+                seen.demand = Some(Demand::HarnessFailed(why.clone()));
+            }
+            Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) => {
+                seen.failed = Some(why.clone());
+            }
+            Outcome::UsageLimit { words, .. } => {
+                seen.waiting = vec![Waiting::UsageLimit(words.clone())];
+            }
+            Outcome::Cut => {}
+        }
+        seen
+    }
+
+    /// What the work looks like once the checks have run: they may have written into the list.
+    fn fingerprint_after_checks(&mut self) -> Fingerprint {
+        if let Some(tasks) = &mut self.view.tasks {
+            tasks.look();
+        }
+        self.view.fingerprint()
+    }
+
+    /// Runs the checks one after the other; an error means that a person stopped the loop meanwhile.
+    fn check(&mut self, checks: &[Check], log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
+        let mut results = Vec::new();
+        let all = checks.len();
+        for (place, check) in checks.iter().enumerate() {
+            let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
+            self.books.state.doing.clone_from(&words);
+            // It is only for people who look on; the next step is written down in any case.
+            let _ = self.books.save();
+            self.console.screen.tell("check", &format!("  {words}"), json!({"run": check.run}));
+            let (clock, console) = (Stopwatch::start(), &self.console);
+            let mut interrupted = || {
+                console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
+                console.wants_end()
+            };
+            let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
+            let result = checks::run(supervisor, check, folder, log, &mut interrupted);
+            self.console.screen.still();
+            if self.console.end_request().is_some() {
+                return Err(Stopped);
+            }
+            let outcome = if result.passed { "passed" } else { "failed" };
+            let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
+            self.console.screen.tell(
+                "checked",
+                &line,
+                json!({"run": result.run, "passed": result.passed}),
+            );
+            results.push(result);
+        }
+        Ok(results)
+    }
+}
+
+/// Whether the service has answered: with work or words, or that it is busy.
+fn is_answered(report: &Report) -> bool {
+    let has_worked = !report.final_text.is_empty()
+        || report.tool_calls.unwrap_or(0) > 0
+        || report.tokens.is_some_and(|tokens| tokens.total() > 0);
+    match report.outcome {
+        Outcome::Finished | Outcome::Cut | Outcome::UsageLimit { .. } => true,
+        _ => has_worked || is_passing(report.status),
+    }
+}
+
+/// A person stopped the loop while checks ran.
+struct Stopped;
+
+/// What the agent says that a person must do, fit for a message.
+fn need(text: &str) -> Option<String> {
+    let need = crate::text::title(blocked(text)?, LONGEST_NEED);
+    (!need.is_empty()).then_some(need)
+}
+
+fn is_complete(work: &Work) -> bool {
+    matches!(work, Work::List { done: 1.., open } if open.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_is_fit_for_a_message() {
+        assert_eq!(need("<blocked>set API_KEY</blocked>"), Some("set API_KEY".to_owned()));
+        assert_eq!(need("<blocked>\u{1b}[31mx</blocked>"), Some("�[31mx".to_owned()));
+    }
+}

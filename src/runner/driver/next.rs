@@ -1,0 +1,41 @@
+//! What comes after an iteration.
+
+use std::time::Duration;
+
+use super::agent::AgentRun;
+use super::parts::Driver;
+use super::wait::doubled;
+use crate::engine::{TerminalReason, Verdict};
+use crate::runner::harness::Outcome;
+
+/// What is to be done after an iteration.
+pub(super) enum Next {
+    /// The next one, after a pause.
+    Iteration(Duration),
+    /// Wait until a usage limit is lifted, in seconds since the Unix epoch; `None` where that is not known.
+    Limit(Option<u64>),
+    /// Nothing.
+    End(TerminalReason),
+}
+
+impl Driver<'_> {
+    /// Returns what comes after a run with this verdict.
+    pub(super) fn after(&mut self, verdict: Verdict, ran: &AgentRun) -> Next {
+        let limits = &mut self.totals.limits_in_a_row;
+        *limits = match verdict {
+            Verdict::Wait(_) => limits.saturating_add(1),
+            _ => 0,
+        };
+        match (verdict, &ran.report.outcome) {
+            (Verdict::End(reason), _) => Next::End(reason),
+            (Verdict::Wait(_), Outcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
+            (Verdict::Wait(_), _) => Next::Limit(None),
+            // A run that failed and got the work further counts as none in a row, and rests all the same.
+            (Verdict::Continue(_), Outcome::Failed(_) | Outcome::Lasting(_)) => {
+                let times = self.books.state.ledger.failures.max(1);
+                Next::Iteration(doubled(self.plan.options.retry_pause, times))
+            }
+            (Verdict::Continue(_), _) => Next::Iteration(Duration::ZERO),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a loop says at its start and at the start of each iteration.
+
+use serde_json::json;
+
+use super::parts::Driver;
+use crate::runner::harness::Approval;
+use crate::runner::monitor::About;
+use crate::runner::options::DoneCriteria;
+use crate::runner::screen::{counted, grouped};
+
+impl Driver<'_> {
+    /// Says what is about to run, and what will not go as a person expects.
+    pub(super) fn greet(&mut self, version: &str) {
+        for path in &self.books.put_aside {
+            self.console.screen.warn(&format!(
+                "a file of an earlier loop cannot be read and was kept as `{}`",
+                path.display()
+            ));
+        }
+        if let Some(recovered) = &self.books.recovered {
+            let iteration = recovered.iteration.as_ref().map_or_else(String::new, |iteration| {
+                format!(
+                    " in iteration {}, with {}",
+                    iteration.n,
+                    counted(iteration.commits.len() as u64, "commit")
+                )
+            });
+            self.console.screen.tell(
+                "recovered",
+                &format!(
+                    "ralph: the runner before this one (process {}) was killed{iteration}",
+                    recovered.pid
+                ),
+                json!({"pid": recovered.pid}),
+            );
+        }
+        if self.plan.options.allow_all == Approval::Own
+            && let Some(words) = self.agent.harness.without_consent()
+        {
+            self.console.screen.warn(words);
+        }
+        if let Some(words) = self.agent.harness.caution(version) {
+            self.console.screen.warn(&words);
+        }
+        self.warn_of_the_place();
+        let until = match self.plan.done {
+            DoneCriteria::Tasks => "until every box of tasks.md is ticked".to_owned(),
+            DoneCriteria::Manual => {
+                format!("until <promise>{}</promise>", self.plan.options.promise)
+            }
+            DoneCriteria::Check => "until every check passes".to_owned(),
+        };
+        let limit = match self.plan.options.max_iterations {
+            Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
+            None => "with no limit of iterations (`spool stop` ends it)".to_owned(),
+        };
+        let name = self.agent.harness.name();
+        let words = format!(
+            "ralph: {}{}, {name} {version}, {until}, {limit}",
+            self.plan.change.id,
+            self.plan
+                .change
+                .module
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" (module {it})")),
+        );
+        let fields = json!({
+            "change_id": self.plan.change.id, "module": self.plan.change.module, "harness": name,
+            "harness_version": version, "done_criteria": self.plan.done,
+            "max_iterations": self.books.state.max_iterations, "pid": std::process::id(),
+        });
+        self.console.screen.tell("start", &words.replace(" , ", ", "), fields);
+    }
+
+    /// Says what will not go as a person expects, before the first token is spent.
+    fn warn_of_the_place(&self) {
+        if self.plan.commits() {
+            match &self.view.git {
+                None => self.console.screen.warn(
+                    "nothing will be committed: there is no git repository here, or git cannot read it",
+                ),
+                Some(git) => {
+                    if let Some(what) = git.in_the_middle_of() {
+                        self.console.screen.warn(&format!(
+                            "nothing will be committed while {what} is under way in the repository"
+                        ));
+                    }
+                }
+            }
+        }
+        if let Some(tasks) =
+            self.view.tasks.as_ref().filter(|_| self.totals.open_at_start.is_empty())
+        {
+            self.console.screen.warn(&format!(
+                "`{}` has no open task: a task is a line such as `- [ ] T001 Do it`",
+                tasks.path.display()
+            ));
+        }
+    }
+
+    /// Says that an iteration begins and returns what the live line tells of it.
+    pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> About {
+        let of = match self.plan.options.max_iterations {
+            Some(limit) => format!("{number}/{limit}"),
+            None => format!("{number}/∞"),
+        };
+        self.console.screen.begin();
+        self.console.screen.title(&of);
+        let next = task.map_or_else(String::new, |(id, title)| {
+            let title = crate::text::title(title, 60);
+            if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
+        });
+        let words = format!("-- iteration {of}{next}");
+        self.console.screen.tell(
+            "iteration",
+            &words,
+            json!({"n": number, "task": task.map(|it| &it.0)}),
+        );
+        let used = match self.books.state.total_tokens {
+            0 => String::new(),
+            used => format!(" · {} tokens so far", grouped(used)),
+        };
+        About { iteration: format!("iteration {of}"), rest: format!("{used}{next}") }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a loop is made of.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::agent::AgentProgram;
+use super::view::WorkTreeView;
+use crate::engine::{Contract, Ledger, Shortfall, Work};
+use crate::runner::console::Console;
+use crate::runner::git::Git;
+use crate::runner::harness::Harness;
+use crate::runner::options::{Commits, DoneCriteria, Options};
+use crate::runner::requests::{Request, Requests};
+use crate::runner::screen::Screen;
+use crate::runner::signals::Signals;
+use crate::runner::state::{Books, LoopState, state_folder};
+use crate::runner::target::Change;
+use crate::runner::task_list::Tasks;
+use crate::world::{Deadline, Stopwatch};
+
+/// How often a waiting loop looks for signals and requests.
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// A loop of the runner.
+pub struct Driver<'a> {
+    /// What it was asked for.
+    pub plan: Plan<'a>,
+    /// What it writes down.
+    pub books: Books,
+    /// The person's side of it.
+    pub console: Console<'a>,
+    /// The agent program.
+    pub agent: AgentProgram,
+    /// What it sees of the work tree.
+    pub view: WorkTreeView<'a>,
+    /// What it came to so far.
+    pub totals: RunTotals,
+    /// What the next prompt says of the last iteration.
+    pub feedback: Feedback,
+    /// How long it has been running.
+    pub clock: Stopwatch,
+}
+
+/// What a loop was asked for.
+pub struct Plan<'a> {
+    /// The change to work on.
+    pub change: &'a Change,
+    /// Every setting.
+    pub options: &'a Options,
+    /// What ends the loop.
+    pub contract: Contract,
+    /// What counts as done.
+    pub done: DoneCriteria,
+}
+
+/// What a loop came to since its start.
+#[derive(Default)]
+pub struct RunTotals {
+    /// The tasks that were open at the start, by id.
+    pub open_at_start: Vec<String>,
+    /// How many boxes were ticked.
+    pub ticked: usize,
+    /// All files that were changed.
+    pub touched: BTreeSet<PathBuf>,
+    /// How many commits were made.
+    pub commits: u64,
+    /// Whether any of the tokens were estimated.
+    pub estimated: bool,
+    /// Usage limits in a row.
+    pub limits_in_a_row: u32,
+    /// Files that should have been committed, and could not be.
+    pub uncommitted: BTreeSet<PathBuf>,
+    /// Files that an interrupted iteration changed.
+    pub interrupted: Vec<PathBuf>,
+}
+
+/// What the next prompt says of the last iteration.
+#[derive(Default)]
+pub struct Feedback {
+    /// What was missing at its end.
+    pub missing: Vec<Shortfall>,
+    /// What else the agent should know, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl<'a> Driver<'a> {
+    /// Returns the loop of a change, locked and written down; an error when it cannot begin.
+    pub fn new(
+        change: &'a Change,
+        options: &'a Options,
+        harness: Box<dyn Harness>,
+        version: &str,
+        signals: &'a Signals,
+    ) -> Result<Self> {
+        let tasks = Tasks::of(change);
+        let plan = Plan::of(change, options, tasks.is_some());
+        let git = git_of(change, options, signals);
+        let commits = |head: &str| git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
+        let books = Books::open_with(change, plan.first_state(harness.name(), version), commits)?;
+        let mut driver = Self {
+            console: Console {
+                screen: Screen::new(&change.id, options.shown, options.form),
+                signals,
+                requests: books.requests(),
+            },
+            agent: AgentProgram::new(harness)?,
+            view: WorkTreeView::of(
+                &change.worktree,
+                git,
+                tasks.filter(|_| plan.done == DoneCriteria::Tasks),
+            ),
+            totals: RunTotals::default(),
+            feedback: Feedback::default(),
+            clock: Stopwatch::start(),
+            plan,
+            books,
+        };
+        if let Some(tasks) = &mut driver.view.tasks
+            && let Work::List { open, .. } = tasks.look().work
+        {
+            driver.totals.open_at_start = open;
+        }
+        // What is there at the start is no progress of the first iteration.
+        driver.books.state.ledger =
+            Ledger { fingerprint: Some(driver.view.fingerprint()), ..Ledger::default() };
+        driver.books.save()?;
+        Ok(driver)
+    }
+
+    /// Returns how long the loop may still take, `None` for no limit.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.plan.options.max_runtime.map(|all| all.saturating_sub(self.clock.elapsed()))
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Returns the plan for a change: what counts as done is what was asked for, or else the list where there is
+    /// one (spec 001).
+    fn of(change: &'a Change, options: &'a Options, has_list: bool) -> Self {
+        let done = match options.done {
+            Some(done) => done,
+            None if has_list => DoneCriteria::Tasks,
+            None => DoneCriteria::Manual,
+        };
+        Self { change, options, contract: options.contract(done), done }
+    }
+
+    fn first_state(&self, harness: &str, version: &str) -> LoopState {
+        let Self { change, options, done, .. } = self;
+        LoopState {
+            change_id: change.id.clone(),
+            worktree_name: change.id.clone(),
+            max_iterations: options.max_iterations.unwrap_or(0),
+            task: options.task.clone(),
+            done_criteria: *done,
+            stall_threshold: options.stall_threshold,
+            iteration_timeout_min: options
+                .iteration_timeout
+                .map_or(0.0, |limit| limit.as_secs_f64() / 60.0),
+            harness: harness.to_owned(),
+            harness_version: version.to_owned(),
+            model: options.model.clone().unwrap_or_default(),
+            module: change.module.clone().unwrap_or_default(),
+            pid: std::process::id(),
+            doing: "starting".to_owned(),
+            ..LoopState::default()
+        }
+    }
+
+    /// Returns whether the runner commits what an iteration changed.
+    pub fn commits(&self) -> bool {
+        self.options.commits == Commits::EachIteration
+    }
+}
+
+/// The repository of a change, whose questions end with the loop's time, by a signal, and by `spool stop`.
+fn git_of(change: &Change, options: &Options, signals: &Signals) -> Option<Git> {
+    let requests = Requests::of(&state_folder(&change.root, &change.id));
+    let signaled = signals.any();
+    let interrupt =
+        move || signaled.load(Ordering::Relaxed) || requests.pending() == Some(Request::Stop);
+    Git::within(&change.worktree, options.max_runtime.map(Deadline::after), Box::new(interrupt))
+}
