@@ -9,8 +9,10 @@ use ralph_speckit::engine::edit;
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::feature::state::State;
-use ralph_speckit::hosts::claude::input::Event;
-use ralph_speckit::hosts::claude::transcript::{Calls, Tail};
+use ralph_speckit::hosts::claude::event::ClaudeEvent;
+use ralph_speckit::hosts::claude::transcript::activity;
+use ralph_speckit::hosts::claude::transcript::tail::TranscriptTail;
+use ralph_speckit::hosts::{EventKind, HookEvent};
 use ralph_speckit::runner::harness::{self, Approval, ExitInfo, Harness, Order, Report, Stream};
 use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
@@ -49,23 +51,31 @@ pub const TARGETS: [Target; 13] = [
 
 /// The event on the hook's standard input: its texts are those that any other reader of JSON finds.
 fn event(bytes: &[u8]) {
-    let read = Event::read(bytes);
-    let Some(event) = &read else { return };
-    let again = Event::read(bytes);
+    let read = ClaudeEvent::read(bytes);
+    let again = ClaudeEvent::read(bytes);
     assert_eq!(again.as_ref(), read.as_ref());
+    let Some(event) = read else { return };
     let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if let Ok(value) = serde_json::from_slice::<Value>(plain) {
         let text =
             |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        assert_eq!(event.last_message(), text("last_assistant_message"));
-        assert_eq!(event.command(), text("command_name"));
-        assert_eq!(event.arguments(), text("command_args"));
-        assert_eq!(event.in_subagent(), !text("agent_id").is_empty());
-        assert_eq!(event.held(), value.get("stop_hook_active") == Some(&Value::Bool(true)));
+        assert_eq!(event.last_assistant_message, text("last_assistant_message"));
+        assert_eq!(event.command_name, text("command_name"));
+        assert_eq!(event.command_args, text("command_args"));
+        assert_eq!(event.agent_id, text("agent_id"));
+        assert_eq!(
+            event.stop_hook_active,
+            value.get("stop_hook_active") == Some(&Value::Bool(true))
+        );
     }
-    assert!(event.cwd().is_none_or(|path| path.is_absolute()));
-    assert!(event.transcript().is_none_or(|path| path.is_absolute()));
-    assert!(event.background().len() <= bytes.len());
+    let arguments = event.command_args.clone();
+    let event = HookEvent::from(event);
+    if let EventKind::Command { arguments: read, .. } = &event.kind {
+        assert_eq!(*read, arguments);
+    }
+    assert!(event.cwd.as_ref().is_none_or(|path| path.is_absolute()));
+    assert!(event.transcript_path().is_none_or(Path::is_absolute));
+    assert!(event.background.len() <= bytes.len());
 }
 
 /// What is typed after a slash command: it is taken or refused with words.
@@ -181,17 +191,17 @@ fn same_again<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(byt
 fn transcript(bytes: &[u8]) {
     let path = scratch("transcript", bytes);
     let length = bytes.len() as u64;
-    let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+    let all = activity::since(&path, 0, LastMessage::default(), 0).unwrap();
     assert!(all.read_up_to <= length && all.count.unwrap_or(0) <= length);
-    let rest = Calls::since(&path, all.read_up_to, all.last, 0).unwrap();
+    let rest = activity::since(&path, all.read_up_to, all.last, 0).unwrap();
     assert_eq!(rest.count.unwrap_or(0), 0, "what was counted is counted again");
-    let beyond = Calls::since(&path, length + 1, LastMessage::default(), 0).unwrap();
+    let beyond = activity::since(&path, length + 1, LastMessage::default(), 0).unwrap();
     assert_eq!((beyond.count, beyond.read_up_to), (all.count, all.read_up_to));
-    let tail = Tail::read_for_signal(&path, 0).unwrap();
+    let tail = TranscriptTail::read_for_signal(&path, 0).unwrap();
     let said = tail.last_text().unwrap_or_default();
     assert!(said.len() <= 3 * bytes.len());
     let _signal = tail.says("ALL_TASKS_COMPLETE");
-    assert_eq!(Tail::read(&path, 0), Tail::read(&path, length + 1));
+    assert_eq!(TranscriptTail::read(&path, 0), TranscriptTail::read(&path, length + 1));
 }
 
 /// A journal: whatever stands in it, an entry that is added is read, and nothing that was read is lost.

@@ -66,7 +66,7 @@ impl Unreadable {
 
 /// The present task and how many are done, in the words of spec 003.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskPlace {
+pub struct TaskPosition {
     /// The present task, from 1; one more than `total` never occurs.
     pub task: u64,
     /// All tasks.
@@ -184,7 +184,7 @@ impl FeatureSnapshot {
     }
 
     /// Returns where the work stands: by the task list, otherwise by the state file.
-    pub fn place(&self) -> TaskPlace {
+    pub fn place(&self) -> TaskPosition {
         let (done, total, next) = match &self.tasks {
             Some(list) if !list.tasks.is_empty() => {
                 (list.done() as u64, list.tasks.len() as u64, list.first_open() as u64)
@@ -195,7 +195,7 @@ impl FeatureSnapshot {
                 (index, total, index)
             }
         };
-        TaskPlace { task: (next + 1).min(total.max(1)), total, done }
+        TaskPosition { task: (next + 1).min(total.max(1)), total, done }
     }
 
     /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
@@ -257,7 +257,7 @@ impl FeatureSnapshot {
     }
 
     /// Returns the attempt at the present task, or at any open one that has used up its attempts.
-    pub fn attempt(&self, place: TaskPlace, record: &Record) -> Attempt {
+    pub fn attempt(&self, place: TaskPosition, record: &Record) -> Attempt {
         let limit = self.limits.max_task_iterations;
         let failures = |task: &Task| {
             // The state file may have been made to forget some.

@@ -1,11 +1,10 @@
-//! `StopFailure`: a turn broke off on an error of the service. The loop pauses; nothing is counted.
+//! A turn broke off on an error of the service. The loop pauses; nothing is counted.
 
 use std::io;
 
 use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::store::journal::Entry;
@@ -19,37 +18,37 @@ use crate::world;
 /// Claude Code up to 2.1.330 does not show it: `spool status` and the journal tell of the pause.
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
 /// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
-pub fn answer(event: &Event) -> Answer {
-    let session = event.session();
+pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
+    let session = &event.session;
     if !is_session_id(session) {
-        return Answer::silent();
+        return HookAnswer::silent();
     }
-    let project = event.cwd().and_then(|cwd| Project::around_session(&cwd, session));
+    let project = event.cwd.as_ref().and_then(|cwd| Project::around_session(cwd, session));
     let Some(project) = project.filter(|project| !Settings::switch_off(&project.root)) else {
-        return Answer::silent();
+        return HookAnswer::silent();
     };
     let loops = Loops::of(&project.root);
     if !loops.peek(session).is_some_and(|record| record.ledger.is_live()) {
-        return Answer::silent();
+        return HookAnswer::silent();
     }
-    match pause_after(&loops, session, &what_broke(event)) {
+    match pause_after(&loops, session, &what_broke(event, class)) {
         Ok(answer) => answer,
-        Err(error) => Answer::silent().log(&format!("The pause cannot be noted: {error}")),
+        Err(error) => HookAnswer::silent().log(&format!("The pause cannot be noted: {error}")),
     }
 }
 
 /// The class of the error, or the client's own line on it where the class says nothing.
-fn what_broke(event: &Event) -> String {
-    match event.error() {
-        "" | "unknown" => title(event.last_message()),
+fn what_broke(event: &HookEvent, class: &str) -> String {
+    match class {
+        "" => title(&event.last_message),
         class => printable(class),
     }
 }
 
-fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<Answer> {
+fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnswer> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
-        return Ok(Answer::silent());
+        return Ok(HookAnswer::silent());
     };
     let (at, error) = (world::now(), error.to_owned());
     let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
@@ -63,9 +62,9 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<Answer> 
             words: format!("{}; the loop is paused anyway", pause.words()),
             ..Entry::default()
         })?;
-        return Ok(Answer::silent());
+        return Ok(HookAnswer::silent());
     }
     pause_record(&folder, &mut record, pause)?;
     let message = pause::told(&record).unwrap_or_default();
-    Ok(Answer::tell(&message).log(&message))
+    Ok(HookAnswer::tell(&message).log(&message))
 }

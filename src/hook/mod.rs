@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use crate::exec::partner::{self, RunnerProof};
 use crate::exec::supervise::supervise_if_asked;
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{EventKind, HookAnswer, HookEvent, Host, LateEvent, started_by};
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -29,82 +28,82 @@ const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the event on standard input, answers it, and always leaves with code 0.
 ///
-/// The first argument may name the event that the hook is started for. A `Stop` or a command is then answered also
+/// The arguments may name the host, and the event that the hook is started for. A stop or a command is then answered also
 /// when the client does not hand it over in time: no loop ends, and none is left unarmed, because the machine is busy.
 pub fn main() {
     supervise_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
-    let answer = answer_to_caller(&mut Caller::default(), deadline);
+    let arguments = std::env::args_os().skip(1).map_while(|argument| argument.into_string().ok());
+    let (host, started_for) = started_by(arguments);
+    let mut caller = Caller { host, bytes: Vec::new() };
+    let answer = answer_to_caller(&mut caller, &started_for, deadline);
+    let output = HookOutput::of(host, answer);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.
-    for line in answer.stderr {
+    for line in output.stderr {
         let _ = io::stderr().write_all((line + "\n").as_bytes());
     }
-    if let Some(line) = answer.stdout {
+    if let Some(line) = output.stdout {
         let _ = io::stdout().write_all((line + "\n").as_bytes());
     }
 }
 
-fn answer_to_caller(caller: &mut Caller, deadline: Deadline) -> Answer {
+/// Returns what is printed for one event of the first host; nothing for everything that is not ours.
+pub fn answer(input: &[u8]) -> HookOutput {
+    let (host, _) = started_by(std::iter::empty());
+    let event = host.read(input);
+    let answer = event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE)));
+    HookOutput::of(host, answer.unwrap_or_default())
+}
+
+fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) -> HookAnswer {
     const LATE: &str = "The client has not handed over its event in time";
     match caller.event(PATIENCE) {
         Handed::Event(event) => return answer_by(&event, deadline),
-        Handed::Nothing => return Answer::silent(),
+        Handed::Nothing => return HookAnswer::silent(),
         Handed::Late => {}
     }
-    match started_for().as_deref() {
-        Some("Stop") => late_stop(caller, deadline).log(LATE),
-        Some("UserPromptExpansion") => late_command(caller).log(LATE),
-        _ => Answer::silent().log(LATE),
+    match caller.host.late(started_for) {
+        LateEvent::Stop(stop) => late_stop(caller, &stop, deadline).log(LATE),
+        LateEvent::Command => late_command(caller).log(LATE),
+        LateEvent::Other => HookAnswer::silent().log(LATE),
     }
 }
 
 /// A stop whose event is late is judged without it where the environment names the session.
-fn late_stop(caller: &mut Caller, deadline: Deadline) -> Answer {
-    let stop = Event::stop_of_environment();
-    if !stop.session().is_empty() {
-        return answer_by(&stop, deadline);
+fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookAnswer {
+    if !stop.session.is_empty() {
+        return answer_by(stop, deadline);
     }
-    if !stop::may_be_in_a_loop(&stop) {
-        return Answer::silent();
+    if !stop::may_be_in_a_loop(stop) {
+        return HookAnswer::silent();
     }
     match caller.event(MORE_PATIENCE) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
-        Handed::Nothing => Answer::silent(),
-        Handed::Late => stop::unheard(&stop),
+        Handed::Nothing => HookAnswer::silent(),
+        Handed::Late => stop::unheard(stop),
     }
 }
 
 /// A command that nobody read must not look as if it had armed a loop.
-fn late_command(caller: &mut Caller) -> Answer {
+fn late_command(caller: &mut Caller) -> HookAnswer {
     match caller.event(MORE_PATIENCE) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
-        Handed::Nothing => Answer::silent(),
-        Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => Answer::silent(),
-        Handed::Late => Answer::stop_command(
+        Handed::Nothing => HookAnswer::silent(),
+        Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),
+        Handed::Late => HookAnswer::stop_command(
             "Ralph-speckit did nothing: Claude Code did not hand over the command in time. Type it again.",
         ),
     }
 }
 
-/// Returns the answer to one event; silence for everything that is not ours.
-pub fn answer(input: &[u8]) -> Answer {
-    let event = Event::read(input);
-    event.map_or_else(Answer::silent, |event| answer_by(&event, Deadline::after(ALL_PATIENCE)))
-}
-
-/// The event that `hooks.json` starts the hook for, where it says so.
-fn started_for() -> Option<String> {
-    std::env::args_os().nth(1)?.into_string().ok()
-}
-
-fn answer_by(event: &Event, deadline: Deadline) -> Answer {
-    if event.in_subagent() {
-        return Answer::silent();
+fn answer_by(event: &HookEvent, deadline: Deadline) -> HookAnswer {
+    if event.in_subagent {
+        return HookAnswer::silent();
     }
     // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
     match partner::runner() {
         RunnerProof::None => answer_to(event, deadline),
-        RunnerProof::Proven(id) => Answer::silent().log(&format!(
+        RunnerProof::Proven(id) => HookAnswer::silent().log(&format!(
             "This session belongs to `spool ralph` (process {id}), which decides: the hook leaves it alone"
         )),
         RunnerProof::Unproven(named) => answer_to(event, deadline).log(&format!(
@@ -114,20 +113,34 @@ fn answer_by(event: &Event, deadline: Deadline) -> Answer {
     }
 }
 
-fn answer_to(event: &Event, deadline: Deadline) -> Answer {
-    match event.name() {
-        "Stop" => stop::answer(event, deadline),
-        "UserPromptExpansion" => prompt::answer(event),
-        "SessionStart" => session::answer(event),
-        "StopFailure" => failure::answer(event),
-        _ => Answer::silent(),
+fn answer_to(event: &HookEvent, deadline: Deadline) -> HookAnswer {
+    match &event.kind {
+        EventKind::Stop => stop::answer(event, deadline),
+        EventKind::Command { name, arguments } => prompt::answer(event, name, arguments),
+        EventKind::Resumed => session::answer(event),
+        EventKind::TurnFailed { class } => failure::answer(event, class),
+        EventKind::Other => HookAnswer::silent(),
+    }
+}
+
+/// What the hook prints.
+pub struct HookOutput {
+    /// The answer, on one line; `None` for silence.
+    pub stdout: Option<String>,
+    /// Lines for the log; each starts with `[ralph-speckit]`.
+    pub stderr: Vec<String>,
+}
+
+impl HookOutput {
+    fn of(host: &dyn Host, answer: HookAnswer) -> Self {
+        Self { stdout: host.render(&answer), stderr: answer.log }
     }
 }
 
 /// What came in on standard input.
 enum Handed {
     /// A whole event.
-    Event(Box<Event>),
+    Event(HookEvent),
     /// No event, and the caller has closed its end.
     Nothing,
     /// No whole event yet, and the time for it is over.
@@ -135,8 +148,8 @@ enum Handed {
 }
 
 /// Who hands over the event on standard input, and what came of it so far.
-#[derive(Default)]
 struct Caller {
+    host: &'static dyn Host,
     bytes: Vec<u8>,
 }
 
@@ -173,7 +186,7 @@ impl Caller {
     }
 
     fn whole(&self) -> Option<Handed> {
-        Event::read(&self.bytes).map(|event| Handed::Event(Box::new(event)))
+        self.host.read(&self.bytes).map(Handed::Event)
     }
 }
 

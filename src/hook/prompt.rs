@@ -1,12 +1,10 @@
-//! `UserPromptExpansion`: our slash commands, answered before a token is spent.
+//! Our slash commands, answered before a token is spent.
 
 use std::path::PathBuf;
 
 use crate::engine::Demand;
 use crate::feature::project::{Project, printable};
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::commands::ours;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
 use crate::session::arguments::feature::FeatureRequest;
@@ -20,82 +18,75 @@ use crate::session::{arm, end};
 use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
-use crate::world;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
-pub fn answer(event: &Event) -> Answer {
-    let Some(command) = ours(event) else {
-        return Answer::silent();
-    };
+pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
     let answered = match command {
-        "implement" => implement(event),
-        "cancel" => cancelled(event),
+        "implement" => implement(event, arguments),
+        "cancel" => cancelled(event, arguments.trim()),
         "status" => status(event),
-        "ralph-loop" => ralph(event, Flavour::Plain),
-        "ulw-loop" => ralph(event, Flavour::Ultrawork),
-        "cancel-ralph" => cancel_ralph(event),
-        _ => return Answer::silent(),
+        "ralph-loop" => ralph(event, arguments, Flavour::Plain),
+        "ulw-loop" => ralph(event, arguments, Flavour::Ultrawork),
+        "cancel-ralph" => cancel_ralph(event, arguments.trim()),
+        _ => return HookAnswer::silent(),
     };
-    answered.unwrap_or_else(|refusal| Answer::stop_command(&format!("Ralph-speckit: {refusal}")))
+    answered
+        .unwrap_or_else(|refusal| HookAnswer::stop_command(&format!("Ralph-speckit: {refusal}")))
 }
 
-fn implement(event: &Event) -> Result<Answer, Refusal> {
-    let request = FeatureRequest::parse(event.arguments())?;
+fn implement(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
+    let request = FeatureRequest::parse(arguments)?;
     let project = project(event)?;
     let session = usable_session(event)?;
-    let transcript = event.transcript();
-    let armer =
-        Armer { session: Some(session), by: &ArmedBy::Command, transcript: transcript.as_deref() };
+    let transcript = event.transcript_path();
+    let armer = Armer { session: Some(session), by: &ArmedBy::Command, transcript };
     let started = arm::feature::arm(&project, &request, armer)?;
-    Ok(Answer::context_and_line("UserPromptExpansion", &started.for_agent, &started.for_person)
+    Ok(HookAnswer::command_context(started.for_agent, &started.for_person)
         .log(&format!("Armed feature {} for session {session}", started.about)))
 }
 
-fn cancelled(event: &Event) -> Result<Answer, Refusal> {
-    let named = event.arguments().trim();
+fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     // The agent may stand in a project inside of the one that its loop is in.
     let own = project_of_session(event);
     if let Some(own) = &own {
         settle_all(&own.root);
     }
     if named.is_empty() && owns_ralph_loop(event) {
-        return cancel_ralph(event);
+        return cancel_ralph(event, "");
     }
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
-    let feature = feature_to_cancel(&project, named, Some(event.session()))?;
+    let feature = feature_to_cancel(&project, named, Some(&event.session))?;
     let cancelled = cancel(&project, &feature)?;
     let headline = cancelled.headline();
     let text = format!("{headline}\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
-    Ok(Answer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
+    Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
 }
 
-fn status(event: &Event) -> Result<Answer, Refusal> {
+fn status(event: &HookEvent) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have none of the loops.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    Ok(Answer::stop_command(&Report::of(&project).text()))
+    Ok(HookAnswer::stop_command(&Report::of(&project).text()))
 }
 
-fn ralph(event: &Event, flavour: Flavour) -> Result<Answer, Refusal> {
-    let request = TaskRequest::parse(event.arguments())?;
+fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAnswer, Refusal> {
+    let request = TaskRequest::parse(arguments)?;
     let session = usable_session(event)?;
     if request.adopt.is_some() {
         return adopted(event, session, &request);
     }
     let root = start_folder(event)?;
-    let transcript = event.transcript();
-    let cwd = event.cwd().unwrap_or_else(|| root.clone());
+    let cwd = event.cwd.clone().unwrap_or_else(|| root.clone());
     let place = arm::task::TaskPlace { root: &root, cwd: &cwd, flavour };
-    let armed = arm::task::arm(&request, place, session, transcript.as_deref())?;
-    let answer =
-        Answer::context_and_line("UserPromptExpansion", &armed.for_agent, &armed.for_person);
+    let armed = arm::task::arm(&request, place, session, event.transcript_path())?;
+    let answer = HookAnswer::command_context(armed.for_agent, &armed.for_person);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
 }
 
-fn adopted(event: &Event, session: &str, request: &TaskRequest) -> Result<Answer, Refusal> {
+fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<HookAnswer, Refusal> {
     let from = request.adopt.as_deref().filter(|from| !from.is_empty());
-    let start = event.cwd().map_or_else(|| start_folder(event), Ok)?;
+    let start = event.cwd.clone().map_or_else(|| start_folder(event), Ok)?;
     let nothing = || {
         Refusal::new(
             "there is no loop to take over: this folder has none, nor has one above it",
@@ -103,21 +94,21 @@ fn adopted(event: &Event, session: &str, request: &TaskRequest) -> Result<Answer
         )
     };
     let project = Project::with_loops(&start, from).ok_or_else(nothing)?;
-    let transcript = event.transcript();
+    let transcript = event.transcript_path();
     let adopter = Adopter {
         session,
-        transcript: transcript.as_deref(),
+        transcript,
         from,
         silence: if request.force { Silence::Waived } else { Silence::Needed },
         own: if request.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
     let taken = adopt(&project, adopter)?;
-    let answer = Answer::context_and_line("UserPromptExpansion", &taken.contract, &taken.line);
+    let answer = HookAnswer::command_context(taken.contract, &taken.line);
     Ok(answer.log(&format!("Session {session}: {}", taken.line)))
 }
 
-fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
-    let named = Some(event.arguments().trim()).filter(|name| !name.is_empty());
+fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
+    let named = Some(named).filter(|name| !name.is_empty());
     let nothing = || {
         let whose = match named {
             Some(session) => {
@@ -130,11 +121,11 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
             "`spool status` lists the loops; /speckit:cancel ends a feature's",
         )
     };
-    let session = named.unwrap_or(event.session());
+    let session = named.unwrap_or(&event.session);
     if !is_session_id(session) {
         return Err(nothing());
     }
-    let own = project_of_session(event).filter(|_| session == event.session());
+    let own = project_of_session(event).filter(|_| session == event.session);
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
@@ -142,19 +133,20 @@ fn cancel_ralph(event: &Event) -> Result<Answer, Refusal> {
     let record = cancelled.map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let (record, unnoted) = record.ok_or_else(nothing)?;
     let text = end::task::cancelled(&record) + &not_noted(unnoted);
-    Ok(Answer::stop_command(&text).log(&format!("Cancelled the ralph loop of session {session}")))
+    Ok(HookAnswer::stop_command(&text)
+        .log(&format!("Cancelled the ralph loop of session {session}")))
 }
 
-fn owns_ralph_loop(event: &Event) -> bool {
-    let record = project_of_session(event)
-        .and_then(|project| Loops::of(&project.root).peek(event.session()));
+fn owns_ralph_loop(event: &HookEvent) -> bool {
+    let record =
+        project_of_session(event).and_then(|project| Loops::of(&project.root).peek(&event.session));
     record.is_some_and(|record| record.is_live_ralph())
 }
 
 /// The project in which this session has a loop.
-fn project_of_session(event: &Event) -> Option<Project> {
-    let session = Some(event.session()).filter(|session| is_session_id(session))?;
-    let starts = [event.cwd(), world::folder("CLAUDE_PROJECT_DIR")];
+fn project_of_session(event: &HookEvent) -> Option<Project> {
+    let session = Some(&event.session).filter(|session| is_session_id(session))?;
+    let starts = [event.cwd.clone(), event.started_in.clone()];
     let around = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
     // A ralph loop needs no project, and its notes may have been taken away.
     let folders = starts.iter().flatten().filter_map(|folder| folder.canonicalize().ok());
@@ -167,8 +159,8 @@ fn project_of_session(event: &Event) -> Option<Project> {
 }
 
 /// The folder that has loops, that of this session's loop before any other.
-fn project_with_loops(event: &Event, session: Option<&str>) -> Option<Project> {
-    let starts = [event.cwd(), world::folder("CLAUDE_PROJECT_DIR")];
+fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Project> {
+    let starts = [event.cwd.clone(), event.started_in.clone()];
     let knows =
         |project: &Project| session.is_some_and(|session| Loops::of(&project.root).knows(session));
     let mut projects = starts.iter().flatten().filter_map(|it| Project::with_loops(it, session));
@@ -180,8 +172,8 @@ fn project_with_loops(event: &Event, session: Option<&str>) -> Option<Project> {
 }
 
 /// The folder that the session was started in: a ralph loop needs no project.
-fn start_folder(event: &Event) -> Result<PathBuf, Refusal> {
-    let folder = world::folder("CLAUDE_PROJECT_DIR").or_else(|| event.cwd());
+fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
+    let folder = event.started_in.clone().or_else(|| event.cwd.clone());
     let real = folder.as_deref().and_then(|folder| folder.canonicalize().ok());
     real.ok_or_else(|| {
         Refusal::new(
@@ -191,8 +183,8 @@ fn start_folder(event: &Event) -> Result<PathBuf, Refusal> {
     })
 }
 
-fn usable_session(event: &Event) -> Result<&str, Refusal> {
-    let session = event.session();
+fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
+    let session = &event.session;
     if is_session_id(session) {
         return Ok(session);
     }
@@ -203,9 +195,9 @@ fn usable_session(event: &Event) -> Result<&str, Refusal> {
 }
 
 /// The project around the agent's folder, or the one that the session was started in.
-fn project(event: &Event) -> Result<Project, Refusal> {
-    let started_in = world::folder("CLAUDE_PROJECT_DIR");
-    let cwd = event.cwd();
+fn project(event: &HookEvent) -> Result<Project, Refusal> {
+    let started_in = event.started_in.clone();
+    let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(Project::around);
     found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
         Refusal::new(

@@ -1,35 +1,28 @@
-//! `SessionStart` after a compaction or a resume: one paragraph, so that the agent goes on where it was.
+//! A session continues after a compaction or a resume: one paragraph, so that the agent continues where it was.
 
 use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::feature as messages;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
-use crate::world;
 
 /// Returns the paragraph for a session with a live loop; silence for all others.
-pub fn answer(event: &Event) -> Answer {
-    if !matches!(event.source(), "compact" | "resume") {
-        return Answer::silent();
-    }
-    let paragraph = paragraph(event);
-    paragraph.map_or_else(Answer::silent, |text| Answer::context("SessionStart", &text))
+pub fn answer(event: &HookEvent) -> HookAnswer {
+    paragraph(event).map_or_else(HookAnswer::silent, HookAnswer::session_context)
 }
 
-fn paragraph(event: &Event) -> Option<String> {
-    let session = event.session();
+fn paragraph(event: &HookEvent) -> Option<String> {
+    let session = &event.session;
     if !is_session_id(session) {
         return None;
     }
-    let cwd = event.cwd().or_else(|| world::folder("CLAUDE_PROJECT_DIR"))?;
-    let project = Project::around_session(&cwd, session)?;
+    let cwd = event.cwd.as_ref().or(event.started_in.as_ref())?;
+    let project = Project::around_session(cwd, session)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session)?;
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
-        // Whoever paused the loop does not want the agent to go on by itself.
         return None;
     }
     if record.kind == LoopKind::Task {

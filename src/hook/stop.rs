@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::engine::Verdict;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::pinned;
 use crate::session::reconcile::reconcile;
 use crate::session::{self, StopContext, stop};
@@ -20,9 +19,9 @@ use crate::world::{self, Deadline};
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
 /// Until the deadline it waits for those who are writing the feature's files.
-pub fn answer(event: &Event, deadline: Deadline) -> Answer {
+pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     let Some(project) = project(event) else {
-        return Answer::silent();
+        return HookAnswer::silent();
     };
     let (settings, broken) = match Settings::read(&project.root) {
         Ok(settings) if !settings.enabled => {
@@ -38,7 +37,7 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
             let message = format!(
                 "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
             );
-            Answer::tell(&message).log(&message)
+            HookAnswer::tell(&message).log(&message)
         }
     };
     if let Some(error) = broken {
@@ -48,8 +47,8 @@ pub fn answer(event: &Event, deadline: Deadline) -> Answer {
 }
 
 /// Tells the person once of a live loop that the settings switch off; `None` where there is none.
-fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
-    let (root, session) = (&project.root, event.session());
+fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
+    let (root, session) = (&project.root, &event.session);
     let loops = Loops::of(root);
     if !is_session_id(session) {
         return None;
@@ -64,10 +63,10 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     if standing.pin().is_some_and(was_told) {
         return None;
     }
-    let transcript = event.transcript();
+    let transcript = event.transcript_path();
     // What cannot be put right now is put right at the next stop that counts.
     let wrong = match standing.pin() {
-        Some(_) => reconcile(root, session, transcript.as_deref()).ok().flatten(),
+        Some(_) => reconcile(root, session, transcript).ok().flatten(),
         None => None,
     };
     let live = |record: &Record| record.ledger.is_live();
@@ -82,11 +81,11 @@ fn switched_off(project: &Project, event: &Event) -> Option<Answer> {
     pinned::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
     let mut notices = vec![notice];
     notices.extend(wrong.map(session::tampered));
-    Some(session::told(Answer::silent(), &notices))
+    Some(session::told(HookAnswer::silent(), &notices))
 }
 
-fn project(event: &Event) -> Option<Project> {
-    let session = event.session();
+fn project(event: &HookEvent) -> Option<Project> {
+    let session = &event.session;
     let around = |folder: &Path| {
         if is_session_id(session) {
             Project::around_session(folder, session)
@@ -94,7 +93,7 @@ fn project(event: &Event) -> Option<Project> {
             Project::around(folder)
         }
     };
-    let cwd = event.cwd();
+    let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(around);
     let knows_it = found.as_ref().is_some_and(|project| knows(project, session));
     if knows_it && found.as_ref().is_some_and(|project| is_pinned_in(project, session)) {
@@ -102,7 +101,9 @@ fn project(event: &Event) -> Option<Project> {
     }
     // The agent may have gone elsewhere: its loop is where the session was started. Most often that
     // is one of the folders that were just looked at.
-    let start = world::folder("CLAUDE_PROJECT_DIR")
+    let start = event
+        .started_in
+        .clone()
         .filter(|start| cwd.is_none_or(|cwd| !Project::looks_at(&cwd, start)));
     let start = start.as_deref().and_then(around);
     let start = start.or_else(|| armed_in_start(event));
@@ -119,19 +120,19 @@ fn project(event: &Event) -> Option<Project> {
 }
 
 /// Returns whether a stop that names no session may be one in a loop: its project has, or had, some.
-pub fn may_be_in_a_loop(event: &Event) -> bool {
+pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
     project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
 }
 
 /// Returns the answer to a stop of which nobody knows whose it is: it is allowed, and told where a loop lives
 /// that it may have ended the turn of.
-pub fn unheard(event: &Event) -> Answer {
-    let Some(project) = project(event) else { return Answer::silent() };
+pub fn unheard(event: &HookEvent) -> HookAnswer {
+    let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
     let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
     let live: Vec<Record> = records.filter(|record| record.ledger.is_live()).collect();
     if live.is_empty() {
-        return Answer::silent();
+        return HookAnswer::silent();
     }
     let words = "a stop in this project was allowed unseen: Claude Code did not hand over its event in time";
     for record in live {
@@ -146,17 +147,17 @@ pub fn unheard(event: &Event) -> Answer {
         // What cannot be noted is told all the same.
         let _ = loops.note(&record.session, &entry);
     }
-    Answer::tell(&format!(
+    HookAnswer::tell(&format!(
         "Ralph-speckit: {words}. A loop of this session stays armed: type anything to continue it."
     ))
 }
 
 /// The folder that the session was started in, where a person has armed a loop there: a ralph loop needs no
 /// project, and its notes may have been taken away.
-fn armed_in_start(event: &Event) -> Option<Project> {
-    let root = world::folder("CLAUDE_PROJECT_DIR").or_else(|| event.cwd())?;
+fn armed_in_start(event: &HookEvent) -> Option<Project> {
+    let root = event.started_in.clone().or_else(|| event.cwd.clone())?;
     let root = root.canonicalize().ok()?;
-    Some(Project { root }).filter(|project| is_pinned_in(project, event.session()))
+    Some(Project { root }).filter(|project| is_pinned_in(project, &event.session))
 }
 
 fn knows(project: &Project, session: &str) -> bool {
@@ -172,13 +173,13 @@ fn judge(
     project: &Project,
     settings: &Settings,
     broken: Option<&SettingsError>,
-    event: &Event,
+    event: &HookEvent,
     deadline: Deadline,
-) -> io::Result<Answer> {
-    let session = event.session();
+) -> io::Result<HookAnswer> {
+    let session = &event.session;
     if !is_session_id(session) {
         let line = "The event names no usable session: the agent is let go";
-        return Ok(Answer::silent().log(line));
+        return Ok(HookAnswer::silent().log(line));
     }
     let loops = Loops::of(&project.root);
     stop::answer(&StopContext { project, settings, broken, loops: &loops, event, deadline })

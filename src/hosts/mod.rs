@@ -1,3 +1,28 @@
-//! The agents that start the hook, a room each: what they say, what they read, where they write down what was said.
+//! The agent programs that start the hook. What each sends, understands and writes down is in a room of its own.
 
+mod answer;
 pub mod claude;
+mod event;
+mod host;
+pub(crate) mod json;
+mod scan;
+pub mod transcript;
+
+pub(crate) use answer::HookAnswer;
+pub use event::{EventKind, HookEvent, LateEvent};
+pub(crate) use host::Host;
+
+/// All hosts. The first is the one that started a hook whose arguments name none.
+static HOSTS: [&dyn Host; 1] = [&claude::ClaudeCode];
+
+/// Returns the host that started a hook with these arguments, and the event that it was started for, empty where the
+/// arguments do not say: `[HOST] [EVENT]`.
+pub(crate) fn started_by(
+    mut arguments: impl Iterator<Item = String>,
+) -> (&'static dyn Host, String) {
+    let first = arguments.next().unwrap_or_default();
+    match HOSTS.into_iter().find(|host| host.name() == first) {
+        Some(host) => (host, arguments.next().unwrap_or_default()),
+        None => (HOSTS[0], first),
+    }
+}

@@ -9,8 +9,7 @@ use crate::engine::{Evaluation, UnchangedFiles, Verdict, evaluate};
 use crate::evidence::commits;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::end::feature::complete_end;
 use crate::session::pinned;
 use crate::session::reconcile;
@@ -24,7 +23,7 @@ use crate::world;
 /// What becomes of a stop in a session that has no live loop.
 pub enum Unowned {
     /// It is answered.
-    Answer(Answer),
+    Answer(HookAnswer),
     /// The session has a loop now, with what the person is told of it.
     HasLoop(Option<Box<FeatureSnapshot>>, Vec<Notice>),
 }
@@ -34,35 +33,35 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
         Ok(Some(feature)) => feature,
-        Ok(None) => return Ok(Unowned::Answer(Answer::silent())),
-        Err(lost) => return Ok(Unowned::Answer(Answer::silent().log(&lost.to_string()))),
+        Ok(None) => return Ok(Unowned::Answer(HookAnswer::silent())),
+        Err(lost) => return Ok(Unowned::Answer(HookAnswer::silent().log(&lost.to_string()))),
     };
     let there = loops.read_claim(&feature.name)?;
     let pin = unbound_pin(context, &feature, there.as_ref());
     let (claim, wrong) = claimed(there, pin.as_deref());
-    let earlier = loops.peek(event.session());
-    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), event.session());
+    let earlier = loops.peek(&event.session);
+    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), &event.session);
     if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
-        if complete_end(loops, claim, event.session())? {
+        if complete_end(loops, claim, &event.session)? {
             return Ok(Unowned::HasLoop(None, Vec::new()));
         }
         // Whoever ended the loop may have been killed before its claim was closed.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
             Some(record) => {
                 let _closed = close_claim(loops, record);
-                note_let_go(loops, loops.claim(&feature.name).as_ref(), event.session());
+                note_let_go(loops, loops.claim(&feature.name).as_ref(), &event.session);
             }
-            None => note_let_go(loops, Some(claim), event.session()),
+            None => note_let_go(loops, Some(claim), &event.session),
         }
         return Ok(Unowned::Answer(answer));
     }
     let Some(snapshot) =
         FeatureSnapshot::read_by(&feature, *deadline).filter(FeatureSnapshot::in_execution)
     else {
-        return Ok(Unowned::Answer(Answer::silent()));
+        return Ok(Unowned::Answer(HookAnswer::silent()));
     };
     if let Err(error) = snapshot.opened() {
-        return Ok(Unowned::Answer(Answer::silent().log(&error.to_string())));
+        return Ok(Unowned::Answer(HookAnswer::silent().log(&error.to_string())));
     }
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
@@ -88,7 +87,7 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
         claim_feature(context, &feature, claim.as_ref())?;
         if let (Some(pin), Some(wrong)) = (&pin, wrong) {
             let words = reconcile::sentence(&trial, &[wrong], pin);
-            loops.note(event.session(), &reconcile::entry(&feature.name, 0, &words))?;
+            loops.note(&event.session, &reconcile::entry(&feature.name, 0, &words))?;
             notices.push(tampered(words));
         }
     }
@@ -125,7 +124,7 @@ fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<St
 /// Silence with a line for the log when a claim is closed or another session's.
 ///
 /// `earlier` is this session's last loop: a claim of the same arming is over with it.
-fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answer> {
+fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let ended = earlier
         .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
         .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
@@ -134,14 +133,14 @@ fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<Answ
             "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
             claim.about
         );
-        return Some(Answer::silent().log(&line));
+        return Some(HookAnswer::silent().log(&line));
     }
     let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
     let line = format!(
         "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
         claim.about
     );
-    Some(Answer::silent().log(&line))
+    Some(HookAnswer::silent().log(&line))
 }
 
 /// Notes that a session stopped beside the loop of another one, for a person who wonders why.
@@ -161,7 +160,7 @@ fn claim_feature(
     claim: Option<&Claim>,
 ) -> io::Result<()> {
     let StopContext { project, loops, event, .. } = *context;
-    let folder = loops.session(event.session())?;
+    let folder = loops.session(&event.session)?;
     let earlier = folder.record()?;
     if earlier.as_ref().is_some_and(|it| it.ledger.is_live() && it.about == feature.name) {
         return Ok(());
@@ -169,7 +168,7 @@ fn claim_feature(
     earlier.as_ref().map_or(Ok(()), |earlier| loops.settle(earlier))?;
     let record = fresh_record(project, feature, claim, earlier.as_ref(), event);
     loops.write_claim(&Claim {
-        session: Some(event.session().to_owned()),
+        session: Some(event.session.clone()),
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: record.armed_at,
@@ -181,7 +180,7 @@ fn claim_feature(
         let claim =
             Claim { armed_at: record.armed_at, about: record.about.clone(), ..Claim::default() };
         // Without it, the notes alone say which session drives the loop.
-        let _bound = pinned::bind(&project.root, &claim, event.session());
+        let _bound = pinned::bind(&project.root, &claim, &event.session);
     }
     folder.note(&Entry {
         at: world::now(),
@@ -201,7 +200,7 @@ fn fresh_record(
     feature: &Feature,
     claim: Option<&Claim>,
     earlier: Option<&Record>,
-    event: &Event,
+    event: &HookEvent,
 ) -> Record {
     let by = match claim {
         Some(claim) if claim.session.is_none() && claim.unkept => ArmedBy::Unkept,
@@ -219,8 +218,8 @@ fn fresh_record(
     };
     // A session that nobody armed has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
-    let said_before = earlier.and_then(|_| event.transcript());
-    let mut record = new_record(&claim, event.session(), &by, said_before.as_deref());
+    let said_before = earlier.and_then(|_| event.transcript_path());
+    let mut record = new_record(&claim, &event.session, &by, said_before);
     if let Some(earlier) = earlier {
         record.transcript_read = earlier.transcript_read.min(record.transcript_from);
     }

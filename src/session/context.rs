@@ -4,8 +4,7 @@ use crate::engine::{CheckResult, Pending, Waiting};
 use crate::evidence::progress::LookMoment;
 use crate::feature::project::Project;
 use crate::feature::settings::{Settings, SettingsError};
-use crate::hosts::claude::answer::Answer;
-use crate::hosts::claude::input::Event;
+use crate::hosts::{HookAnswer, HookEvent};
 use crate::store::loops::{Loops, Marks, Record, Session};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
@@ -17,7 +16,7 @@ pub struct StopContext<'a> {
     /// What is wrong with the settings, `None` when nothing is.
     pub broken: Option<&'a SettingsError>,
     pub loops: &'a Loops,
-    pub event: &'a Event,
+    pub event: &'a HookEvent,
     pub deadline: Deadline,
 }
 
@@ -47,20 +46,20 @@ pub struct ChecksRun {
 }
 
 /// Returns the answer that lets the agent stop and stays armed; the log says for what.
-pub fn waiting_answer(waiting: &[Waiting]) -> Answer {
+pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     match waiting {
-        [Waiting::Unproven] => Answer::silent().log(
+        [Waiting::Unproven] => HookAnswer::silent().log(
             "The turn was held by another hook before this loop ever did: the agent is let go",
         ),
-        _ => Answer::silent().log(&format!("Waiting: {}", waited_for(waiting))),
+        _ => HookAnswer::silent().log(&format!("Waiting: {}", waited_for(waiting))),
     }
 }
 
 /// Returns the same, with a line for the person where there is one to tell.
-pub fn waiting_and_telling(waiting: &[Waiting], message: Option<&str>) -> Answer {
+pub fn waiting_and_telling(waiting: &[Waiting], message: Option<&str>) -> HookAnswer {
     let answer = waiting_answer(waiting);
     match message {
-        Some(message) => Answer { stdout: Answer::tell(message).stdout, ..answer },
+        Some(message) => answer.also_tell(message),
         None => answer,
     }
 }

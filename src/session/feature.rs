@@ -9,7 +9,7 @@ use super::observe::feature::{self as observe, add_seen, wait_for_transcript};
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
-use crate::hosts::claude::answer::Answer;
+use crate::hosts::HookAnswer;
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, close_record};
@@ -31,7 +31,7 @@ pub struct FeatureStop {
 /// Whether a stop is to be judged by the feature's files.
 pub enum Entered {
     /// It is answered already: the loop is over, or not this one's.
-    Answer(Answer),
+    Answer(HookAnswer),
     /// It is.
     Feature(Box<FeatureStop>),
 }
@@ -53,7 +53,7 @@ pub fn enter(
     snapshot: Option<FeatureSnapshot>,
 ) -> io::Result<Entered> {
     let about = session.record.about.clone();
-    let own = session.context.event.session();
+    let own = &session.context.event.session;
     let armed_for = session.standing.pin().map(|pin| pin.session.clone());
     let owner = armed_for.filter(|it| !it.is_empty() && it != own).or(claim.session);
     if let Some(owner) = owner.filter(|owner| *owner != session.record.session) {
@@ -81,7 +81,7 @@ pub fn enter(
         // The agent can write the phase, too.
         || session.standing.pin().is_some();
     if !ours || snapshot.feature.relative != session.record.folder {
-        return Ok(Entered::Answer(Answer::silent()));
+        return Ok(Entered::Answer(HookAnswer::silent()));
     }
     let snapshot = snapshot.under(&session.standing);
     Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false })))
@@ -169,15 +169,15 @@ impl FeatureStop {
     }
 
     /// Returns the answer that sends the agent back to work.
-    pub fn continue_answer(&self, record: &Record, missing: &[Shortfall]) -> Answer {
+    pub fn continue_answer(&self, record: &Record, missing: &[Shortfall]) -> HookAnswer {
         let (snapshot, ledger) = (&self.snapshot, &record.ledger);
         let line = messages::stopped_line(snapshot);
         if missing.contains(&Shortfall::Unreadable) {
             let text = messages::corrupt(snapshot);
             let first = text.lines().next().unwrap_or_default().to_owned();
-            return Answer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
+            return HookAnswer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
-        Answer::block(
+        HookAnswer::block(
             &messages::resume(snapshot, ledger, missing),
             &messages::progress(snapshot, ledger, missing),
         )
@@ -190,17 +190,17 @@ impl FeatureStop {
         session: &StopSession<'_>,
         seen: &Observation,
         reason: &TerminalReason,
-    ) -> Answer {
+    ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
             let failed = messages::failed_checks(seen.checks.as_deref());
             let message =
                 messages::end_message(snapshot, &record.ledger, reason, failed.as_deref());
-            return Answer::tell(&message).log(&messages::end_line(snapshot, reason));
+            return HookAnswer::tell(&message).log(&messages::end_line(snapshot, reason));
         }
         let mut answer = match messages::doubtful_message(record) {
-            Some(message) => Answer::tell(&message).log(&message),
-            None => Answer::silent(),
+            Some(message) => HookAnswer::tell(&message).log(&message),
+            None => HookAnswer::silent(),
         };
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
@@ -227,7 +227,7 @@ impl StopSession<'_> {
     }
 
     /// The state file is gone with work undone: a person is told, for nobody else will say so.
-    fn state_gone(&mut self) -> io::Result<Answer> {
+    fn state_gone(&mut self) -> io::Result<HookAnswer> {
         let about = self.record.about.clone();
         let line = format!("The state file of feature {about} is gone: the loop is over");
         self.close(&Demand::Cancelled, &line)?;
@@ -235,17 +235,17 @@ impl StopSession<'_> {
         let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
         let place = snapshot.as_ref().map(FeatureSnapshot::place).unwrap_or_default();
         let message = messages::gone_message(&about, place, &self.record.ledger);
-        Ok(Answer::tell(&message).log(&line))
+        Ok(HookAnswer::tell(&message).log(&line))
     }
 
     /// Ends the loop for a reason that lies outside the work; only the log says so.
-    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<Answer> {
+    fn close(&mut self, demand: &Demand, line: &str) -> io::Result<HookAnswer> {
         let seen = Observation { demand: Some(demand.clone()), ..Observation::default() };
         if let Some(reason) = ends(&self.record.ledger, &seen) {
             pinned::end(&self.context.project.root, &self.record, &reason, line)?;
             close_record(&self.folder, &mut self.record, &reason, line, EndNotice::Done)?;
         }
-        Ok(Answer::silent().log(line))
+        Ok(HookAnswer::silent().log(line))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::context::StopContext;
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::feature::settings::SETTINGS;
-use crate::hosts::claude::answer::Answer;
+use crate::hosts::HookAnswer;
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
@@ -35,7 +35,7 @@ impl Notice {
 }
 
 /// Returns an answer that tells the person of these things as well.
-pub fn told(answer: Answer, notices: &[Notice]) -> Answer {
+pub fn told(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
     notices.iter().fold(answer, |answer, notice| {
         answer.also_tell(&format!("Ralph-speckit: {}", notice.words))
     })

@@ -17,7 +17,7 @@ use crate::engine::{
 };
 use crate::evidence::progress::still;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::claude::answer::Answer;
+use crate::hosts::HookAnswer;
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::session::pinned;
@@ -50,7 +50,7 @@ enum Turn {
     /// The session has no loop that lives.
     NoLoop,
     /// It was judged.
-    Answered(Answer),
+    Answered(HookAnswer),
     /// Checks have to run first; the lock is given up, and this is the loop as it was.
     RunChecks(Box<Pending>, Box<Record>),
     /// The loop's notes say something else than what a person armed, and count for nothing.
@@ -59,12 +59,12 @@ enum Turn {
 
 /// The same for a stop in a loop that lives.
 enum Judged {
-    Answer(Answer),
+    Answer(HookAnswer),
     RunChecks(Box<Pending>),
 }
 
 /// Returns the answer to a stop of a session: in the loop that it has, or in one that nobody has claimed yet.
-pub fn answer(context: &StopContext<'_>) -> io::Result<Answer> {
+pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     if let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
     }
@@ -82,7 +82,7 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<Answer> {
 fn own_loop(
     context: &StopContext<'_>,
     mut snapshot: Option<FeatureSnapshot>,
-) -> io::Result<Option<Answer>> {
+) -> io::Result<Option<HookAnswer>> {
     let mut notices = Vec::new();
     let mut checks = None;
     let mut tries = 0;
@@ -91,7 +91,7 @@ fn own_loop(
             // The notes were taken away while they were read.
             Turn::NoLoop if is_pinned(context)? => tries += 1,
             Turn::NoLoop if notices.is_empty() => return Ok(None),
-            Turn::NoLoop => return Ok(Some(notices::told(Answer::silent(), &notices))),
+            Turn::NoLoop => return Ok(Some(notices::told(HookAnswer::silent(), &notices))),
             Turn::Answered(answer) => return Ok(Some(notices::told(answer, &notices))),
             Turn::RunChecks(pending, record) => {
                 checks = Some(run_checks(context, *pending, &record));
@@ -110,9 +110,9 @@ fn own_loop(
 
 /// Puts this session's notes right, and returns what the person is told of it.
 fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
-    let transcript = context.event.transcript();
+    let transcript = context.event.transcript_path();
     let root = &context.project.root;
-    let wrong = reconcile(root, context.event.session(), transcript.as_deref())?;
+    let wrong = reconcile(root, &context.event.session, transcript)?;
     Ok(wrong.map(notices::tampered))
 }
 
@@ -122,7 +122,7 @@ fn turn(
     snapshot: Option<FeatureSnapshot>,
     checks: Option<ChecksRun>,
 ) -> io::Result<Turn> {
-    let (root, session) = (&context.project.root, context.event.session());
+    let (root, session) = (&context.project.root, &context.event.session);
     let Some(record) = to_judge(context) else {
         return without_loop(context);
     };
@@ -146,7 +146,7 @@ fn turn(
     };
     let standing = pinned::standing_in(root, &record, session);
     let claim = if is_task { None } else { context.loops.read_claim(&record.about)? };
-    let is_own = |pin: &&Pin| is_task || pin.session.is_empty() || pin.session == session;
+    let is_own = |pin: &&Pin| is_task || pin.session.is_empty() || pin.session == *session;
     if standing
         .pin()
         .filter(is_own)
@@ -174,7 +174,7 @@ fn turn(
 
 /// The session's loop, as it is before the lock: one that lives, or whose end is still to be told.
 fn to_judge(context: &StopContext<'_>) -> Option<Record> {
-    let session = context.event.session();
+    let session = &context.event.session;
     let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
     record.filter(|record| record.ledger.is_live() || record.unnotified)
 }
@@ -183,7 +183,7 @@ fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
     if is_pinned(context)? {
         return Ok(Turn::Contradicted);
     }
-    let session = context.event.session();
+    let session = &context.event.session;
     if context.loops.knows(session) {
         // One that cannot be read is looked at under the lock, and put aside.
         context.loops.session(session)?.record()?;
@@ -193,7 +193,7 @@ fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
 
 /// Whether a person armed a loop for this session that is not over, whatever its notes say.
 fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
-    let (root, session) = (&context.project.root, context.event.session());
+    let (root, session) = (&context.project.root, &context.event.session);
     if !Pins::has(root, PinKey::Session(session)) {
         return Ok(false);
     }
@@ -208,7 +208,7 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
 /// journal names the one that runs, and a lock tells as long as it does: `spool status` shows it, because
 /// the client's own line cannot change.
 fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
-    let session = context.event.session();
+    let session = &context.event.session;
     let _running = context.loops.checking(session);
     let mut marks = record.marks.clone();
     let checks = pending.checks();
@@ -250,7 +250,7 @@ impl StopSession<'_> {
                 close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
                 let what = if record.kind == LoopKind::Task { "" } else { "feature " };
                 let line = format!("The loop of {what}{} is over (cancelled)", record.about);
-                return Ok(Judged::Answer(Answer::silent().log(&line)));
+                return Ok(Judged::Answer(HookAnswer::silent().log(&line)));
             }
             close_record(&self.folder, record, &end.reason, &end.words, EndNotice::AtNextStop)?;
             return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
@@ -325,13 +325,13 @@ impl StopSession<'_> {
         contract: &Contract,
         judgement: Judgement,
         before: &Record,
-    ) -> io::Result<Answer> {
+    ) -> io::Result<HookAnswer> {
         let (root, event) = (&self.context.project.root, self.context.event);
         let Judgement { verdict, ledger, seen } = judgement;
         pinned::may_end(root, &self.record, &self.standing, &verdict)?;
         self.record.seen_at = world::now();
-        if let Some(path) = event.transcript() {
-            self.record.transcript = path_of(Some(&path));
+        if let Some(path) = event.transcript_path() {
+            self.record.transcript = path_of(Some(path));
         }
         self.record.ledger = ledger;
         self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
@@ -413,7 +413,7 @@ impl StopSession<'_> {
     }
 
     /// Tells the person once why the loop ended between two stops; `None` when that is told already.
-    pub fn tell_end(&mut self) -> io::Result<Option<Answer>> {
+    pub fn tell_end(&mut self) -> io::Result<Option<HookAnswer>> {
         let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.unnotified)
         else {
             return Ok(None);
@@ -425,11 +425,11 @@ impl StopSession<'_> {
         };
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
-        Ok(Some(Answer::tell(&message).log(&line)))
+        Ok(Some(HookAnswer::tell(&message).log(&line)))
     }
 
     /// Gives the session's folder back; a loop that is over gives its feature up as well.
-    fn leave(self, answer: Answer) -> Answer {
+    fn leave(self, answer: HookAnswer) -> HookAnswer {
         let Self { context, folder, record, .. } = self;
         // Who arms or cancels takes the lock of the project first and the session's second.
         drop(folder);

@@ -6,7 +6,7 @@ use super::end::task as end;
 use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
-use crate::hosts::claude::answer::Answer;
+use crate::hosts::HookAnswer;
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
@@ -62,16 +62,16 @@ pub fn with_promise(
 }
 
 /// Returns the answer that sends the agent back to work.
-pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> Answer {
+pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> HookAnswer {
     let reason = messages::go_on(&session.record, &session.folder, missing);
     let line = messages::progress(&session.record, missing);
-    Answer::block(&reason, &line).log(&line)
+    HookAnswer::block(&reason, &line).log(&line)
 }
 
 /// Returns the answer that tells why the loop ended.
-pub fn end_answer(record: &Record, reason: &TerminalReason) -> Answer {
+pub fn end_answer(record: &Record, reason: &TerminalReason) -> HookAnswer {
     let message = messages::end_message(record, reason);
-    Answer::tell(&message).log(&message)
+    HookAnswer::tell(&message).log(&message)
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.

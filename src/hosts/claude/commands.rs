@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::input::Event;
 use crate::store::read;
 use crate::world;
 
+/// What the plugin puts before its commands.
+const PREFIX: &str = "speckit:";
 /// The commands that a person may have without the plugin's prefix.
 pub const USER_COMMANDS: [&str; 3] = ["cancel-ralph", "ralph-loop", "ulw-loop"];
 /// The last line of a command's file that is ours.
@@ -16,19 +17,25 @@ const PERSON: &str = "userSettings";
 /// The most that is read of a command's file, in bytes.
 const MOST: u64 = 1 << 16;
 
-/// Returns the name of our command in an event, without the plugin's prefix; `None` for the command
-/// of somebody else, also when it bears the same name.
-pub fn ours(event: &Event) -> Option<&str> {
-    let name = event.command();
-    if let Some(name) = name.strip_prefix("speckit:") {
+/// Returns the name of our command without the plugin's prefix; `None` for the command of somebody else, also when it has
+/// the same name. `source` is where Claude Code found it.
+pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
+    if let Some(name) = name.strip_prefix(PREFIX) {
         return Some(name);
     }
     let config = world::folder("CLAUDE_CONFIG_DIR")
         .or_else(|| world::folder("HOME").map(|home| home.join(".claude")));
-    let is_meant = USER_COMMANDS.contains(&name) && event.command_source() == PERSON;
-    let config = config.filter(|_| is_meant)?;
+    let config = config.filter(|_| USER_COMMANDS.contains(&name) && source == PERSON)?;
     // A skill goes before a command of the same name: then it is the skill that was called.
     (is_ours(&file_of(&config, name)) && !skill_of(&config, name).exists()).then_some(name)
+}
+
+/// Returns name and arguments of our command in a line that was typed; `None` for any other line.
+pub fn typed(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim().strip_prefix('/')?;
+    let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let ours = name.strip_prefix(PREFIX).or_else(|| USER_COMMANDS.contains(&name).then_some(name));
+    Some((ours?, arguments.trim()))
 }
 
 /// Returns the file of a person's own command; `config` is where Claude Code keeps its settings.

@@ -1,8 +1,31 @@
-//! Claude Code's own formats: hook input and answer, and the transcript. Nobody else knows them.
+//! Claude Code: its events and answers, its slash commands, and its transcript. No other room knows them.
 
-pub(crate) mod answer;
+mod answer;
 pub mod commands;
-pub mod input;
-pub(crate) mod json;
-mod scan;
+pub mod event;
 pub mod transcript;
+
+use super::answer::HookAnswer;
+use super::event::{HookEvent, LateEvent};
+use super::host::Host;
+
+/// Claude Code.
+pub struct ClaudeCode;
+
+impl Host for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn read(&self, bytes: &[u8]) -> Option<HookEvent> {
+        event::ClaudeEvent::read(bytes).map(HookEvent::from)
+    }
+
+    fn late(&self, event: &str) -> LateEvent {
+        event::late(event)
+    }
+
+    fn render(&self, answer: &HookAnswer) -> Option<String> {
+        answer::render(answer)
+    }
+}

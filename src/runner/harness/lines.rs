@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ExitInfo, Outcome};
-use crate::hosts::claude::json::read_json;
+use crate::hosts::json::read_json;
 
 /// The most that is kept of an agent's final text, in bytes: its end, where a promise stands.
 pub const FINAL_TEXT: usize = 1 << 20;

@@ -11,8 +11,7 @@ use crate::session::end::feature::end_loop;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
 use crate::store::closing::EndNotice;
-use crate::store::loops::{Loops, PATIENCE, Record, is_session_id};
-use crate::store::names::LoopKind;
+use crate::store::loops::{Loops, PATIENCE, is_session_id};
 use crate::store::read::Problem;
 
 /// A cancelled loop, as it stood before it was cleaned up.
@@ -83,22 +82,6 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         text.push_str(&printable(&unreadable.why));
     }
     Some(text)
-}
-
-/// Returns whether a line that a person typed is the command that ends the loop of this record.
-pub fn ends(typed: &str, record: &Record) -> bool {
-    let Some(line) = typed.trim().strip_prefix('/') else {
-        return false;
-    };
-    let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let (argument, ralph) = (argument.trim(), record.kind == LoopKind::Task);
-    match name {
-        "speckit:cancel-ralph" | "cancel-ralph" => {
-            ralph && (argument.is_empty() || argument == record.session)
-        }
-        "speckit:cancel" => argument.is_empty() || (!ralph && argument == record.about),
-        _ => false,
-    }
 }
 
 /// Ends a feature's loop and removes its state file in one step; returns what it was.

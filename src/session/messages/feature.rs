@@ -9,7 +9,7 @@ use std::fmt::Write;
 use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
-use crate::feature::snapshot::{FeatureSnapshot, TaskPlace};
+use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::store::loops::Record;
 use crate::text::{self, grouped};
@@ -262,7 +262,7 @@ pub fn end_without_files(record: &Record) -> String {
 }
 
 /// Returns what a person reads when the loop's state file was taken away and tasks are open.
-pub fn gone_message(feature: &str, place: TaskPlace, ledger: &Ledger) -> String {
+pub fn gone_message(feature: &str, place: TaskPosition, ledger: &Ledger) -> String {
     let mut text =
         format!("Ralph-speckit ended the loop of {feature} (cancelled): its state file is gone.");
     if place.total > 0 {

@@ -3,20 +3,105 @@
 pub mod feature;
 pub mod task;
 
-use crate::engine::Waiting;
-use crate::hosts::claude::input::Event;
-use crate::hosts::claude::transcript::lag::TurnEnd;
-use crate::session::end::cancel::ends;
-use crate::store::loops::Record;
+use std::time::Duration;
 
-/// Returns the end of this turn, as the transcript has to show it.
-pub fn turn_end<'a>(event: &'a Event, record: &Record) -> TurnEnd<'a> {
-    TurnEnd { told: event.last_message(), armed_at: record.armed_at, after: record.seen_at }
+use crate::engine::{Guardrails, Waiting, is_last_idle_stop};
+use crate::hosts::HookEvent;
+use crate::hosts::transcript::{Activity, Transcript, TurnEnd};
+use crate::store::loops::{LastMessage, Record};
+use crate::store::names::LoopKind;
+use crate::world::{self, Deadline};
+
+/// The pause between two looks at a transcript that lags.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The part of a transcript that belongs to one stop: what was not counted at an earlier one.
+pub struct TurnTranscript<'a> {
+    transcript: &'a dyn Transcript,
+    from: u64,
+    last: LastMessage,
+    /// How many tool calls make a difference.
+    needed: u64,
+    /// Whether a stop without a tool call would end the loop.
+    is_last_idle: bool,
+    end: TurnEnd<'a>,
 }
 
-/// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and
-/// the client keeps it until the turn is over. A loop that held the turn would keep it waiting for ever.
-pub fn typed_cancel(typed: &[String], record: &Record) -> Option<Waiting> {
-    let cancel = typed.iter().find(|typed| ends(typed, record))?;
-    Some(Waiting::Typed(cancel.trim().to_owned()))
+impl<'a> TurnTranscript<'a> {
+    /// Returns the part for a stop in the loop of this record, `None` when the event names no transcript.
+    fn of(event: &'a HookEvent, record: &Record, rails: &Guardrails, needed: u64) -> Option<Self> {
+        Some(Self {
+            transcript: event.transcript.as_deref()?,
+            from: record.transcript_read,
+            last: record.last_message,
+            needed,
+            is_last_idle: is_last_idle_stop(rails, &record.ledger),
+            end: TurnEnd {
+                said: &event.last_message,
+                armed_at: record.armed_at,
+                after: record.seen_at,
+            },
+        })
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        self.transcript.activity(self.from, self.last, self.needed)
+    }
+
+    /// Whether no tool call is there, and a stop without one would end the loop.
+    fn is_idle(&self, activity: Option<&Activity>) -> bool {
+        self.is_last_idle && activity.is_some_and(|it| it.count == Some(0))
+    }
+
+    fn shows_end(&self) -> bool {
+        self.transcript.shows(self.end, self.from)
+    }
+
+    /// Waits for a transcript that lags, at most as long as its host may need and not beyond the deadline: while it
+    /// shows no tool call and that would end the loop, or while it is in doubt for another reason.
+    fn wait(&self, deadline: Deadline, in_doubt: impl Fn(Option<&Activity>) -> bool) {
+        let patience = Deadline::after(self.transcript.lag().min(deadline.left()));
+        loop {
+            let activity = self.activity();
+            let waits = self.is_idle(activity.as_ref()) || in_doubt(activity.as_ref());
+            if !waits || self.shows_end() || patience.is_over() {
+                return;
+            }
+            world::pause(PAUSE);
+        }
+    }
+
+    /// Returns whether this is the whole turn, and moves the record's place in the transcript forward then. A
+    /// transcript that lags has no calls yet, and does not say that there were none: it is read again at the next stop.
+    fn take(&self, activity: &Activity, record: &mut Record) -> bool {
+        let is_whole = !self.is_idle(Some(activity)) || self.shows_end();
+        if is_whole {
+            record.transcript_read = activity.read_up_to;
+            record.last_message = activity.last;
+        }
+        is_whole
+    }
+
+    /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
+    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting for ever.
+    fn typed_cancel(&self, activity: &Activity, record: &Record) -> Option<Waiting> {
+        let ends = |(name, argument): (&str, &str)| {
+            let is_task = record.kind == LoopKind::Task;
+            match name {
+                "cancel-ralph" => is_task && (argument.is_empty() || argument == record.session),
+                "cancel" => argument.is_empty() || (!is_task && argument == record.about),
+                _ => false,
+            }
+        };
+        let mut typed = activity.typed_ahead.iter();
+        let cancel = typed.find(|typed| self.transcript.command(typed).is_some_and(ends))?;
+        Some(Waiting::Typed(cancel.trim().to_owned()))
+    }
+}
+
+/// Returns what a loop waits for: the end of a pause, an approval, and work in the background.
+fn waiting(event: &HookEvent, record: &Record, approval: Option<Waiting>) -> Vec<Waiting> {
+    let paused = record.pause().map(|pause| Waiting::Paused(pause.words()));
+    let background = event.background.iter().cloned().map(Waiting::Background);
+    paused.into_iter().chain(approval).chain(background).collect()
 }

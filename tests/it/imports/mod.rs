@@ -20,6 +20,19 @@ fn no_two_files_need_each_other() {
     );
 }
 
+#[test]
+fn a_host_is_named_only_where_it_lives_and_where_it_is_set_up() {
+    let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    for (module, source) in &library.files {
+        let may = matches!(module[0].as_str(), "hosts" | "plugin" | "cli");
+        let paths = source.uses.iter().map(|it| &it.path).chain(&source.paths);
+        for path in paths.map(|path| absolute(module, path)) {
+            let is_host = path.len() > 1 && path[0] == "hosts" && path[1] == "claude";
+            assert!(may || !is_host, "{} names {}", module.join("/"), path.join("::"));
+        }
+    }
+}
+
 /// The files of a library, by the path of their module.
 struct Library {
     files: BTreeMap<Vec<String>, Source>,

@@ -1,67 +1,37 @@
 //! Whether a transcript shows the end of a turn already: its client writes it some time after the event.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{LINES, Line, Tail};
-use crate::hosts::claude::json::read_json;
-use crate::world::{self, Deadline};
+use super::line::TranscriptLine;
+use super::tail::TranscriptTail;
+use crate::hosts::json::read_json;
+use crate::hosts::transcript::TurnEnd;
 
-/// How long a transcript that lags is waited for.
-const LAG: Duration = Duration::from_millis(500);
-/// The pause between two looks at it.
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// The end of a turn, as it has to show in the transcript.
-#[derive(Clone, Copy, Debug)]
-pub struct TurnEnd<'a> {
-    /// The agent's last words, empty where the event has none.
-    pub told: &'a str,
-    /// When the loop began, in milliseconds since the Unix epoch.
-    pub armed_at: u64,
-    /// When the turn before was judged; words from before that are not this turn's.
-    pub after: u64,
+/// Returns whether the part of a transcript that begins at `from`, in bytes, shows this end.
+///
+/// The same words may end two turns in a row: the time in their line tells which turn they end. A time
+/// from before the loop is none.
+pub fn shows(path: &Path, end: TurnEnd<'_>, from: u64) -> bool {
+    let tail = TranscriptTail::read(path, from);
+    let Some((text, at)) = tail.and_then(|tail| tail.find_text(words_in)) else {
+        return false;
+    };
+    let is_older = at.is_some_and(|at| at >= end.armed_at && at < end.after);
+    let (said, text) = (end.said.trim(), text.trim());
+    !is_older && (said.is_empty() || (!text.is_empty() && said.ends_with(text)))
 }
 
-impl TurnEnd<'_> {
-    /// Returns whether the part of a transcript that begins at `from`, in bytes, shows this end.
-    ///
-    /// The same words may end two turns in a row: the time in their line tells which turn they end. A time
-    /// from before the loop is none.
-    pub fn is_shown(self, path: &Path, from: u64) -> bool {
-        let Some((text, at)) = Tail::read(path, from).and_then(|tail| last_words(&tail)) else {
-            return false;
-        };
-        let is_older = at.is_some_and(|at| at >= self.armed_at && at < self.after);
-        let (told, text) = (self.told.trim(), text.trim());
-        !is_older && (told.is_empty() || (!text.is_empty() && told.ends_with(text)))
-    }
-}
-
-/// Waits, half a second at most and not beyond the deadline, as long as `goes_on` says that there is
-/// something to wait for.
-pub fn wait_while(deadline: Deadline, mut goes_on: impl FnMut() -> bool) {
-    let patience = Deadline::after(LAG.min(deadline.left()));
-    while goes_on() && !patience.is_over() {
-        world::pause(PAUSE);
-    }
-}
-
-/// The agent's last words, and when their line was written, where it says so.
-fn last_words(tail: &Tail) -> Option<(String, Option<u64>)> {
-    let lines = tail.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
-    let mut lines = lines.filter(|line| memchr::memmem::find(line, br#""text""#).is_some());
-    lines.find_map(|line| {
-        let text = Line::read(line)?.spoken()?.content.last_text()?;
-        let at = read_json::<Written>(line).and_then(|line| millis_of(&line.timestamp));
-        Some((text, at))
-    })
+/// The agent's last words in a line, and when it was written, where it says so.
+fn words_in(line: &[u8]) -> Option<(String, Option<u64>)> {
+    let text = TranscriptLine::read(line)?.spoken()?.content.last_text()?;
+    let at = read_json::<LineTime>(line).and_then(|line| millis_of(&line.timestamp));
+    Some((text, at))
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct LineTime {
     timestamp: String,
 }
 

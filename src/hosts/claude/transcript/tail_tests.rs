@@ -7,21 +7,21 @@ use tempfile::TempDir;
 const SIGNAL: &str = "ALL_TASKS_COMPLETE";
 
 /// A transcript with these bytes.
-struct Written {
+struct WrittenTranscript {
     _folder: TempDir,
     path: std::path::PathBuf,
 }
 
-fn written(bytes: impl AsRef<[u8]>) -> Written {
+fn written(bytes: impl AsRef<[u8]>) -> WrittenTranscript {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("transcript.jsonl");
     std::fs::write(&path, bytes).unwrap();
-    Written { _folder: folder, path }
+    WrittenTranscript { _folder: folder, path }
 }
 
-impl Written {
+impl WrittenTranscript {
     fn says_behind(&self, from: u64) -> bool {
-        Tail::read_for_signal(&self.path, from).unwrap().says(SIGNAL)
+        TranscriptTail::read_for_signal(&self.path, from).unwrap().says(SIGNAL)
     }
 }
 
@@ -138,7 +138,7 @@ fn what_stands_before_the_loop_does_not_count() {
 #[test]
 fn what_is_no_file_has_no_tail() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(Tail::read(folder.path(), 0), None);
-    assert_eq!(Tail::read(&folder.path().join("missing"), 0), None);
+    assert_eq!(TranscriptTail::read(folder.path(), 0), None);
+    assert_eq!(TranscriptTail::read(&folder.path().join("missing"), 0), None);
     assert!(!says(""));
 }

@@ -1,36 +1,19 @@
-//! The end of a transcript: tool calls, the agent's own words and what a person typed meanwhile, from a bounded tail.
-//!
-//! A transcript lags behind its session, has lines of any length and some that are no JSON.
-//! Only the main thread's own lines are taken; a line that is no JSON is plain text.
+//! What the main thread's agent did: tool calls, tokens and what a person typed meanwhile, from a bounded tail.
 
-pub mod lag;
-
-use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter, memrchr};
-use serde::de::{self, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
-use super::json::read_json;
-use super::scan::Scan;
-use crate::engine::promise::stands_alone;
+use super::line::lines_with;
+use super::queue::Queue;
+use super::tail::TAIL;
 use crate::engine::{TokenTotals, hash_of};
+use crate::hosts::scan::Scan;
+use crate::hosts::transcript::Activity;
 use crate::store::loops::LastMessage;
 use crate::store::read;
-
-/// What is normally read at most, in bytes.
-const TAIL: u64 = 1 << 20;
-/// The tail that is read when the normal one has fewer than [`FEW_LINES`] lines.
-const LONG_TAIL: u64 = 4 << 20;
-/// Lines in which a completion signal is looked for (spec 003, FR-6).
-const LINES: usize = 500;
-/// Lines that are looked at whatever their length (spec 003, FR-6).
-const FEW_LINES: usize = 20;
 
 /// How much is held in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
@@ -44,74 +27,49 @@ const HEAD: usize = 1 << 10;
 /// somewhere.
 const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
-/// How the client begins a line on its queue.
-const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
-
-/// What the main thread's agent did in a part of a transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
-    /// such as a large tool result and the call that it answers.
-    pub count: Option<u64>,
-    /// How many of them were denied or failed, counted only where calls are needed.
-    pub failed: u64,
-    /// Whether there may have been more than were counted.
-    pub more: bool,
-    /// The tokens of its messages, each message once however many lines it has.
-    pub tokens: TokenTotals,
-    /// The last message of which tokens were counted.
-    pub last: LastMessage,
-    /// Up to where the transcript was read, in bytes from its start.
-    pub read_up_to: u64,
-    /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
-    pub typed_ahead: Vec<String>,
-}
-
-impl Calls {
-    /// Returns the calls and tokens behind `from`, in the last MiB at most; `None` when there is no
-    /// transcript to read.
-    ///
-    /// A file shorter than `from` is another one: it is read from its start. A last line that is
-    /// still being written is left for the next time. `last` is the message that was counted last,
-    /// `needed` how many calls make a difference.
-    pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<Self> {
-        let (mut file, meta) = read::open(path).ok()?;
-        let end = meta.len();
-        let from = if from > end { 0 } else { from };
-        let start = from.max(end.saturating_sub(TAIL));
-        file.seek(SeekFrom::Start(start)).ok()?;
-        let mut source = file.take(end - start);
-        let mut seen = Seen::behind(start, last);
-        seen.most_calls = needed.max(MOST_CALLS);
-        seen.looks_at_results = needed > 0;
-        let mut window = vec![0; WINDOW];
-        let mut held = 0;
-        loop {
-            let got = read_some(&mut source, &mut window[held..])?;
-            held += got;
-            if got == 0 {
-                seen.take_last_line(&window[..held]);
-                break;
-            }
-            let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
-            seen.take_lines(&window[..whole]);
-            window.copy_within(whole..held, 0);
-            held -= whole;
-            if held == window.len() {
-                window.resize(2 * held, 0);
-            }
+/// Returns the calls and tokens behind `from`, in the last MiB at most; `None` when there is no
+/// transcript to read.
+///
+/// A file shorter than `from` is another one: it is read from its start. A last line that is
+/// still being written is left for the next time. `last` is the message that was counted last,
+/// `needed` how many calls make a difference.
+pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<Activity> {
+    let (mut file, meta) = read::open(path).ok()?;
+    let end = meta.len();
+    let from = if from > end { 0 } else { from };
+    let start = from.max(end.saturating_sub(TAIL));
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut source = file.take(end - start);
+    let mut seen = Seen::behind(start, last);
+    seen.most_calls = needed.max(MOST_CALLS);
+    seen.looks_at_results = needed > 0;
+    let mut window = vec![0; WINDOW];
+    let mut held = 0;
+    loop {
+        let got = read_some(&mut source, &mut window[held..])?;
+        held += got;
+        if got == 0 {
+            seen.take_last_line(&window[..held]);
+            break;
         }
-        let known = seen.calls > 0 || start == from;
-        Some(Self {
-            count: known.then_some(seen.calls),
-            failed: seen.failed,
-            more: start > from || seen.has_enough(),
-            tokens: seen.tokens,
-            last: seen.messages[0],
-            read_up_to: seen.end,
-            typed_ahead: seen.queue.left(),
-        })
+        let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
+        seen.take_lines(&window[..whole]);
+        window.copy_within(whole..held, 0);
+        held -= whole;
+        if held == window.len() {
+            window.resize(2 * held, 0);
+        }
     }
+    let known = seen.calls > 0 || start == from;
+    Some(Activity {
+        count: known.then_some(seen.calls),
+        failed: seen.failed,
+        more: start > from || seen.has_enough(),
+        tokens: seen.tokens,
+        last: seen.messages[0],
+        read_up_to: seen.end,
+        typed_ahead: seen.queue.left(),
+    })
 }
 
 /// What was counted so far, and where.
@@ -314,137 +272,6 @@ fn tokens_in(usage: &[u8]) -> Option<TokenTotals> {
     Some(tokens)
 }
 
-/// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
-/// `None` when there is none yet.
-pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
-    let name = format!("{session}.jsonl");
-    let projects = fs::read_dir(config.join("projects")).ok()?;
-    let mut found = projects.flatten().map(|project| project.path().join(&name));
-    found.find(|path| path.is_file())
-}
-
-/// The client's queue of what a person typed while the agent worked, as its lines tell of it.
-///
-/// What is taken out of it is not named, unless the person takes it back to edit it. Plain words go to
-/// the agent at its next tool call, a slash command waits for the end of the turn: as long as anything
-/// is left, the commands are.
-#[derive(Default)]
-struct Queue {
-    length: u64,
-    typed: Vec<String>,
-}
-
-impl Queue {
-    fn take(&mut self, line: &[u8]) {
-        if !line.starts_with(QUEUE_LINE) {
-            return;
-        }
-        let Some(line) = read_json::<QueueLine>(line) else {
-            return;
-        };
-        match line.operation.as_str() {
-            "enqueue" => {
-                self.length += 1;
-                self.typed.extend(line.content.as_str().map(str::to_owned));
-            }
-            "dequeue" | "remove" => self.length = self.length.saturating_sub(1),
-            "popAll" => {
-                self.length = self.length.saturating_sub(1);
-                self.typed.retain(|typed| line.content.as_str() != Some(typed));
-            }
-            _ => {}
-        }
-    }
-
-    fn left(self) -> Vec<String> {
-        if self.length > 0 { self.typed } else { Vec::new() }
-    }
-}
-
-/// A line on the client's queue; the content is a text, or something else with a picture in it.
-#[derive(Deserialize)]
-struct QueueLine {
-    operation: String,
-    #[serde(default)]
-    content: Value,
-}
-
-/// The last part of a transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tail {
-    bytes: Vec<u8>,
-    /// Whether what was asked for begins before the tail.
-    cut: bool,
-}
-
-impl Tail {
-    /// Returns the tail that lies behind `from`, whole lines only, at most 1 MiB of it; `None` when
-    /// there is no transcript to read.
-    ///
-    /// A file shorter than `from` is another one: it is read from its start.
-    pub fn read(path: &Path, from: u64) -> Option<Self> {
-        Self::read_at_most(path, from, TAIL)
-    }
-
-    /// Returns a tail with at least the last 20 lines, as long as 4 MiB hold them.
-    pub fn read_for_signal(path: &Path, from: u64) -> Option<Self> {
-        let tail = Self::read(path, from)?;
-        let few = memchr_iter(b'\n', &tail.bytes).take(FEW_LINES).count() < FEW_LINES;
-        if few && tail.cut {
-            drop(tail);
-            return Self::read_at_most(path, from, LONG_TAIL);
-        }
-        Some(tail)
-    }
-
-    fn read_at_most(path: &Path, from: u64, most: u64) -> Option<Self> {
-        let (mut file, meta) = read::open(path).ok()?;
-        let length = meta.len();
-        let from = if from > length { 0 } else { from };
-        let start = from.max(length.saturating_sub(most));
-        let mut bytes = read_between(&mut file, start, length)?;
-        // A tail that begins in the middle of a line leaves that line out.
-        if start > from {
-            let cut = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
-            bytes.drain(..cut);
-            return Some(Self { bytes, cut: true });
-        }
-        Some(Self { bytes, cut: false })
-    }
-
-    /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
-    pub fn last_text(&self) -> Option<String> {
-        let lines = self.bytes.rsplit(|byte| *byte == b'\n').take(LINES);
-        let texts = lines.filter(|line| memmem::find(line, br#""text""#).is_some());
-        let mut spoken = texts.filter_map(|line| Line::read(line)?.spoken()?.content.last_text());
-        spoken.next()
-    }
-
-    /// Returns whether the agent itself wrote `signal` alone on a line, in the last 500 lines.
-    pub fn says(&self, signal: &str) -> bool {
-        let body = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
-        let start = memchr::memrchr_iter(b'\n', body).nth(LINES - 1).map_or(0, |end| end + 1);
-        lines_with(&body[start..], signal.as_bytes()).any(|line| match Line::read(line) {
-            Some(line) => line.spoken().is_some_and(|message| message.content.says(signal)),
-            // A broken JSON line is nobody's words; a line that is no JSON at all is plain text.
-            None => line.trim_ascii() == signal.as_bytes(),
-        })
-    }
-}
-
-/// The lines that contain the needle; the others are never looked at.
-fn lines_with<'a>(bytes: &'a [u8], needle: &[u8]) -> impl Iterator<Item = &'a [u8]> {
-    let finder = memmem::Finder::new(needle).into_owned();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let hit = at + finder.find(bytes.get(at..)?)?;
-        let start = memrchr(b'\n', &bytes[..hit]).map_or(0, |end| end + 1);
-        let end = memchr(b'\n', &bytes[hit..]).map_or(bytes.len(), |end| hit + end);
-        at = end + 1;
-        Some(&bytes[start..end])
-    })
-}
-
 /// How many tools the main thread's agent calls in a line; `None` for one that is no whole JSON object.
 fn tool_calls_in(line: &[u8]) -> Option<u64> {
     let (mut by_agent, mut aside, mut calls) = (false, false, 0);
@@ -515,99 +342,6 @@ fn read_some(source: &mut impl Read, room: &mut [u8]) -> Option<usize> {
     }
 }
 
-fn read_between(file: &mut File, start: u64, end: u64) -> Option<Vec<u8>> {
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = Vec::with_capacity((end - start) as usize);
-    file.take(end - start).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-#[derive(Deserialize)]
-struct Line {
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
-    #[serde(rename = "isSidechain", default)]
-    sidechain: Option<bool>,
-    #[serde(rename = "isMeta", default)]
-    meta: Option<bool>,
-    #[serde(default)]
-    message: Option<Message>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    content: Content,
-}
-
-/// The blocks of a message; other forms than a list of blocks or a text hold nothing.
-#[derive(Default)]
-struct Content(Vec<Block>);
-
-#[derive(Deserialize)]
-struct Block {
-    #[serde(default)]
-    text: Option<String>,
-}
-
-impl Line {
-    fn read(line: &[u8]) -> Option<Self> {
-        read_json(line)
-    }
-
-    /// What the main thread's agent said in this line.
-    fn spoken(self) -> Option<Message> {
-        let own = self.kind.as_deref() == Some("assistant")
-            && self.sidechain != Some(true)
-            && self.meta != Some(true);
-        self.message.filter(|_| own)
-    }
-}
-
-impl Content {
-    fn last_text(self) -> Option<String> {
-        self.0.into_iter().rev().find_map(|block| block.text)
-    }
-
-    fn says(&self, signal: &str) -> bool {
-        let mut texts = self.0.iter().filter_map(|block| block.text.as_deref());
-        texts.any(|text| stands_alone(text, signal))
-    }
-}
-
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(ContentVisitor)
-    }
-}
-
-/// Reads a list of blocks or one text without building a tree of what is not asked for.
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a list of content blocks or a text")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-        let block = Block { text: Some(text.to_owned()) };
-        Ok(Content(vec![block]))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Content, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = items.next_element()? {
-            blocks.push(block);
-        }
-        Ok(Content(blocks))
-    }
-}
-
-#[cfg(test)]
-mod signal_tests;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -620,7 +354,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, text).unwrap();
-        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
         (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
     }
 
@@ -664,7 +398,7 @@ mod tests {
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, format!("{CALL}\n").repeat(700)).unwrap();
         for (needed, seen) in [(0, MOST_CALLS), (200, 200), (1000, 700)] {
-            let calls = Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
+            let calls = since(&path, 0, LastMessage::default(), needed).unwrap();
             assert_eq!((calls.count, calls.more), (Some(seen), seen < 700));
         }
     }
@@ -678,7 +412,7 @@ mod tests {
         let aside = failed.replace("false,\"message", "true,\"message");
         let text = format!("{CALL}\n{failed}\n{CALL}\n{fine}\n{CALL}\n{aside}\n{CALL}\n{failed}");
         std::fs::write(&path, text).unwrap();
-        let calls = |needed| Calls::since(&path, 0, LastMessage::default(), needed).unwrap();
+        let calls = |needed| since(&path, 0, LastMessage::default(), needed).unwrap();
         assert_eq!((calls(1).count, calls(1).failed), (Some(4), 2));
         assert_eq!((calls(0).count, calls(0).failed), (Some(4), 0));
         // However many have failed, those that have not are found.
@@ -694,14 +428,18 @@ mod tests {
         let mut text = format!("{CALL}\n{}\n", "x".repeat(TAIL as usize));
         let _ = writeln!(text, "{CALL}");
         std::fs::write(&path, &text).unwrap();
-        let all =
-            Calls { count: Some(1), more: true, read_up_to: text.len() as u64, ..Calls::default() };
-        let since = |from| Calls::since(&path, from, LastMessage::default(), 0);
+        let all = Activity {
+            count: Some(1),
+            more: true,
+            read_up_to: text.len() as u64,
+            ..Activity::default()
+        };
+        let since = |from| super::since(&path, from, LastMessage::default(), 0);
         assert_eq!(since(0), Some(all.clone()));
         assert_eq!(since(text.len() as u64 + 1), Some(all.clone()));
-        let none = Calls { count: Some(0), more: false, ..all };
+        let none = Activity { count: Some(0), more: false, ..all };
         assert_eq!(since(text.len() as u64), Some(none));
-        assert_eq!(Calls::since(folder.path(), 0, LastMessage::default(), 0), None);
+        assert_eq!(super::since(folder.path(), 0, LastMessage::default(), 0), None);
     }
 
     /// A line of a message, with what Claude Code writes of its tokens.
@@ -720,50 +458,16 @@ mod tests {
         let none = line_of("d", 7, 7).replace("assistant", "user");
         let second = [line_of("a", 1, 6), line_of("b", 3, 8), aside, none].concat();
         std::fs::write(&path, &first).unwrap();
-        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
         assert_eq!(calls.tokens, TokenTotals { all: 326 + 327, written: 5 + 4 });
         // The rest of a message that was not all there: only the difference is new.
         std::fs::write(&path, [first, line_of("b", 3, 6)].concat()).unwrap();
-        let more = Calls::since(&path, calls.read_up_to, calls.last, 0).unwrap();
+        let more = since(&path, calls.read_up_to, calls.last, 0).unwrap();
         assert_eq!(more.tokens, TokenTotals { all: 2, written: 2 });
         std::fs::write(&path, [line_of("b", 3, 6), second].concat()).unwrap();
-        let all = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        let all = since(&path, 0, LastMessage::default(), 0).unwrap();
         assert_eq!(all.tokens, TokenTotals { all: 327 + 331, written: 6 + 8 });
         assert_eq!(all.count, Some(0));
-    }
-
-    /// What is left in the client's queue after these operations; a text behind each enqueue and popAll.
-    fn left(operations: &[&str]) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("transcript.jsonl");
-        let lines = operations.iter().map(|operation| {
-            let (name, content) = operation.split_once(' ').unwrap_or((operation, ""));
-            let content = if content.is_empty() {
-                String::new()
-            } else {
-                format!(r#","content":"{content}""#)
-            };
-            format!("{{\"type\":\"queue-operation\",\"operation\":\"{name}\"{content}}}\n")
-        });
-        std::fs::write(&path, lines.collect::<String>()).unwrap();
-        Calls::since(&path, 0, LastMessage::default(), 0).unwrap().typed_ahead
-    }
-
-    #[test]
-    fn what_was_typed_ahead_is_known_until_it_is_taken_up_or_taken_back() {
-        assert_eq!(left(&[]), [""; 0]);
-        assert_eq!(left(&["enqueue /cancel"]), ["/cancel"]);
-        assert_eq!(left(&["enqueue /cancel", "dequeue"]), [""; 0]);
-        assert_eq!(left(&["enqueue /cancel", "popAll /cancel"]), [""; 0]);
-        assert_eq!(left(&["enqueue /cancel", "remove"]), [""; 0]);
-        // Plain words go to the agent in the middle of its turn, before and behind the command.
-        assert_eq!(left(&["enqueue hello", "enqueue /cancel", "remove"]), ["hello", "/cancel"]);
-        assert_eq!(left(&["enqueue /cancel", "enqueue hello", "dequeue"]), ["/cancel", "hello"]);
-        assert_eq!(left(&["dequeue", "remove", "enqueue /cancel"]), ["/cancel"]);
-        assert_eq!(left(&["enqueue /cancel", "popAll /cancel", "enqueue no"]), ["no"]);
-        // Something without a text has a place in the queue, too.
-        assert_eq!(left(&["enqueue", "enqueue /cancel", "dequeue"]), ["/cancel"]);
-        assert_eq!(left(&["enqueue /cancel", "something new"]), ["/cancel"]);
     }
 
     #[test]
@@ -774,7 +478,7 @@ mod tests {
         let typed = r#"{"type":"queue-operation","operation":"enqueue","content":"/cancel"}"#;
         let quoted = CALL.replace("now", r#"{\"type\":\"queue-operation\"}"#);
         std::fs::write(&path, format!("{many}{quoted}\n{many}{typed}\n{many}")).unwrap();
-        let calls = Calls::since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
         assert_eq!(calls.typed_ahead, ["/cancel"]);
         assert_eq!(calls.read_up_to, std::fs::metadata(&path).unwrap().len());
     }

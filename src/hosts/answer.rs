@@ -1,0 +1,84 @@
+//! What the hook answers, in the words of no host.
+
+use crate::text;
+
+/// A hook's whole answer.
+#[derive(Debug, Default)]
+pub struct HookAnswer {
+    /// What becomes of what the agent was about to do.
+    pub effect: Effect,
+    /// What the person reads, empty for nothing.
+    pub message: String,
+    /// Lines for the log; each starts with `[ralph-speckit]`.
+    pub log: Vec<String>,
+}
+
+/// What becomes of what the agent was about to do.
+#[derive(Debug, Default)]
+pub enum Effect {
+    /// It happens.
+    #[default]
+    Allow,
+    /// The agent is sent back to work, with this reason.
+    Block(String),
+    /// A command ends before the agent reads it, and the person reads this.
+    AnswerCommand(String),
+    /// The agent gets this with its command.
+    CommandContext(String),
+    /// The agent gets this as its session continues.
+    SessionContext(String),
+}
+
+impl HookAnswer {
+    /// Returns the answer that lets everything happen as without us.
+    pub fn silent() -> Self {
+        Self::default()
+    }
+
+    /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
+    pub fn block(reason: &str, message: &str) -> Self {
+        Self::with(Effect::Block(reason.to_owned())).also_tell(message)
+    }
+
+    /// Returns the answer that lets it happen and tells the person why.
+    pub fn tell(message: &str) -> Self {
+        Self::default().also_tell(message)
+    }
+
+    /// Returns the answer that stops a command before a token is spent; the person reads the text.
+    pub fn stop_command(text: &str) -> Self {
+        Self::with(Effect::AnswerCommand(text.to_owned()))
+    }
+
+    /// Returns the answer that hands the agent a text with its command, and the person a line.
+    pub fn command_context(context: String, message: &str) -> Self {
+        Self::with(Effect::CommandContext(context)).also_tell(message)
+    }
+
+    /// Returns the answer that hands the agent a text as its session continues.
+    pub fn session_context(context: String) -> Self {
+        Self::with(Effect::SessionContext(context))
+    }
+
+    fn with(effect: Effect) -> Self {
+        Self { effect, ..Self::default() }
+    }
+
+    /// Returns the same answer with one more paragraph for the person.
+    #[must_use]
+    pub fn also_tell(mut self, message: &str) -> Self {
+        if !self.message.is_empty() {
+            self.message.push('\n');
+        }
+        self.message.push_str(message);
+        self
+    }
+
+    /// Returns the same answer with one more line for the log.
+    #[must_use]
+    pub fn log(mut self, line: &str) -> Self {
+        // A line from a file name must not draw on the terminal.
+        self.log.push(format!("[ralph-speckit] {}", text::line(line)));
+        self
+    }
+}

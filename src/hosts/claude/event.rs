@@ -1,0 +1,169 @@
+//! The JSON that Claude Code hands a hook on standard input.
+
+use std::mem::take;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::commands;
+use super::transcript::ClaudeTranscript;
+use crate::hosts::event::{EventKind, HookEvent, LateEvent};
+use crate::hosts::json::read_json;
+use crate::hosts::transcript::Transcript;
+use crate::world;
+
+/// The event of an agent that wants to end its turn.
+const STOP: &str = "Stop";
+/// The event of a slash command before the agent reads it.
+pub const COMMAND: &str = "UserPromptExpansion";
+/// The event of a session that starts or continues.
+pub const SESSION: &str = "SessionStart";
+/// Names the folder that the session was started in.
+const STARTED_IN: &str = "CLAUDE_PROJECT_DIR";
+
+/// One hook event; fields that are missing or of another type are empty.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ClaudeEvent {
+    #[serde(deserialize_with = "text")]
+    hook_event_name: String,
+    #[serde(deserialize_with = "text")]
+    session_id: String,
+    #[serde(deserialize_with = "text")]
+    transcript_path: String,
+    #[serde(deserialize_with = "text")]
+    cwd: String,
+    /// The agent's last words.
+    #[serde(deserialize_with = "text")]
+    pub last_assistant_message: String,
+    /// Whether this turn continues only because a Stop hook blocked its end.
+    #[serde(deserialize_with = "flag")]
+    pub stop_hook_active: bool,
+    /// The subagent that the event comes from, empty for none.
+    #[serde(deserialize_with = "text")]
+    pub agent_id: String,
+    background_tasks: Value,
+    /// The slash command's name, such as `speckit:implement`.
+    #[serde(deserialize_with = "text")]
+    pub command_name: String,
+    /// What was typed after the command, untouched.
+    #[serde(deserialize_with = "text")]
+    pub command_args: String,
+    #[serde(deserialize_with = "text")]
+    command_source: String,
+    #[serde(deserialize_with = "text")]
+    source: String,
+    #[serde(deserialize_with = "text")]
+    error: String,
+}
+
+impl ClaudeEvent {
+    /// Returns the event in these bytes, `None` when they are no JSON object.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        read_json(bytes)
+    }
+
+    fn session(&self) -> &str {
+        if !self.session_id.is_empty() {
+            return &self.session_id;
+        }
+        // An older client names the session only in its transcript's file name.
+        let name = self.transcript_path.rsplit('/').next().unwrap_or_default();
+        name.strip_suffix(".jsonl").unwrap_or_default()
+    }
+
+    fn kind(&mut self) -> EventKind {
+        match self.hook_event_name.as_str() {
+            "" | STOP => EventKind::Stop,
+            COMMAND => match commands::ours(&self.command_name, &self.command_source) {
+                Some(name) => EventKind::Command {
+                    name: name.to_owned(),
+                    arguments: take(&mut self.command_args),
+                },
+                None => EventKind::Other,
+            },
+            SESSION if matches!(self.source.as_str(), "compact" | "resume") => EventKind::Resumed,
+            "StopFailure" => EventKind::TurnFailed {
+                class: Some(take(&mut self.error)).filter(|it| it != "unknown").unwrap_or_default(),
+            },
+            _ => EventKind::Other,
+        }
+    }
+
+    /// What runs in the background and wakes the session when it ends. A shell does not: a dev server runs for ever.
+    fn background(&self) -> Vec<String> {
+        let tasks = self.background_tasks.as_array();
+        let text = |task: &Value, name: &str| {
+            task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        tasks
+            .into_iter()
+            .flatten()
+            .filter(|task| {
+                let kind = text(task, "type");
+                matches!(
+                    kind.as_str(),
+                    "subagent" | "workflow" | "teammate" | "cloud session" | "MCP task"
+                )
+            })
+            .filter(|task| {
+                !matches!(text(task, "status").as_str(), "completed" | "failed" | "killed")
+            })
+            .map(|task| format!("{} {}", text(task, "type"), text(task, "description")))
+            .collect()
+    }
+}
+
+impl From<ClaudeEvent> for HookEvent {
+    fn from(mut event: ClaudeEvent) -> Self {
+        let absolute =
+            |path: &mut String| Some(PathBuf::from(take(path))).filter(|it| it.is_absolute());
+        Self {
+            kind: event.kind(),
+            session: event.session().to_owned(),
+            background: event.background(),
+            cwd: absolute(&mut event.cwd),
+            started_in: world::folder(STARTED_IN),
+            transcript: absolute(&mut event.transcript_path)
+                .map(|path| -> Box<dyn Transcript> { Box::new(ClaudeTranscript::at(path)) }),
+            last_message: event.last_assistant_message,
+            reentered: event.stop_hook_active,
+            in_subagent: !event.agent_id.is_empty(),
+        }
+    }
+}
+
+/// Returns what is known of an event that Claude Code did not hand over in time: of a stop what the environment
+/// says; an older client names no session there.
+pub fn late(event: &str) -> LateEvent {
+    match event {
+        STOP => {
+            let started_in = world::folder(STARTED_IN);
+            let session = world::variable("CLAUDE_CODE_SESSION_ID").unwrap_or_default();
+            let cwd = started_in.clone();
+            LateEvent::Stop(Box::new(HookEvent {
+                session,
+                cwd,
+                started_in,
+                ..HookEvent::default()
+            }))
+        }
+        COMMAND => LateEvent::Command,
+        _ => LateEvent::Other,
+    }
+}
+
+/// A text, or nothing where the field is of another type.
+fn text<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    match Value::deserialize(source)? {
+        Value::String(text) => Ok(text),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Whether the field is `true`.
+fn flag<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
+    Value::deserialize(source).map(|value| value == Value::Bool(true))
+}

@@ -1,0 +1,72 @@
+//! The transcript that Claude Code writes: it lags behind its session, has lines of any length and some that are no JSON.
+//!
+//! Only the main thread's own lines are taken; a line that is no JSON is plain text.
+
+pub mod activity;
+mod lag;
+mod line;
+mod queue;
+pub mod tail;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commands;
+use crate::hosts::transcript::{Activity, Transcript, TurnEnd};
+use crate::store::loops::LastMessage;
+use tail::TranscriptTail;
+
+/// How long the end of a turn may take to be written.
+const LAG: Duration = Duration::from_millis(500);
+
+/// A transcript of Claude Code.
+pub struct ClaudeTranscript {
+    path: PathBuf,
+}
+
+impl ClaudeTranscript {
+    /// Returns the transcript at this path.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
+impl Transcript for ClaudeTranscript {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn activity(&self, from: u64, last: LastMessage, needed: u64) -> Option<Activity> {
+        activity::since(&self.path, from, last, needed)
+    }
+
+    fn last_text(&self, from: u64) -> Option<String> {
+        TranscriptTail::read(&self.path, from)?.last_text()
+    }
+
+    fn says(&self, signal: &str, from: u64) -> bool {
+        TranscriptTail::read_for_signal(&self.path, from).is_some_and(|tail| tail.says(signal))
+    }
+
+    fn shows(&self, end: TurnEnd<'_>, from: u64) -> bool {
+        lag::shows(&self.path, end, from)
+    }
+
+    fn lag(&self) -> Duration {
+        LAG
+    }
+
+    fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)> {
+        commands::typed(typed)
+    }
+}
+
+/// Returns the transcript of a session, looked up in the folder where Claude Code keeps its things;
+/// `None` when there is none yet.
+pub fn of_session(config: &Path, session: &str) -> Option<PathBuf> {
+    let name = format!("{session}.jsonl");
+    let projects = fs::read_dir(config.join("projects")).ok()?;
+    let mut found = projects.flatten().map(|project| project.path().join(&name));
+    found.find(|path| path.is_file())
+}

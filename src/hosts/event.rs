@@ -1,0 +1,69 @@
+//! An event of a session, in the words of no host.
+
+use std::path::{Path, PathBuf};
+
+use super::transcript::Transcript;
+
+/// One event of a session. What the host does not say is empty.
+#[derive(Default)]
+pub struct HookEvent {
+    /// What happened.
+    pub kind: EventKind,
+    /// The session's id; not checked yet.
+    pub session: String,
+    /// The folder that the agent works in; it changes with its `cd`.
+    pub cwd: Option<PathBuf>,
+    /// The folder that the session was started in.
+    pub started_in: Option<PathBuf>,
+    /// The session's transcript.
+    pub transcript: Option<Box<dyn Transcript>>,
+    /// The agent's last words.
+    pub last_message: String,
+    /// Whether this turn continues only because a hook blocked its end.
+    pub reentered: bool,
+    /// Whether the event comes from inside a subagent.
+    pub in_subagent: bool,
+    /// What runs in the background and wakes the session when it ends.
+    pub background: Vec<String>,
+}
+
+/// What happened in a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EventKind {
+    /// The agent wants to end its turn.
+    #[default]
+    Stop,
+    /// A person typed one of our commands; nothing of it has reached the agent.
+    Command {
+        /// Its name, without a prefix.
+        name: String,
+        /// What was typed after it, untouched.
+        arguments: String,
+    },
+    /// The session continues, and the agent may have forgotten what it was doing.
+    Resumed,
+    /// A turn broke off on an error of the service.
+    TurnFailed {
+        /// The class of the error, such as `rate_limit`; empty where it is not known.
+        class: String,
+    },
+    /// Nothing that the hook answers.
+    Other,
+}
+
+/// What is known of an event that was not handed over in time.
+pub enum LateEvent {
+    /// A stop, as far as the environment tells of it.
+    Stop(Box<HookEvent>),
+    /// A command.
+    Command,
+    /// Nothing that the hook answers.
+    Other,
+}
+
+impl HookEvent {
+    /// Returns the path of the session's transcript, `None` when there is none.
+    pub fn transcript_path(&self) -> Option<&Path> {
+        self.transcript.as_ref().map(|transcript| transcript.path())
+    }
+}

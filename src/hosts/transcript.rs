@@ -1,0 +1,64 @@
+//! The transcript of a session, whichever host writes it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::TokenTotals;
+use crate::store::loops::LastMessage;
+
+/// A transcript that a host writes. Places in it are `u64` as the host counts them; 0 is the start.
+pub trait Transcript {
+    /// Returns where the transcript is.
+    fn path(&self) -> &Path;
+
+    /// Returns what the agent did after `from`; `None` when there is no transcript to read. `last` is the message that
+    /// was counted last, `needed` how many tool calls make a difference.
+    fn activity(&self, from: u64, last: LastMessage, needed: u64) -> Option<Activity>;
+
+    /// Returns the last text that the agent wrote after `from`, `None` when there is none.
+    fn last_text(&self, from: u64) -> Option<String>;
+
+    /// Returns whether the agent itself wrote `signal` alone on a line after `from`.
+    fn says(&self, signal: &str, from: u64) -> bool;
+
+    /// Returns whether the part after `from` shows this end of a turn.
+    fn shows(&self, end: TurnEnd<'_>, from: u64) -> bool;
+
+    /// Returns how long the transcript may lag behind its session.
+    fn lag(&self) -> Duration;
+
+    /// Returns name and arguments of the command of ours that this line runs when a person types it; `None` for any
+    /// other line.
+    fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)>;
+}
+
+/// What the main thread's agent did in a part of a transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// How many tools it called, a little over 30 or what was needed at most; `None` when none is to be seen but something before was left out,
+    /// such as a large tool result and the call that it answers.
+    pub count: Option<u64>,
+    /// How many of them were denied or failed, counted only where calls are needed.
+    pub failed: u64,
+    /// Whether there may have been more than were counted.
+    pub more: bool,
+    /// The tokens of its messages, each message once however many lines it has.
+    pub tokens: TokenTotals,
+    /// The last message of which tokens were counted.
+    pub last: LastMessage,
+    /// Up to where the transcript was read, in bytes from its start.
+    pub read_up_to: u64,
+    /// What a person typed while the agent worked and the client has not taken up yet, oldest first.
+    pub typed_ahead: Vec<String>,
+}
+
+/// The end of a turn, as it has to show in the transcript.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnEnd<'a> {
+    /// The agent's last words, empty where the event has none.
+    pub said: &'a str,
+    /// When the loop began, in milliseconds since the Unix epoch.
+    pub armed_at: u64,
+    /// When the turn before was judged; words from before that are not this turn's.
+    pub after: u64,
+}
