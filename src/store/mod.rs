@@ -9,6 +9,7 @@ pub mod names;
 pub(crate) mod notes;
 pub(crate) mod pausing;
 pub mod pins;
+pub(crate) mod private;
 pub mod read;
 pub mod record;
 pub(crate) mod session;

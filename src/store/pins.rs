@@ -20,17 +20,13 @@ use serde_json::{Map, Value};
 
 use super::loops::{Assignment, Notified, VerifyCommands, is_session_id};
 use super::names::ArmedBy;
-use super::read::{self, Problem, below};
-use super::write::{
-    Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, remove_leftovers, write_private,
-};
+use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
+use super::read::{self, below};
+use super::write::{Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, write_private};
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
-use crate::world;
 
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
-/// The folder in the person's state folder that is ours.
-const OURS: &str = "ralph-speckit";
 /// What is noted for one iteration.
 const MARK: &str = ".\n";
 /// The most that is read or written of a pin, in bytes.
@@ -172,18 +168,6 @@ pub enum PinKey<'a> {
 pub struct Pins {
     root: PathBuf,
     folder: PathBuf,
-}
-
-/// Returns the folder outside of every project in which this program keeps what a person decided, such
-/// as `~/.local/state/ralph-speckit`; an error that says why there is none.
-pub fn state_home() -> io::Result<PathBuf> {
-    let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
-    let home = || world::folder("HOME").map(|home| below(&home, &[".local/state", OURS]));
-    own.or_else(home).ok_or_else(|| {
-        io::Error::other(
-            "there is no place outside of the project to keep what is armed: neither `HOME` nor `XDG_STATE_HOME` names a folder",
-        )
-    })
 }
 
 impl PinState {
@@ -413,67 +397,6 @@ impl Pins {
     }
 }
 
-/// Returns a JSON file of the person's own, `None` when there is none; an error that names the file when
-/// it cannot be read, or when somebody else could have written it.
-pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
-        Ok(meta) if !is_own(&meta) => {
-            return Err(in_file(path, "others than you can write or read it (chmod 600)"));
-        }
-        _ => {}
-    }
-    match read::read(path, most) {
-        Err(Problem::Missing) => Ok(None),
-        Err(problem) => Err(in_file(path, &problem.to_string())),
-        Ok(content) => match serde_json::from_slice(&content.bytes) {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => Err(in_file(path, &error.to_string())),
-        },
-    }
-}
-
-/// Writes a JSON file that nobody but its owner can read; an error that names it.
-pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec(value)?;
-    bytes.push(b'\n');
-    if bytes.len() as u64 > most {
-        let words = format!("it would have {} bytes, and at most {most} are read", bytes.len());
-        return Err(in_file(path, &words));
-    }
-    remove_leftovers(path, LEFT_ALONE);
-    let words = |error: io::Error| format!("`{}`: {error}", path.display());
-    write_private(path, &bytes, Flush::ToDisk)
-        .map_err(|error| io::Error::new(error.kind(), words(error)))
-}
-
-/// Makes a folder that only its owner may open, with those above it that are missing.
-pub(super) fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| in_file(folder, &error.to_string()))
-}
-
-/// Whether a file is the user's own and nobody else can read or write it. A file that came with a
-/// repository never is: git gives every file to its group and to others.
-fn is_own(meta: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let allowed = meta.mode() & 0o777;
-    meta.uid() == rustix::process::geteuid().as_raw() && matches!(allowed, 0o600 | 0o400)
-}
-
-/// An error when a path leads into the project, whatever links lead there: there, the agent could write it.
-pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
-    let existing = path.ancestors().find_map(|above| above.canonicalize().ok());
-    if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
-        return Err(io::Error::other(format!(
-            "what is armed cannot be kept in `{}`: that lies in the project, where the agent can write; set `XDG_STATE_HOME` to a folder outside of it",
-            path.display()
-        )));
-    }
-    Ok(())
-}
-
 /// A name for the project's folder that a person recognizes and no other project has.
 fn folder_name(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().as_bytes().iter().copied();
@@ -486,10 +409,6 @@ fn folder_name(root: &Path) -> String {
 
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
-fn in_file(path: &Path, words: &str) -> io::Error {
-    io::Error::other(format!("`{}`: {words}", path.display()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::lock::Lock;
-use super::pins::{VERSION, load_private, make_private, refuse_inside, save, state_home};
+use super::pins::VERSION;
+use super::private::{load_private, make_private, refuse_inside, save, state_home};
 use crate::world;
 
 /// The name of the file that holds all of them.

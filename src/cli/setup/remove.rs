@@ -14,7 +14,7 @@ use crate::plugin::assembly::{self, Site};
 use crate::plugin::client::{Client, PluginData};
 use crate::plugin::receipt::{self, Receipt, Registration};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, user_commands};
-use crate::store::pins::state_home;
+use crate::store::private::state_home;
 
 /// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
 const HINT: &str = "install-hint-shown";

@@ -1,0 +1,94 @@
+//! Files of the person's own outside of every project: where they are, read only when nobody else could have
+//! written them, and written so that nobody else can read them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::read::{self, Problem, below};
+use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
+use crate::world;
+
+/// The folder in the person's state folder that is ours.
+const OURS: &str = "ralph-speckit";
+
+/// Returns the folder outside of every project in which this program keeps what a person decided, such
+/// as `~/.local/state/ralph-speckit`; an error that says why there is none.
+pub fn state_home() -> io::Result<PathBuf> {
+    let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
+    let home = || world::folder("HOME").map(|home| below(&home, &[".local/state", OURS]));
+    own.or_else(home).ok_or_else(|| {
+        io::Error::other(
+            "there is no place outside of the project to keep what is armed: neither `HOME` nor `XDG_STATE_HOME` names a folder",
+        )
+    })
+}
+
+/// Returns a JSON file of the person's own, `None` when there is none; an error that names the file when
+/// it cannot be read, or when somebody else could have written it.
+pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
+    match path.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
+        Ok(meta) if !is_own(&meta) => {
+            return Err(in_file(path, "others than you can write or read it (chmod 600)"));
+        }
+        _ => {}
+    }
+    match read::read(path, most) {
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => Err(in_file(path, &problem.to_string())),
+        Ok(content) => match serde_json::from_slice(&content.bytes) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(in_file(path, &error.to_string())),
+        },
+    }
+}
+
+/// Writes a JSON file that nobody but its owner can read; an error that names it.
+pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec(value)?;
+    bytes.push(b'\n');
+    if bytes.len() as u64 > most {
+        let words = format!("it would have {} bytes, and at most {most} are read", bytes.len());
+        return Err(in_file(path, &words));
+    }
+    remove_leftovers(path, LEFT_ALONE);
+    let words = |error: io::Error| format!("`{}`: {error}", path.display());
+    write_private(path, &bytes, Flush::ToDisk)
+        .map_err(|error| io::Error::new(error.kind(), words(error)))
+}
+
+/// Makes a folder that only its owner may open, with those above it that are missing.
+pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| in_file(folder, &error.to_string()))
+}
+
+/// Whether a file is the user's own and closed to all others. A file that came with a repository never is:
+/// git opens every file to its group and to others.
+fn is_own(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let allowed = meta.mode() & 0o777;
+    meta.uid() == rustix::process::geteuid().as_raw() && matches!(allowed, 0o600 | 0o400)
+}
+
+/// Returns an error when a path leads into the project, whatever links lead there: the agent could write it.
+pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
+    let existing = path.ancestors().find_map(|above| above.canonicalize().ok());
+    if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
+        return Err(io::Error::other(format!(
+            "what is armed cannot be kept in `{}`: that lies in the project, where the agent can write; set `XDG_STATE_HOME` to a folder outside of it",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Returns an error that names the file.
+pub(super) fn in_file(path: &Path, words: &str) -> io::Error {
+    io::Error::other(format!("`{}`: {words}", path.display()))
+}
