@@ -4,6 +4,8 @@
 //! or cannot be seen. They are shown as `�`, so that nothing is hidden and nothing is run.
 
 use std::borrow::Cow;
+#[cfg(feature = "cli")]
+use std::time::Duration;
 
 /// The most characters of one line.
 const LONGEST_LINE: usize = 4_096;
@@ -118,6 +120,28 @@ pub fn grouped(number: u64) -> String {
 /// Returns a number with its thing, such as `1 file` or `2 files`.
 pub fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
+}
+
+/// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.
+pub fn age(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// Returns a length of time in two units: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
+#[cfg(feature = "cli")]
+pub fn lasted(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, _) => format!("{:.1} s", time.as_secs_f64()),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    }
 }
 
 /// Returns how many letters have to be added, removed or replaced to make one text of another.
@@ -268,5 +292,22 @@ mod tests {
         assert!(is_plain(&escaped), "{escaped}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
         assert_eq!(prose("a\tb\n\u{200f}c\u{1b}[2J"), "a\tb\n\u{200f}c�[2J");
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn lengths_of_time_are_written_for_people() {
+        let ages = [0, 59_999, 60_000, 3_600_000, 172_800_000].map(age);
+        assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "2 d"]);
+        let lengths = [40, 59_940, 61_000, 3_725_000, 360_000_000];
+        let words = lengths.map(|millis| lasted(Duration::from_millis(millis)));
+        assert_eq!(words, ["0.0 s", "59.9 s", "1 min 01 s", "1 h 02 min", "100 h 00 min"]);
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        let grouped = [0, 999, 1_000, 1_234_567].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([counted(1, "file"), counted(0, "file")], ["1 file", "0 files"]);
     }
 }

@@ -112,6 +112,6 @@ mod tests {
         ];
         assert_eq!(told, expected);
         let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
-        assert_eq!(limit, "the time limit of 8h00m was reached");
+        assert_eq!(limit, "the time limit of 8 h 00 min was reached");
     }
 }

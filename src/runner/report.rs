@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -18,6 +19,7 @@ use super::state::{
 };
 use crate::feature::project::printable;
 use crate::store::names::VerdictName;
+use crate::text;
 use crate::world;
 
 /// How many iterations are shown.
@@ -357,19 +359,12 @@ fn since(iso: &str) -> String {
 }
 
 fn age(at: u64) -> String {
-    crate::session::report::feature::age(world::now().saturating_sub(at))
+    text::age(world::now().saturating_sub(at))
 }
 
-/// A length of time: `4.2 s`, `3 min 05 s`, `1 h 02 min`.
+/// A length of time from seconds; what is none counts as 0.
 fn length(seconds: f64) -> String {
-    if seconds < 60.0 {
-        return format!("{seconds:.1} s");
-    }
-    let minutes = (seconds / 60.0).floor();
-    if minutes < 60.0 {
-        return format!("{minutes} min {:02} s", (seconds % 60.0).floor());
-    }
-    format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
+    text::lasted(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 #[cfg(test)]

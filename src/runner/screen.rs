@@ -5,7 +5,6 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::harness::Event;
 use super::options::{Form, Shown};
 use crate::text;
-pub use crate::text::{counted, grouped};
+pub use crate::text::{counted, grouped, lasted};
 
 /// The most characters of one line of the agent's words.
 const WIDEST: usize = 2_000;
@@ -214,16 +213,6 @@ pub fn plain(text: &str) -> String {
     text::line(text).into_owned()
 }
 
-/// Returns a length of time in words, such as `1h05m`, `2m03s` or `4.2s`.
-pub fn lasted(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, _) => format!("{:.1}s", time.as_secs_f64()),
-        (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
-        (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
-    }
-}
-
 fn shortened(line: &str) -> String {
     text::title(&line.replace('\t', "    "), WIDEST)
 }
@@ -237,16 +226,5 @@ mod tests {
         assert_eq!(plain("a\u{1b}]2;x\u{7}b\nc\u{9b}d"), "a�]2;x�b c�d");
         assert_eq!(shortened("a\tb\u{1b}[31m"), "a    b�[31m");
         assert_eq!(shortened(&"é".repeat(WIDEST + 1)).chars().count(), WIDEST);
-    }
-
-    #[test]
-    fn times_and_numbers_are_written_for_people() {
-        let lasted = |millis| lasted(Duration::from_millis(millis));
-        assert_eq!(
-            [lasted(4_250), lasted(61_000), lasted(3_660_000), lasted(360_000_000)],
-            ["4.2s", "1m01s", "1h01m", "100h00m"]
-        );
-        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
-        assert_eq!([counted(1, "file"), counted(0, "file")], ["1 file", "0 files"]);
     }
 }

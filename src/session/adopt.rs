@@ -20,7 +20,6 @@ use crate::session::arm::task::TASK_FILE;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::record::{length_of, path_of};
-use crate::session::report::feature::age;
 use crate::session::select::{drives, live};
 use crate::store::closing::end_entry;
 use crate::store::journal::Entry;
@@ -29,6 +28,7 @@ use crate::store::names::{JournalEvent, LoopKind};
 use crate::store::read;
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_private};
+use crate::text::age;
 use crate::world;
 
 /// The most that is read of a file that moves with the loop, in bytes.

@@ -465,8 +465,7 @@ pub fn status_lines(root: &Path, standing: &PinState) -> String {
         let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
     }
     if pin.verify > 0 {
-        let what =
-            if pin.verify == 1 { "1 task".to_owned() } else { format!("{} tasks", pin.verify) };
+        let what = text::counted(pin.verify as u64, "task");
         let list = text::line(&pin.list);
         let _ = writeln!(
             text,

@@ -174,8 +174,8 @@ fn sources(text: &mut String, layers: &Layers) {
     let made = layers.merged().made();
     let of_every_loop = layers.of_every_loop.checks.len();
     if of_every_loop > 0 {
-        let s = if of_every_loop == 1 { "" } else { "s" };
-        let _ = writeln!(text, "  {of_every_loop} check{s} of every loop here ({SETTINGS})");
+        let checks = text::counted(of_every_loop as u64, "check");
+        let _ = writeln!(text, "  {checks} of every loop here ({SETTINGS})");
     } else if made.is_empty() {
         text.push_str("  none: all as it is by default\n");
     }

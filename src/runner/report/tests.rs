@@ -185,15 +185,3 @@ fn without_a_loop_the_report_says_where_loops_have_run() {
     assert_eq!(live(&root).unwrap(), Vec::<String>::new());
     assert_eq!(meant(&root).unwrap().as_deref(), Some(ID));
 }
-
-#[test]
-fn lengths_and_numbers_are_written_for_people() {
-    for (seconds, words) in
-        [(0.04, "0.0 s"), (59.94, "59.9 s"), (185.0, "3 min 05 s"), (3725.0, "1 h 02 min")]
-    {
-        assert_eq!(length(seconds), words);
-    }
-    for (number, words) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-        assert_eq!(grouped(number), words);
-    }
-}

@@ -12,7 +12,7 @@ use crate::session::pinned;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
-use crate::text::{counted, grouped};
+use crate::text::{age, counted, grouped};
 use crate::world;
 
 /// Everything that `spool status` tells.
@@ -359,15 +359,4 @@ pub fn paused(record: Option<&Record>) -> String {
 pub fn checking(loops: &Loops, record: Option<&Record>) -> String {
     let live = record.filter(|record| record.ledger.is_live());
     live.and_then(|record| loops.running_check(&record.session)).unwrap_or_default()
-}
-
-/// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.
-pub fn age(millis: u64) -> String {
-    let seconds = millis / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
-    }
 }

@@ -12,9 +12,9 @@ use crate::session::pinned;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
-use crate::text::{counted, grouped};
+use crate::text::{age, counted, grouped};
 use crate::world;
-use feature::{age, counted_line, orphaned};
+use feature::{counted_line, orphaned};
 
 /// How many loops that are over are told of.
 const PAST: usize = 3;

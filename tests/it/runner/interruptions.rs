@@ -20,7 +20,7 @@ fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
     let ran = bench.ralph("--max-failures 3 --retry-pause 20ms").run().with_code(0);
     ran.says("ralph: done: all the work is done");
     assert_eq!(bench.runs(), 5);
-    let waits = ran.output.matches("waiting for a pause after a failed run, 0.0s").count();
+    let waits = ran.output.matches("waiting for a pause after a failed run, 0.0 s").count();
     assert_eq!(waits, 4, "the pause does not grow: {ran}");
 }
 
@@ -46,7 +46,7 @@ fn h3_a_limit_of_time_ends_a_paused_loop() {
     bench.spool(&format!("pause --change {CHANGE}")).run().with_code(0);
     gate.open();
     running.wait_for("ralph: paused");
-    running.finish().with_code(7).says("ralph: stuck: the time limit of 3.0s was reached");
+    running.finish().with_code(7).says("ralph: stuck: the time limit of 3.0 s was reached");
     assert_eq!(bench.runs(), 1);
     assert_eq!(bench.state()["reason"], "timed_out");
 }
