@@ -36,7 +36,7 @@ use crate::text;
 #[command(name = "spool", version, after_help = EXAMPLES)]
 struct Spool {
     #[command(subcommand)]
-    command: Command,
+    command: SpoolCommand,
 }
 
 const EXAMPLES: &str = "\
@@ -50,7 +50,7 @@ Examples:
   spool doctor               find out why a loop does not loop";
 
 #[derive(Subcommand)]
-enum Command {
+enum SpoolCommand {
     Demo(demo::DemoArgs),
     #[command(visible_alias = "loop")]
     Ralph(Box<ralph::RalphArgs>),
@@ -83,22 +83,22 @@ pub fn main() -> ExitCode {
         Err(error) => return said_by_clap(&unproposed(error)),
     };
     let result = match command {
-        Command::Demo(args) => demo::run(&args),
-        Command::Ralph(args) => ralph::run(&args),
-        Command::Setup(args) => setup::run(&args),
-        Command::Start(args) => start::run(&args),
-        Command::Status(args) => status::run(&args),
-        Command::Task(args) => task::run(&args),
-        Command::Adopt(args) => adopt::run(&args),
-        Command::Block(args) => block::run(&args),
-        Command::Trust(args) => trust::run(&args),
-        Command::Pause(args) => pause::run(&args),
-        Command::Resume(args) => resume::run(&args),
-        Command::Cancel(args) => cancel::run(&args),
-        Command::Stop(args) => stop::run(&args),
-        Command::Log(args) => log::run(&args),
-        Command::Doctor(args) => doctor::run(&args),
-        Command::Plugin(args) => plugin::run(&args),
+        SpoolCommand::Demo(args) => demo::run(&args),
+        SpoolCommand::Ralph(args) => ralph::run(&args),
+        SpoolCommand::Setup(args) => setup::run(&args),
+        SpoolCommand::Start(args) => start::run(&args),
+        SpoolCommand::Status(args) => status::run(&args),
+        SpoolCommand::Task(args) => task::run(&args),
+        SpoolCommand::Adopt(args) => adopt::run(&args),
+        SpoolCommand::Block(args) => block::run(&args),
+        SpoolCommand::Trust(args) => trust::run(&args),
+        SpoolCommand::Pause(args) => pause::run(&args),
+        SpoolCommand::Resume(args) => resume::run(&args),
+        SpoolCommand::Cancel(args) => cancel::run(&args),
+        SpoolCommand::Stop(args) => stop::run(&args),
+        SpoolCommand::Log(args) => log::run(&args),
+        SpoolCommand::Doctor(args) => doctor::run(&args),
+        SpoolCommand::Plugin(args) => plugin::run(&args),
     };
     print::exit_code(result.unwrap_or_else(|error| {
         errln!("{}error{}: {error:#}", style::BAD.render(), style::BAD.render_reset());

@@ -70,7 +70,7 @@ impl Settings {
         let parsed = front::text_of(bytes).and_then(front::matter_of).and_then(|front| {
             let value = yaml::read(front.yaml, front.lines_before)?;
             // Nothing between two lines of `---` sets nothing; a file of headings is something else.
-            let prose = front.lines_before == 0 && value.value == yaml::Value::Nothing;
+            let prose = front.lines_before == 0 && value.value == yaml::YamlValue::Nothing;
             if prose { Err(keys::no_settings(1)) } else { keys::settings_of(value) }
         });
         let digest = hash_of(bytes);

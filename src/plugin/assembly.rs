@@ -50,7 +50,7 @@ pub enum Site {
 
 /// The receipt, as it stands in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Receipt {
+struct AssemblyReceipt {
     version: u32,
     plugin: String,
     plugin_version: String,
@@ -197,7 +197,7 @@ fn absolute(folder: &Path) -> Result<PathBuf> {
         .with_context(|| format!("`{}` is not a usable path", folder.display()))
 }
 
-fn read_receipt(folder: &Path) -> Result<Receipt> {
+fn read_receipt(folder: &Path) -> Result<AssemblyReceipt> {
     let refused = || {
         format!(
             "`{}` is not empty and not a plugin that `spool` assembled\nchoose a new or empty folder",
@@ -205,7 +205,7 @@ fn read_receipt(folder: &Path) -> Result<Receipt> {
         )
     };
     let Ok(text) = content(&folder.join(RECEIPT)) else { bail!(refused()) };
-    match serde_json::from_slice::<Receipt>(&text) {
+    match serde_json::from_slice::<AssemblyReceipt>(&text) {
         Ok(receipt) if receipt.plugin == NAME => Ok(receipt),
         _ => bail!(refused()),
     }
@@ -255,7 +255,7 @@ fn fill(folder: &Path, programs: &Programs) -> Result<()> {
     let mut paths: Vec<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
     paths.extend(programs.named().map(|(name, _)| format!("bin/{name}")));
     paths.sort();
-    let receipt = Receipt {
+    let receipt = AssemblyReceipt {
         version: 1,
         plugin: NAME.to_owned(),
         plugin_version: VERSION.to_owned(),

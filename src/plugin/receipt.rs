@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 20;
 /// What `spool setup` did and did not yet undo; fields that this version does not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Receipt {
+pub struct SetupReceipt {
     /// The version of this format: 1.
     pub version: u32,
     /// The version of the plugin that was written last.
@@ -53,7 +53,7 @@ pub struct Registration {
     pub other: serde_json::Map<String, serde_json::Value>,
 }
 
-impl Receipt {
+impl SetupReceipt {
     /// Returns the receipt in `folder`, or nothing where there is none; an unreadable one is an error and stays as it is.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE_NAME);

@@ -13,13 +13,13 @@ use super::steps::{InstallStep, Tense};
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
-use crate::plugin::receipt::Receipt;
+use crate::plugin::receipt::SetupReceipt;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, user_commands};
 
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
-    let mut receipt = Receipt::load(&site.places.data)?.unwrap_or_default();
+    let mut receipt = SetupReceipt::load(&site.places.data)?.unwrap_or_default();
     let client = site.client(site.environment.claude_config.as_deref());
     let steps = plan(site, &receipt, client.as_ref(), &programs, args)?;
     if args.dry_run {
@@ -53,7 +53,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
 /// The steps that are still to do; an error when something that is not ours is in the way.
 fn plan(
     site: &SetupSite<'_>,
-    receipt: &Receipt,
+    receipt: &SetupReceipt,
     client: Option<&Client>,
     programs: &Programs,
     args: &SetupArgs,
@@ -72,7 +72,7 @@ fn plan(
     Ok(steps)
 }
 
-fn plan_files(site: &SetupSite<'_>, receipt: &Receipt) -> Result<Vec<InstallStep>> {
+fn plan_files(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<Vec<InstallStep>> {
     let replaced = match assembly::site(&site.places.plugin)? {
         Site::Assembled(version) => Some(version),
         Site::Missing | Site::Empty => None,
@@ -131,7 +131,7 @@ fn plan_client(
 /// Writes down what will be done before it is done: to take away what was not done after all does no harm.
 fn note(
     site: &SetupSite<'_>,
-    receipt: &mut Receipt,
+    receipt: &mut SetupReceipt,
     programs: &Programs,
     client: Option<&Client>,
     args: &SetupArgs,
@@ -210,7 +210,7 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
 
 fn note_copy(
     site: &SetupSite<'_>,
-    receipt: &mut Receipt,
+    receipt: &mut SetupReceipt,
     installed: &InstalledPlugin,
 ) -> Result<()> {
     let Some(copy) = &installed.install_path else {

@@ -12,7 +12,7 @@ use super::site::{SetupSite, our_plugin};
 use super::steps::{RemovalStep, Tense};
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::client::{Client, PluginData};
-use crate::plugin::receipt::{self, Receipt, Registration};
+use crate::plugin::receipt::{self, Registration, SetupReceipt};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, user_commands};
 use crate::store::private::state_home;
 
@@ -25,7 +25,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         site.sweep();
     }
     let data = &site.places.data;
-    let Some(mut receipt) = Receipt::load(data)? else {
+    let Some(mut receipt) = SetupReceipt::load(data)? else {
         // A run that was killed after the receipt was gone has left the folders.
         for folder in [&site.places.bin, data] {
             remove_if_empty(folder);
@@ -65,7 +65,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
 }
 
 /// The steps, and the configurations in which nothing can be undone because there is no Claude Code to call.
-fn plan(site: &SetupSite<'_>, receipt: &Receipt) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
+fn plan(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
     let mut unreachable = Vec::new();
     let mut steps = Vec::new();
     for registration in &receipt.registrations {
@@ -120,7 +120,7 @@ fn plan_to_unregister(
     Ok(Some(steps))
 }
 
-fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut Receipt) -> Result<()> {
+fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) -> Result<()> {
     match step {
         RemovalStep::Uninstall(registration) => {
             client_of(site, registration)?.uninstall(IDENTIFIER, PluginData::Discard)

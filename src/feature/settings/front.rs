@@ -48,7 +48,7 @@ fn lone_return(bytes: &[u8]) -> usize {
 /// Returns the YAML of a text: what stands between its first line of `---` and the next one, or all
 /// of a text without such a line.
 pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
-    let mut lines = Lines { text, at: 0, number: 0 };
+    let mut lines = FrontLines { text, at: 0, number: 0 };
     let mut opening = lines.next();
     while opening.is_some_and(|line| line.text.trim().is_empty()) {
         opening = lines.next();
@@ -84,7 +84,7 @@ pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
 }
 
 /// A text that does not begin with `---` is settings as a whole, or it is nothing that can be used.
-fn bare<'a>(text: &'a str, first: Line<'a>) -> Result<Front<'a>, SettingsError> {
+fn bare<'a>(text: &'a str, first: FrontLine<'a>) -> Result<Front<'a>, SettingsError> {
     if first.text.starts_with("---") {
         let what = "something stands behind the `---` on its line";
         return Err(SettingsError::at(
@@ -93,7 +93,7 @@ fn bare<'a>(text: &'a str, first: Line<'a>) -> Result<Front<'a>, SettingsError> 
             "let the line be `---` and nothing else",
         ));
     }
-    let later = Lines { text, at: 0, number: 0 }.find(|line| line.text.trim() == "---");
+    let later = FrontLines { text, at: 0, number: 0 }.find(|line| line.text.trim() == "---");
     if let Some(later) = later {
         let what = "the settings begin with `---`, and other text stands before it";
         return Err(SettingsError::at(
@@ -106,7 +106,7 @@ fn bare<'a>(text: &'a str, first: Line<'a>) -> Result<Front<'a>, SettingsError> 
 }
 
 /// Whether a key of ours stands where nothing is read: after the settings, outside of a code block.
-fn nothing_after(lines: Lines<'_>) -> Result<(), SettingsError> {
+fn nothing_after(lines: FrontLines<'_>) -> Result<(), SettingsError> {
     let mut fenced = false;
     for line in lines {
         let is_fence = |mark| line.text.trim_start().starts_with(mark);
@@ -129,7 +129,7 @@ fn nothing_after(lines: Lines<'_>) -> Result<(), SettingsError> {
 
 /// One line without its line break and the blanks before it.
 #[derive(Clone, Copy, Debug)]
-struct Line<'a> {
+struct FrontLine<'a> {
     text: &'a str,
     start: usize,
     number: usize,
@@ -137,20 +137,20 @@ struct Line<'a> {
 
 /// The lines of a text, with where the next one begins.
 #[derive(Clone, Debug)]
-struct Lines<'a> {
+struct FrontLines<'a> {
     text: &'a str,
     at: usize,
     number: usize,
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for FrontLines<'a> {
+    type Item = FrontLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<FrontLine<'a>> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
         let line =
-            Line { text: rest[..length].trim_end(), start: self.at, number: self.number + 1 };
+            FrontLine { text: rest[..length].trim_end(), start: self.at, number: self.number + 1 };
         self.at += length;
         self.number += 1;
         Some(line)

@@ -1,7 +1,7 @@
 //! What the keys of the settings mean; whatever is not known is an error with its line.
 
 use super::error::SettingsError;
-use super::yaml::{Node, Value, short};
+use super::yaml::{Node, YamlValue, short};
 use crate::engine::Check;
 use crate::text::{self, distance};
 
@@ -52,13 +52,13 @@ impl Default for Settings {
 /// Returns the settings in a YAML value, or the first thing in it that is not understood.
 pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     let pairs = match node.value {
-        Value::Nothing => return Ok(Settings::default()),
-        Value::Map(pairs) => pairs,
-        Value::Text(text) if is_glued(&text) => {
+        YamlValue::Nothing => return Ok(Settings::default()),
+        YamlValue::Map(pairs) => pairs,
+        YamlValue::Text(text) if is_glued(&text) => {
             let what = format!("no blank is after the `:` in `{}`", short(&text));
             return Err(SettingsError::at(node.line, what, "write one there"));
         }
-        Value::Text(_) | Value::List(_) => return Err(no_settings(node.line)),
+        YamlValue::Text(_) | YamlValue::List(_) => return Err(no_settings(node.line)),
     };
     all_known(&pairs)?;
     let mut settings = Settings::default();
@@ -86,11 +86,11 @@ fn is_glued(text: &str) -> bool {
 /// Returns an error that names every unknown key, of the settings and of their checks, so that a person fixes all at once.
 fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     let lists = pairs.iter().filter_map(|(_, value)| match &value.value {
-        Value::List(items) => Some(items),
+        YamlValue::List(items) => Some(items),
         _ => None,
     });
     let of_checks = lists.flatten().filter_map(|item| match &item.value {
-        Value::Map(pairs) => Some(pairs),
+        YamlValue::Map(pairs) => Some(pairs),
         _ => None,
     });
     let of_settings = pairs.iter().filter_map(|(key, _)| name_of(key, &NAMES).err());
@@ -111,7 +111,7 @@ fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
 
 /// The known name of a key.
 fn name_of(key: &Node, known: &[&'static str]) -> Result<&'static str, SettingsError> {
-    let Value::Text(name) = &key.value else {
+    let YamlValue::Text(name) = &key.value else {
         return Err(SettingsError::at(key.line, "a key is no word", IN_QUOTES));
     };
     if let Some(known) = known.iter().find(|known| *known == name) {
@@ -140,26 +140,28 @@ fn meant(name: &str, known: &[&'static str]) -> String {
 fn switch(node: &Node) -> Result<bool, SettingsError> {
     let advice = "write `true` or `false`";
     let what = match &node.value {
-        Value::Text(text) => match text.to_ascii_lowercase().as_str() {
+        YamlValue::Text(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => return Ok(true),
             "false" | "no" | "off" | "0" => return Ok(false),
             _ => format!("`enabled` is `{}`", short(text)),
         },
-        Value::Nothing => "`enabled` has no value".to_owned(),
-        Value::List(_) | Value::Map(_) => "`enabled` is neither `true` nor `false`".to_owned(),
+        YamlValue::Nothing => "`enabled` has no value".to_owned(),
+        YamlValue::List(_) | YamlValue::Map(_) => {
+            "`enabled` is neither `true` nor `false`".to_owned()
+        }
     };
     Err(SettingsError::at(node.line, what, advice))
 }
 
 fn checks(node: Node) -> Result<Vec<Check>, SettingsError> {
     match node.value {
-        Value::List(items) => items.into_iter().map(check).collect(),
-        Value::Nothing => {
+        YamlValue::List(items) => items.into_iter().map(check).collect(),
+        YamlValue::Nothing => {
             let advice = "write `checks: []` for none, or the commands below it, each with `- `";
             Err(SettingsError::at(node.line, "`checks` has no list", advice))
         }
-        Value::Text(_) => Err(SettingsError::at(node.line, "`checks` is no list", ONE_CHECK)),
-        Value::Map(_) => {
+        YamlValue::Text(_) => Err(SettingsError::at(node.line, "`checks` is no list", ONE_CHECK)),
+        YamlValue::Map(_) => {
             Err(SettingsError::at(node.line, "`checks` is a map, not a list", ONE_CHECK))
         }
     }
@@ -167,7 +169,7 @@ fn checks(node: Node) -> Result<Vec<Check>, SettingsError> {
 
 fn check(node: Node) -> Result<Check, SettingsError> {
     match node.value {
-        Value::Map(pairs) => check_of(node.line, pairs),
+        YamlValue::Map(pairs) => check_of(node.line, pairs),
         value => {
             let run = command(&Node { line: node.line, value })?;
             Ok(Check { run, limit_seconds: CHECK_LIMIT })
@@ -191,12 +193,12 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
 fn command(node: &Node) -> Result<String, SettingsError> {
     let refused = |what: &str, advice: &str| Err(SettingsError::at(node.line, what, advice));
     let run = match &node.value {
-        Value::Text(text) => text,
-        Value::Nothing => {
+        YamlValue::Text(text) => text,
+        YamlValue::Nothing => {
             return refused("a check has no command", "write the command, or remove the line");
         }
-        Value::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
-        Value::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
+        YamlValue::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
+        YamlValue::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
     };
     if let Some(hidden) = hidden(run) {
         let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
@@ -223,7 +225,7 @@ fn hidden(command: &str) -> Option<char> {
 fn limit(node: &Node) -> Result<u64, SettingsError> {
     let advice = format!("write whole seconds from 1 to {LONGEST_LIMIT}");
     let what = match &node.value {
-        Value::Text(text) => {
+        YamlValue::Text(text) => {
             let digits = text.strip_suffix('s').unwrap_or(text).trim_end();
             let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
             match digits.parse() {
@@ -234,8 +236,8 @@ fn limit(node: &Node) -> Result<u64, SettingsError> {
                 _ => format!("`limit` is `{}`", short(text)),
             }
         }
-        Value::Nothing => "`limit` has no value".to_owned(),
-        Value::List(_) | Value::Map(_) => "`limit` is no number".to_owned(),
+        YamlValue::Nothing => "`limit` has no value".to_owned(),
+        YamlValue::List(_) | YamlValue::Map(_) => "`limit` is no number".to_owned(),
     };
     Err(SettingsError::at(node.line, what, advice))
 }

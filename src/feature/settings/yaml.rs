@@ -23,12 +23,12 @@ pub struct Node {
     /// The line.
     pub line: usize,
     /// The value.
-    pub value: Value,
+    pub value: YamlValue,
 }
 
 /// A YAML value; what a text means is for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum YamlValue {
     /// An empty place, `~` or `null`.
     Nothing,
     /// A text, whatever its notation.
@@ -49,29 +49,35 @@ pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
         block_nesting_limit: DEPTH,
     };
     let parser = Parser::new_from_str_with_options(text, limits);
-    let mut reader =
-        Reader { parser, source: text, lines_before, anchors: BTreeMap::new(), values: 0, text: 0 };
+    let mut reader = YamlReader {
+        parser,
+        source: text,
+        lines_before,
+        anchors: BTreeMap::new(),
+        values: 0,
+        text: 0,
+    };
     reader.document()
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     parser: Parser<'a, StrInput<'a>>,
     source: &'a str,
     lines_before: usize,
     /// What was named with `&`, by its number.
-    anchors: BTreeMap<usize, Value>,
+    anchors: BTreeMap<usize, YamlValue>,
     values: usize,
     text: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn document(&mut self) -> Result<Node, SettingsError> {
         let mut found = None;
         loop {
             let (line, event) = self.next()?;
             match event {
                 Event::StreamEnd => {
-                    return Ok(found.unwrap_or(Node { line, value: Value::Nothing }));
+                    return Ok(found.unwrap_or(Node { line, value: YamlValue::Nothing }));
                 }
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if found.is_none() => {
@@ -139,8 +145,8 @@ impl<'a> Reader<'a> {
                 let bare = style == ScalarStyle::Plain && tag.is_none();
                 self.count(line, 1, text.len())?;
                 let is_nothing = matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL");
-                let text = || Value::Text(text.into_owned());
-                (if bare && is_nothing { Value::Nothing } else { text() }, anchor)
+                let text = || YamlValue::Text(text.into_owned());
+                (if bare && is_nothing { YamlValue::Nothing } else { text() }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 allow(line, tag.as_deref(), &["seq"])?;
@@ -161,33 +167,33 @@ impl<'a> Reader<'a> {
         Ok(Node { line, value })
     }
 
-    fn list(&mut self) -> Result<Value, SettingsError> {
+    fn list(&mut self) -> Result<YamlValue, SettingsError> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (_, Event::SequenceEnd) => return Ok(Value::List(items)),
+                (_, Event::SequenceEnd) => return Ok(YamlValue::List(items)),
                 (line, event) => items.push(self.node(line, event)?),
             }
         }
     }
 
-    fn map(&mut self) -> Result<Value, SettingsError> {
+    fn map(&mut self) -> Result<YamlValue, SettingsError> {
         let mut pairs: Vec<(Node, Node)> = Vec::new();
         loop {
             let key = match self.next()? {
-                (_, Event::MappingEnd) => return Ok(Value::Map(pairs)),
+                (_, Event::MappingEnd) => return Ok(YamlValue::Map(pairs)),
                 (line, event) => self.node(line, event)?,
             };
             let (line, event) = self.next()?;
             let mut value = self.node(line, event)?;
-            if matches!(value.value, Value::Text(_) | Value::Nothing) {
+            if matches!(value.value, YamlValue::Text(_) | YamlValue::Nothing) {
                 // A block of text begins a line after its `|`: a person looks for the key.
                 value.line = key.line;
             }
             let is_same = |(earlier, _): &&(Node, Node)| earlier.value == key.value;
             if let Some((earlier, _)) = pairs.iter().find(is_same) {
                 let name = match &key.value {
-                    Value::Text(name) => format!("`{}`", short(name)),
+                    YamlValue::Text(name) => format!("`{}`", short(name)),
                     _ => "a key".to_owned(),
                 };
                 let what = format!("{name} is already on line {}", earlier.line);
@@ -202,7 +208,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What an alias repeats.
-    fn repeated(&mut self, line: usize, number: usize) -> Result<Value, SettingsError> {
+    fn repeated(&mut self, line: usize, number: usize) -> Result<YamlValue, SettingsError> {
         let Some(value) = self.anchors.get(&number).cloned() else {
             let what = "a value repeats itself without end";
             return Err(SettingsError::at(line, what, QUOTES));
@@ -224,16 +230,16 @@ impl<'a> Reader<'a> {
 }
 
 /// How many values a value is with those in it, and how many bytes of text.
-fn weight(value: &Value) -> (usize, usize) {
+fn weight(value: &YamlValue) -> (usize, usize) {
     let sum = |(values, text): (usize, usize), value| {
         let (more_values, more_text) = weight(value);
         (values + more_values, text + more_text)
     };
     match value {
-        Value::Nothing => (1, 0),
-        Value::Text(text) => (1, text.len()),
-        Value::List(items) => items.iter().map(|item| &item.value).fold((1, 0), sum),
-        Value::Map(pairs) => {
+        YamlValue::Nothing => (1, 0),
+        YamlValue::Text(text) => (1, text.len()),
+        YamlValue::List(items) => items.iter().map(|item| &item.value).fold((1, 0), sum),
+        YamlValue::Map(pairs) => {
             pairs.iter().flat_map(|(key, value)| [&key.value, &value.value]).fold((1, 0), sum)
         }
     }
