@@ -12,6 +12,7 @@ mod demo;
 mod escapes;
 mod evidence;
 mod hook;
+mod house;
 mod imports;
 mod plugin;
 mod ralph;

@@ -264,10 +264,10 @@ fn matter(text: &str) -> &str {
     &text[start..start + end]
 }
 
-type Read = (Option<String>, Option<u64>);
+type SettingsAsRead = (Option<String>, Option<u64>);
 
 /// What another YAML reader finds: the commands with their limits, `None` for what it takes for no text.
-fn by_reference(text: &str) -> Result<Vec<Read>, String> {
+fn by_reference(text: &str) -> Result<Vec<SettingsAsRead>, String> {
     let value: Value = serde_norway::from_str(matter(text)).map_err(|error| error.to_string())?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let Some(checks) = value.get("checks") else { return Ok(Vec::new()) };
