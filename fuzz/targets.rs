@@ -13,7 +13,9 @@ use ralph_speckit::hosts::claude::event::ClaudeEvent;
 use ralph_speckit::hosts::claude::transcript::activity;
 use ralph_speckit::hosts::claude::transcript::tail::TranscriptTail;
 use ralph_speckit::hosts::{EventKind, HookEvent};
-use ralph_speckit::runner::harness::{self, Approval, ExitInfo, Harness, Order, Report, Stream};
+use ralph_speckit::runner::harness::{
+    self, AgentOrder, AgentReport, Approval, ExitInfo, Harness, Stream,
+};
 use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::TaskRequest;
@@ -234,8 +236,8 @@ fn stream(choice: &HarnessChoice, bytes: &[u8]) {
     let _all = read_stream(harness, bytes, Approval::All);
 }
 
-fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Report, usize) {
-    let order = Order {
+fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (AgentReport, usize) {
+    let order = AgentOrder {
         prompt: "go on",
         model: None,
         approval,

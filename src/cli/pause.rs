@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
 use crate::feature::project::printable;
-use crate::runner::requests::Request;
+use crate::runner::requests::RunnerRequest;
 use crate::session::pause;
 use crate::session::reconcile::settle_all;
 use crate::store::closing::not_noted;
@@ -34,7 +34,7 @@ pub fn run(args: &PauseArgs) -> Result<ExitCode> {
     if args.session.is_none()
         && let Some(runner) = rather_a_runner(&args.place, args.change.as_deref())?
     {
-        ask(&runner, Request::Pause)?;
+        ask(&runner, RunnerRequest::Pause)?;
         let change = printable(&runner.change);
         outln!(
             "The loop of `{change}` pauses when its iteration is over.\n`spool resume --change {change}` goes on with it, `spool stop --change {change}` ends it."

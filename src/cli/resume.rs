@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
 use crate::feature::project::printable;
-use crate::runner::requests::Request;
+use crate::runner::requests::RunnerRequest;
 use crate::session::pause;
 use crate::session::reconcile::settle_all;
 use crate::store::closing::not_noted;
@@ -33,7 +33,7 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
     if args.session.is_none()
         && let Some(runner) = rather_a_runner(&args.place, args.change.as_deref())?
     {
-        ask(&runner, Request::Resume)?;
+        ask(&runner, RunnerRequest::Resume)?;
         let change = printable(&runner.change);
         outln!("The loop of `{change}` goes on.");
         return Ok(ExitCode::SUCCESS);

@@ -33,7 +33,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     if let Some(report) = &mut report {
         for feature in &mut report.speckit.features {
             let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
-            feature.runner = at_work.map(runners::Report::line).unwrap_or_default();
+            feature.runner = at_work.map(runners::RunnerReport::line).unwrap_or_default();
         }
     }
     if args.json {

@@ -9,9 +9,10 @@ use anyhow::{Context, Result, bail};
 use super::context::Where;
 use crate::feature::project::printable;
 use crate::runner::report::{live, only_live};
-use crate::runner::requests::{Request, Requests};
+use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::state::{
-    Status, changes_with_state, find_state_folder, holder, is_change_id, read_state, states_folder,
+    LoopStatus, changes_with_state, find_state_folder, holder, is_change_id, read_state,
+    states_folder,
 };
 use crate::runner::target::{meant, one_of};
 use crate::session::select::live_ralph;
@@ -51,7 +52,7 @@ pub struct Running {
 pub fn run(args: &StopArgs) -> Result<ExitCode> {
     let running = running(&args.place.start()?, args.change.as_deref())?;
     let change = printable(&running.change);
-    ask(&running, Request::Stop)?;
+    ask(&running, RunnerRequest::Stop)?;
     if args.wait == 0 {
         outln!("The runner of `{change}` (process {}) was asked to end.", running.pid);
         return Ok(ExitCode::SUCCESS);
@@ -79,7 +80,7 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
 }
 
 /// Writes a request down for a runner.
-pub fn ask(running: &Running, request: Request) -> Result<()> {
+pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Requests::of(&running.folder)
         .ask(request)
         .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;
@@ -169,7 +170,9 @@ fn seen(folder: &Path, change: &str) -> String {
     let words = if state.words.is_empty() { "it was stopped" } else { &state.words };
     let words = printable(words);
     match state.status {
-        Status::Stopped => format!("The loop of `{change}` has ended after {iterations}: {words}."),
+        LoopStatus::Stopped => {
+            format!("The loop of `{change}` has ended after {iterations}: {words}.")
+        }
         status if status.is_over() => {
             let status = status.word();
             format!(

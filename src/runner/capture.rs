@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::harness::{Launch, Stream};
-use super::process::{self, Cut, Limits, ProcessOutcome, Watch, Watcher};
+use super::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 
 /// The most of the output that is kept, in bytes.
 const TAIL: usize = 6_000;
@@ -44,7 +44,7 @@ pub fn capture(
     log: &mut File,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> io::Result<Captured> {
-    let limits = Limits {
+    let limits = ProcessLimits {
         wall: Some(limit),
         silence: None,
         lingering: limit,
@@ -62,16 +62,16 @@ struct CaptureMonitor<'a> {
 }
 
 impl Watcher for CaptureMonitor<'_> {
-    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         keep(&mut self.printed, line);
         if stream == Stream::Output {
             keep(&mut self.output, line);
         }
-        Watch::GoOn
+        Control::GoOn
     }
 
-    fn moment(&mut self) -> Watch {
-        if (self.interrupted)() { Watch::End } else { Watch::GoOn }
+    fn moment(&mut self) -> Control {
+        if (self.interrupted)() { Control::End } else { Control::GoOn }
     }
 }
 

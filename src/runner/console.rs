@@ -1,6 +1,6 @@
 //! The person's side of a loop: what they see of it, and how they end it.
 
-use super::requests::{Request, Requests};
+use super::requests::{Requests, RunnerRequest};
 use super::screen::Screen;
 use super::signals::Signals;
 
@@ -29,7 +29,7 @@ impl Console<'_> {
         if let Some(signal) = self.signals.asked() {
             return Some(EndRequest::Signal(signal));
         }
-        (self.requests.pending() == Some(Request::Stop)).then_some(EndRequest::Stop)
+        (self.requests.pending() == Some(RunnerRequest::Stop)).then_some(EndRequest::Stop)
     }
 
     /// Returns whether the loop is asked to end, and says on the screen that it is ending.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
-use super::state::Status;
+use super::state::LoopStatus;
 use crate::engine::{Stall, TerminalReason};
 
 /// Exit code when the loop cannot go on: its files cannot be read or written.
@@ -22,18 +22,18 @@ pub const TAKEN: u8 = 12;
 const STOPPED: u8 = 130;
 
 /// Returns the status that spec 001 has for an end; the field `reason` tells more.
-pub fn status(reason: &TerminalReason) -> Status {
+pub fn status(reason: &TerminalReason) -> LoopStatus {
     match reason {
-        TerminalReason::Completed => Status::Done,
-        TerminalReason::NoProgress { .. } => Status::Stalled,
-        TerminalReason::Cancelled | TerminalReason::Stopped => Status::Stopped,
+        TerminalReason::Completed => LoopStatus::Done,
+        TerminalReason::NoProgress { .. } => LoopStatus::Stalled,
+        TerminalReason::Cancelled | TerminalReason::Stopped => LoopStatus::Stopped,
         TerminalReason::MaxIters { .. }
         | TerminalReason::TaskFailed { .. }
         | TerminalReason::Blocked { .. }
         | TerminalReason::TimedOut { .. }
         | TerminalReason::HarnessFailed { .. }
         | TerminalReason::Budget { .. }
-        | TerminalReason::CorruptState => Status::Stuck,
+        | TerminalReason::CorruptState => LoopStatus::Stuck,
     }
 }
 

@@ -67,7 +67,7 @@ impl fmt::Debug for Patience {
 
 /// What the repository looked like at one moment.
 #[derive(Clone, Debug, Default)]
-pub struct Moment {
+pub struct GitMoment {
     fingerprint: u64,
     /// The commit that is checked out, `None` before the first one.
     pub head: Option<String>,
@@ -105,7 +105,7 @@ impl Git {
     }
 
     /// Returns what the repository looks like now; the one before is taken over where nothing moved.
-    pub fn moment(&self, before: Option<Moment>) -> Moment {
+    pub fn moment(&self, before: Option<GitMoment>) -> GitMoment {
         let fingerprint = head_fingerprint(&self.worktree);
         let last = before.unwrap_or_default();
         if fingerprint != 0 && last.fingerprint == fingerprint {
@@ -116,15 +116,15 @@ impl Git {
             let end = told.iter().position(|byte| *byte == b'\n').map_or(told.len(), |at| at + 1);
             let head = String::from_utf8_lossy(&told[..end]).trim().to_owned();
             let head = Some(head).filter(|head| is_commit_name(head));
-            return Moment { fingerprint, head, tips: told[end..].to_vec(), known: true };
+            return GitMoment { fingerprint, head, tips: told[end..].to_vec(), known: true };
         }
         let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
         match (self.head(), tips) {
             (head, Ok(tips)) if !self.is_silent() => {
-                Moment { fingerprint, head, tips, known: true }
+                GitMoment { fingerprint, head, tips, known: true }
             }
             // What is not known now is no news: it is asked again.
-            _ => Moment { fingerprint: 0, ..last },
+            _ => GitMoment { fingerprint: 0, ..last },
         }
     }
 
@@ -133,7 +133,7 @@ impl Git {
     ///
     /// Switching to another branch makes no commit, whatever stands on it. An error says that git could
     /// not be asked.
-    pub fn commits_between(&self, then: &Moment, now: &Moment) -> Result<Vec<String>> {
+    pub fn commits_between(&self, then: &GitMoment, now: &GitMoment) -> Result<Vec<String>> {
         if !then.known || !now.known {
             bail!("it did not tell what is checked out");
         }
@@ -329,7 +329,7 @@ fn succeeded(what: &str, done: &Captured) -> Result<()> {
 /// What is asked of `git rev-list --stdin`: one commit, without those that were there then.
 ///
 /// Each one is excluded by itself: git before 2.42 takes no `--not` there.
-fn wanted(head: &str, then: &Moment) -> Vec<u8> {
+fn wanted(head: &str, then: &GitMoment) -> Vec<u8> {
     let mut wanted = format!("{head}\n").into_bytes();
     let before = then.head.as_deref().map(str::as_bytes);
     let tips = then.tips.split(|byte| *byte == b'\n').filter(|tip| !tip.is_empty());

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use super::console::{Console, EndRequest};
-use super::harness::{Event, Reader, Stream};
+use super::harness::{AgentEvent, OutputReader, Stream};
 use super::options::time_in_words;
-use super::process::{Watch, Watcher};
+use super::process::{Control, Watcher};
 use super::screen::{counted, lasted};
 use crate::world::Stopwatch;
 
@@ -32,7 +32,7 @@ impl About {
 
 /// Watches one run.
 pub struct RunMonitor<'a> {
-    reader: &'a mut dyn Reader,
+    reader: &'a mut dyn OutputReader,
     console: &'a Console<'a>,
     about: &'a About,
     grace: Duration,
@@ -49,7 +49,7 @@ impl<'a> RunMonitor<'a> {
     /// Returns the monitor of a run that began with `clock`; `grace` is how long the program has once it is asked to
     /// end.
     pub fn new(
-        reader: &'a mut dyn Reader,
+        reader: &'a mut dyn OutputReader,
         console: &'a Console<'a>,
         about: &'a About,
         grace: Duration,
@@ -61,29 +61,29 @@ impl<'a> RunMonitor<'a> {
 }
 
 impl Watcher for RunMonitor<'_> {
-    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         self.console.screen.raw(line);
-        let mut watch = Watch::GoOn;
+        let mut watch = Control::GoOn;
         let (screen, calls) = (&self.console.screen, &mut self.calls);
         self.reader.line(stream, line, &mut |event| {
             let next = match event {
-                Event::Finished => Watch::Finished,
-                Event::Said(_) | Event::Called { .. } => Watch::AtWork,
-                Event::Trouble(_) => Watch::GoOn,
+                AgentEvent::Finished => Control::Finished,
+                AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
+                AgentEvent::Trouble(_) => Control::GoOn,
             };
             watch = watch.then(next);
-            *calls += u64::from(matches!(event, Event::Called { .. }));
+            *calls += u64::from(matches!(event, AgentEvent::Called { .. }));
             screen.heard(&event);
         });
         watch
     }
 
-    fn moment(&mut self) -> Watch {
+    fn moment(&mut self) -> Control {
         self.end_request = self.end_request.or_else(|| self.console.end_request());
         let by_stop = self.end_request == Some(EndRequest::Stop);
         let signals = self.console.signals;
         if signals.hurry() || by_stop && signals.asked().is_some() {
-            return Watch::Kill;
+            return Control::Kill;
         }
         if self.end_request.is_some() {
             let (grace, again) = (time_in_words(self.grace), if by_stop { "" } else { " again" });
@@ -98,6 +98,6 @@ impl Watcher for RunMonitor<'_> {
             let ending = if self.end_request.is_some() { "ending · " } else { "" };
             self.console.screen.live(&format!("{ending}{line}"));
         }
-        if self.end_request.is_some() { Watch::End } else { Watch::GoOn }
+        if self.end_request.is_some() { Control::End } else { Control::GoOn }
     }
 }

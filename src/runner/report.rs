@@ -32,7 +32,7 @@ const DENIED: usize = 300;
 /// Whether anybody drives the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Runner {
+pub enum RunnerLife {
     /// A runner is at work.
     Alive,
     /// The file says that one is, and nobody holds its lock: it was killed.
@@ -43,7 +43,7 @@ pub enum Runner {
 
 /// A loop as it stands.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct RunnerReport {
     /// Version of this form.
     pub version: u32,
     /// The change.
@@ -51,7 +51,7 @@ pub struct Report {
     /// Its state folder.
     pub folder: String,
     /// Whether anybody drives it.
-    pub runner: Runner,
+    pub runner: RunnerLife,
     /// Since when a person wants it to pause, in milliseconds since the Unix epoch, `null` when nobody does.
     pub paused_since: Option<u64>,
     /// Why the state could not be read, empty when it could.
@@ -64,7 +64,7 @@ pub struct Report {
     pub iterations: Vec<Past>,
 }
 
-impl Report {
+impl RunnerReport {
     /// Returns the report on a change; an error when no loop has run on it.
     pub fn of(root: &Path, change: &str) -> Result<Self> {
         let Some(folder) = find_state_folder(root, change)? else {
@@ -80,9 +80,9 @@ impl Report {
         };
         let (state, running_iteration) = read.unwrap_or_default();
         let runner = match (alive, state.status.is_over()) {
-            (true, _) => Runner::Alive,
-            (false, false) if !state.change_id.is_empty() => Runner::Dead,
-            (false, _) => Runner::Gone,
+            (true, _) => RunnerLife::Alive,
+            (false, false) if !state.change_id.is_empty() => RunnerLife::Dead,
+            (false, _) => RunnerLife::Gone,
         };
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let requests = Requests::of(&folder);
@@ -91,7 +91,7 @@ impl Report {
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
             runner,
-            paused_since: requests.pause_asked().filter(|_| runner == Runner::Alive),
+            paused_since: requests.pause_asked().filter(|_| runner == RunnerLife::Alive),
             unreadable,
             state,
             running_iteration,
@@ -114,7 +114,7 @@ impl Report {
         };
         let _ = writeln!(text, "  Iteration: {} ({limit})", state.current_iteration);
         if let Some(running) = &self.running_iteration {
-            let what = if self.runner == Runner::Alive { "runs" } else { "was cut off; began" };
+            let what = if self.runner == RunnerLife::Alive { "runs" } else { "was cut off; began" };
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
         if !state.task.is_empty() {
@@ -139,7 +139,7 @@ impl Report {
         }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
-        if self.runner == Runner::Alive {
+        if self.runner == RunnerLife::Alive {
             let _ = writeln!(text, "End it: spool stop --change {}", printable(&self.change_id));
         }
         text
@@ -147,24 +147,24 @@ impl Report {
 
     /// Returns whether a runner is at work.
     pub fn is_alive(&self) -> bool {
-        self.runner == Runner::Alive
+        self.runner == RunnerLife::Alive
     }
 
     /// Returns the report in one line, without its end.
     pub fn line(&self) -> String {
         let state = &self.state;
         let stands = match self.runner {
-            Runner::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
-            Runner::Alive => state.status.word().to_owned(),
-            Runner::Dead => "its runner was killed".to_owned(),
-            Runner::Gone => format!("{} ({})", state.status.word(), printable(&state.reason)),
+            RunnerLife::Alive if self.paused_since.is_some() => "to be paused".to_owned(),
+            RunnerLife::Alive => state.status.word().to_owned(),
+            RunnerLife::Dead => "its runner was killed".to_owned(),
+            RunnerLife::Gone => format!("{} ({})", state.status.word(), printable(&state.reason)),
         };
         let limit = match state.max_iterations {
             0 => String::new(),
             limit => format!(" of {limit}"),
         };
         let when = match self.runner {
-            Runner::Gone => format!("ended {}", since(&state.ended_at)),
+            RunnerLife::Gone => format!("ended {}", since(&state.ended_at)),
             _ => format!("began {}", since(&state.started_at)),
         };
         format!(
@@ -179,7 +179,7 @@ impl Report {
         let state = &self.state;
         let began = since(&state.started_at);
         match self.runner {
-            Runner::Alive => {
+            RunnerLife::Alive => {
                 let status = state.status.word();
                 let _ = writeln!(text, "  Loop: {status} (process {}), began {began}", state.pid);
                 if !state.doing.is_empty() {
@@ -194,7 +194,7 @@ impl Report {
                     );
                 }
             }
-            Runner::Dead => {
+            RunnerLife::Dead => {
                 let _ = writeln!(
                     text,
                     "  Loop: dead. Its file says {}, but process {} was killed, or the machine went down.",
@@ -206,10 +206,10 @@ impl Report {
                     "  Start it again with `spool ralph`; what was cut off is then recorded.\n",
                 );
             }
-            Runner::Gone if state.change_id.is_empty() => {
+            RunnerLife::Gone if state.change_id.is_empty() => {
                 text.push_str("  Loop: nothing is written yet\n");
             }
-            Runner::Gone => {
+            RunnerLife::Gone => {
                 let why = match state.words.as_str() {
                     "" => String::new(),
                     words => format!(": {}", printable(words)),
@@ -261,12 +261,14 @@ impl Report {
 }
 
 /// Returns the reports on all changes of a project that a runner has worked on, by their ids.
-pub fn all(root: &Path) -> Vec<Report> {
+pub fn all(root: &Path) -> Vec<RunnerReport> {
     let reports = changes_with_state(root).into_iter();
-    let reports = reports.filter_map(|change| Report::of(root, &change).ok());
+    let reports = reports.filter_map(|change| RunnerReport::of(root, &change).ok());
     // A runner that was refused, or words that were added, leave a folder and no loop.
-    let is_loop = |it: &Report| {
-        it.runner == Runner::Alive || !it.state.change_id.is_empty() || !it.unreadable.is_empty()
+    let is_loop = |it: &RunnerReport| {
+        it.runner == RunnerLife::Alive
+            || !it.state.change_id.is_empty()
+            || !it.unreadable.is_empty()
     };
     reports.filter(is_loop).collect()
 }

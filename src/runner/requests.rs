@@ -15,7 +15,7 @@ use crate::world;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum RunnerRequest {
     /// End the loop.
     Stop,
     /// Begin no further iteration until it is taken back.
@@ -33,7 +33,7 @@ pub struct Requests {
 /// What a request's file holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct RequestFile {
     /// The process of the runner that is meant, 0 for whoever runs.
     runner: u32,
     /// When, in milliseconds since the Unix epoch.
@@ -50,21 +50,21 @@ impl Requests {
     }
 
     /// Writes a request down for the runner that works on the change now.
-    pub fn ask(&self, request: Request) -> io::Result<()> {
+    pub fn ask(&self, request: RunnerRequest) -> io::Result<()> {
         match request {
-            Request::Stop => self.write(STOP),
-            Request::Pause => self.write(PAUSE),
-            Request::Resume => remove(&self.folder.join(PAUSE)),
+            RunnerRequest::Stop => self.write(STOP),
+            RunnerRequest::Pause => self.write(PAUSE),
+            RunnerRequest::Resume => remove(&self.folder.join(PAUSE)),
         }
     }
 
     /// Returns what is asked of this process, a stop before a pause; `None` for nothing. Costs two looks
     /// at names while nothing is.
-    pub fn pending(&self) -> Option<Request> {
+    pub fn pending(&self) -> Option<RunnerRequest> {
         if self.asked(STOP).is_some() {
-            return Some(Request::Stop);
+            return Some(RunnerRequest::Stop);
         }
-        self.asked(PAUSE).map(|_| Request::Pause)
+        self.asked(PAUSE).map(|_| RunnerRequest::Pause)
     }
 
     /// Returns since when this process is asked to pause, in milliseconds since the Unix epoch, `None`
@@ -93,7 +93,7 @@ impl Requests {
     fn write(&self, name: &str) -> io::Result<()> {
         let runner = holder(&self.folder)?.unwrap_or_default().pid;
         remove_all_leftovers(&self.folder, LEFT_ALONE);
-        let bytes = serde_json::to_vec(&Asked { runner, at: world::now() })?;
+        let bytes = serde_json::to_vec(&RequestFile { runner, at: world::now() })?;
         write_private(&self.folder.join(name), &bytes, Flush::ToSystem)
     }
 
@@ -106,14 +106,14 @@ impl Requests {
 }
 
 /// What a request's file holds; one that somebody made by hand is meant for whoever runs.
-fn read_asked(path: &Path) -> Option<Asked> {
+fn read_asked(path: &Path) -> Option<RequestFile> {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return None;
     }
     let content = read::read(path, 4096).ok()?;
-    let asked: Asked = serde_json::from_slice(&content.bytes).unwrap_or_default();
+    let asked: RequestFile = serde_json::from_slice(&content.bytes).unwrap_or_default();
     let at = if asked.at > 0 { asked.at } else { content.changed_at };
-    Some(Asked { at, ..asked })
+    Some(RequestFile { at, ..asked })
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::harness::Event;
+use super::harness::AgentEvent;
 use super::options::{Form, Shown};
 use crate::text;
 pub use crate::text::{counted, grouped, lasted};
@@ -64,7 +64,7 @@ impl Screen {
     }
 
     /// Shows one line of the loop's own, with `event` and its fields where programs read.
-    pub fn tell(&self, event: &str, words: &str, fields: Value) {
+    pub fn report(&self, event: &str, words: &str, fields: Value) {
         match self.form {
             Form::Words => self.print(words),
             Form::Json => {
@@ -81,7 +81,7 @@ impl Screen {
     /// Says once that a person's wish to end the loop was heard.
     pub fn ending(&self, words: &str) {
         if !self.is_ending.replace(true) {
-            self.tell("ending", words, json!({}));
+            self.report("ending", words, json!({}));
         }
     }
 
@@ -97,13 +97,13 @@ impl Screen {
     }
 
     /// Shows what the agent does.
-    pub fn heard(&self, event: &Event) {
+    pub fn heard(&self, event: &AgentEvent) {
         if self.form == Form::Json {
             let (name, words) = match event {
-                Event::Said(words) => ("said", words.clone()),
-                Event::Called { tool, what } => ("called", format!("{tool}: {what}")),
-                Event::Trouble(words) => ("trouble", words.clone()),
-                Event::Finished => return,
+                AgentEvent::Said(words) => ("said", words.clone()),
+                AgentEvent::Called { tool, what } => ("called", format!("{tool}: {what}")),
+                AgentEvent::Trouble(words) => ("trouble", words.clone()),
+                AgentEvent::Finished => return,
             };
             if self.shown != Shown::Quiet {
                 self.print(&json!({"event": name, "words": words}).to_string());
@@ -112,19 +112,19 @@ impl Screen {
         }
         let style = crate::style::DIM;
         match (event, self.shown) {
-            (Event::Finished, _) | (_, Shown::Quiet) => {}
-            (Event::Said(words), _) => {
+            (AgentEvent::Finished, _) | (_, Shown::Quiet) => {}
+            (AgentEvent::Said(words), _) => {
                 self.heard_last.replace(words.trim().to_owned());
                 self.said_last.replace(words.clone());
                 for line in words.lines().filter(|line| !line.trim().is_empty()) {
                     self.print(&format!("  {}", shortened(line)));
                 }
             }
-            (Event::Called { tool, what }, _) => {
+            (AgentEvent::Called { tool, what }, _) => {
                 let (on, off) = (style.render(), style.render_reset());
                 self.print(&format!("  {on}{}: {}{off}", plain(tool), shortened(what)));
             }
-            (Event::Trouble(words), _) => {
+            (AgentEvent::Trouble(words), _) => {
                 // Some programs say what went wrong as the agent's words too.
                 let said = self.said_last.take();
                 self.heard_last.replace(words.trim().to_owned());

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const MOST: usize = 1 << 20;
 
 /// One tool call of the agent.
-pub enum Step {
+pub enum ScriptStep {
     /// Writes a file of the project.
     Write(&'static str, &'static str),
     /// Runs a command that must succeed.
@@ -26,22 +26,22 @@ pub enum Step {
     Tick(&'static str),
 }
 
-impl Step {
+impl ScriptStep {
     /// Returns the name of the agent's tool that does it.
     pub fn tool(&self) -> &'static str {
         match self {
-            Step::Write(..) => "Write",
-            Step::Run(_) => "Bash",
-            Step::Tick(_) => "Edit",
+            ScriptStep::Write(..) => "Write",
+            ScriptStep::Run(_) => "Bash",
+            ScriptStep::Tick(_) => "Edit",
         }
     }
 
     /// Carries it out in a project with this task list, and returns what it printed; an error when it fails.
     pub fn play(&self, folder: &Path, tasks: &Path) -> Result<String> {
         match self {
-            Step::Write(name, text) => write(folder, name, text).map(|()| String::new()),
-            Step::Run(command) => run(folder, command),
-            Step::Tick(id) => tick(tasks, id).map(|()| String::new()),
+            ScriptStep::Write(name, text) => write(folder, name, text).map(|()| String::new()),
+            ScriptStep::Run(command) => run(folder, command),
+            ScriptStep::Tick(id) => tick(tasks, id).map(|()| String::new()),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::harness::{Harness, Missing, Outcome, Report, sessions};
+use super::harness::{AgentReport, Harness, Missing, RunOutcome, sessions};
 use crate::world;
 
 /// The program that counts tokens over all sessions, where a person has it.
@@ -38,7 +38,7 @@ pub struct Counter {
 
 /// What `wt-usage --since` said before and after an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct WtUsage {
     /// Before, `None` when it failed.
     pub before: Option<u64>,
     /// After, `None` when it failed.
@@ -50,14 +50,14 @@ impl Counter {
     /// the start of the iteration in milliseconds since the Unix epoch.
     pub fn count(
         &mut self,
-        usage: Option<Usage>,
-        report: &Report,
+        usage: Option<WtUsage>,
+        report: &AgentReport,
         harness: &dyn Harness,
         began_at: u64,
     ) -> TokenCount {
         let own = self.own_report(report);
         let mut warning = None;
-        if let Some(Usage { before, after }) = usage {
+        if let Some(WtUsage { before, after }) = usage {
             match (before, after) {
                 (Some(before), Some(after)) if after > before => {
                     return TokenCount { tokens: after - before, ..TokenCount::default() };
@@ -102,7 +102,7 @@ impl Counter {
     }
 
     /// What the agent program reported for this run alone.
-    fn own_report(&mut self, report: &Report) -> Option<u64> {
+    fn own_report(&mut self, report: &AgentReport) -> Option<u64> {
         let total = report.tokens?.total();
         let Some(session) = &report.session else {
             return Some(total);
@@ -114,7 +114,7 @@ impl Counter {
     /// What the program has written down about this session since the start of the iteration.
     fn written_down(
         &mut self,
-        report: &Report,
+        report: &AgentReport,
         harness: &dyn Harness,
         began_at: u64,
     ) -> Option<u64> {
@@ -150,8 +150,8 @@ impl Counter {
 }
 
 /// Whether the agent program failed before anything came back.
-fn is_unanswered(report: &Report) -> bool {
-    let has_failed = !matches!(report.outcome, Outcome::Finished | Outcome::Cut);
+fn is_unanswered(report: &AgentReport) -> bool {
+    let has_failed = !matches!(report.outcome, RunOutcome::Finished | RunOutcome::Cut);
     has_failed && report.final_text.is_empty() && report.tool_calls.unwrap_or(0) == 0
 }
 
@@ -173,16 +173,20 @@ pub fn printed_total(printed: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::harness::{Launch, Order, Reader, TokenUsage};
+    use crate::runner::harness::{AgentOrder, Launch, OutputReader, TokenUsage};
     use std::fs;
 
-    fn reported(session: &str, input: u64) -> Report {
+    fn reported(session: &str, input: u64) -> AgentReport {
         let tokens = TokenUsage { input, output: 10, cache_read: 5, cache_write: 1 };
-        Report { tokens: Some(tokens), session: Some(session.to_owned()), ..Report::default() }
+        AgentReport {
+            tokens: Some(tokens),
+            session: Some(session.to_owned()),
+            ..AgentReport::default()
+        }
     }
 
-    fn of_session(session: &str) -> Report {
-        Report { session: Some(session.to_owned()), ..Report::default() }
+    fn of_session(session: &str) -> AgentReport {
+        AgentReport { session: Some(session.to_owned()), ..AgentReport::default() }
     }
 
     /// A program that keeps its sessions somewhere, and has written this down about each of them.
@@ -201,10 +205,10 @@ mod tests {
         fn check(&self) -> anyhow::Result<Option<String>> {
             Ok(None)
         }
-        fn launch(&self, _: &Order<'_>) -> anyhow::Result<Launch> {
+        fn launch(&self, _: &AgentOrder<'_>) -> anyhow::Result<Launch> {
             Ok(Launch::default())
         }
-        fn reader(&self, _: &Order<'_>) -> Box<dyn Reader> {
+        fn reader(&self, _: &AgentOrder<'_>) -> Box<dyn OutputReader> {
             unreachable!("nothing is run")
         }
         fn session_folders(&self) -> Vec<PathBuf> {
@@ -215,8 +219,8 @@ mod tests {
         }
     }
 
-    fn usage(before: Option<u64>, after: Option<u64>) -> Usage {
-        Usage { before, after }
+    fn usage(before: Option<u64>, after: Option<u64>) -> WtUsage {
+        WtUsage { before, after }
     }
 
     #[test]
@@ -270,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         fs::write(folder.path().join("theirs.jsonl"), "x".repeat(8_000_000)).unwrap();
-        for report in [of_session("mine"), Report::default()] {
+        for report in [of_session("mine"), AgentReport::default()] {
             let counted = Counter::default().count(None, &report, &kept, 0);
             assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
         }
@@ -282,13 +286,13 @@ mod tests {
     fn d7_what_a_cut_run_used_is_read_from_what_the_program_has_written_down() {
         let written = TokenUsage { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
-        let cut = Report { outcome: Outcome::Cut, ..of_session("mine") };
+        let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
         let counted = Counter::default().count(None, &cut, &kept, 0);
         assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
         // What the stream has told is less: the agents of its own are not in it.
-        let told = Report { missing: Missing::Elsewhere, ..reported("mine", 1) };
+        let told = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
         assert_eq!(Counter::default().count(None, &told, &kept, 0).tokens, 1_494);
-        let lost = Report { missing: Missing::Lost, ..reported("mine", 1) };
+        let lost = AgentReport { missing: Missing::Lost, ..reported("mine", 1) };
         let counted = Counter::default().count(None, &lost, &kept, 0);
         assert_eq!((counted.tokens, counted.estimated), (1_494, true));
         // Where it has written nothing down, the stream is an estimate.
@@ -302,13 +306,13 @@ mod tests {
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let mut counter = Counter::default();
         assert_eq!(counter.count(None, &of_session("thread"), &kept, 0).tokens, 500);
-        let going_on = Report { tokens_of_session: true, ..reported("thread", 600) };
+        let going_on = AgentReport { tokens_of_session: true, ..reported("thread", 600) };
         assert_eq!(counter.count(None, &going_on, &kept, 0).tokens, 116);
     }
 
     #[test]
     fn d9_what_nobody_can_count_is_unknown() {
-        let counted = Counter::default().count(None, &Report::default(), &NOTHING, 0);
+        let counted = Counter::default().count(None, &AgentReport::default(), &NOTHING, 0);
         assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
     }
 
@@ -317,16 +321,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
-        let refused = Report { outcome: Outcome::Failed("429".to_owned()), ..of_session("mine") };
+        let refused =
+            AgentReport { outcome: RunOutcome::Failed("429".to_owned()), ..of_session("mine") };
         let counted = Counter::default().count(None, &refused, &kept, 0);
         assert_eq!(counted, TokenCount::default());
-        let half = Report { tool_calls: Some(1), ..refused };
+        let half = AgentReport { tool_calls: Some(1), ..refused };
         assert_eq!(Counter::default().count(None, &half, &kept, 0).tokens, 100);
     }
 
     #[test]
     fn a_report_of_nothing_is_unknown_with_a_warning() {
-        let nothing = Report { tokens: Some(TokenUsage::default()), ..Report::default() };
+        let nothing = AgentReport { tokens: Some(TokenUsage::default()), ..AgentReport::default() };
         let counted = Counter::default().count(None, &nothing, &NOTHING, 0);
         assert!(counted.unknown && counted.warning.unwrap().contains("0 tokens"));
     }
@@ -334,7 +339,7 @@ mod tests {
     #[test]
     fn a_count_that_goes_on_over_a_session_is_taken_once() {
         let mut counter = Counter::default();
-        let going_on = |input| Report { tokens_of_session: true, ..reported("thread", input) };
+        let going_on = |input| AgentReport { tokens_of_session: true, ..reported("thread", input) };
         assert_eq!(counter.count(None, &reported("thread", 100), &NOTHING, 0).tokens, 116);
         assert_eq!(counter.count(None, &going_on(200), &NOTHING, 0).tokens, 100);
         assert_eq!(counter.count(None, &reported("other", 100), &NOTHING, 0).tokens, 116);

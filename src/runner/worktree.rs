@@ -22,13 +22,13 @@ const MOST: usize = 50_000;
 ///
 /// In a tree that is too large to look through, only the files that git calls dirty are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct WorkTreeFiles {
     seen: BTreeMap<PathBuf, u64>,
     /// Whether nothing at all could be seen: too many files, and no git.
     pub blind: bool,
 }
 
-impl Files {
+impl WorkTreeFiles {
     /// Returns the files of a work tree as they are now.
     pub fn of(worktree: &Path, git: Option<&Git>) -> Self {
         let mut files = Self::default();
@@ -109,7 +109,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "1").unwrap();
         }
-        let before = Files::of(root, None);
+        let before = WorkTreeFiles::of(root, None);
         fs::remove_file(root.join("gone")).unwrap();
         fs::write(root.join("other"), "22").unwrap();
         fs::write(root.join("new"), "1").unwrap();
@@ -118,10 +118,10 @@ mod tests {
             fs::create_dir_all(root.join(own)).unwrap();
             fs::write(root.join(own).join("file"), "1").unwrap();
         }
-        let after = Files::of(root, None);
+        let after = WorkTreeFiles::of(root, None);
         let changed = after.changed_since(&before);
         assert_eq!(changed, ["gone", "new", "other"].map(PathBuf::from));
         assert_ne!(after.hash(), before.hash());
-        assert_eq!(Files::of(root, None).changed_since(&after), Vec::<PathBuf>::new());
+        assert_eq!(WorkTreeFiles::of(root, None).changed_since(&after), Vec::<PathBuf>::new());
     }
 }

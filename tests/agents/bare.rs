@@ -3,7 +3,7 @@
 use crate::agent::{Agent, on_every_agent};
 use crate::stage::Stage;
 use ralph_speckit::runner::harness::{
-    Approval, Event, ExitInfo, Input, Order, Outcome, Report, Stream, harness,
+    AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, Input, RunOutcome, Stream, harness,
 };
 use scripted_model::{Reply, Usage};
 use std::fs::{self, File};
@@ -31,7 +31,7 @@ fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
     let (report, events) = play(&stage, "Write the proof, please.");
     let facts = format!("{report:?}\n{events:?}\n{}", stage.facts());
     assert_eq!(stage.read("proof.txt"), "edited\n", "{facts}");
-    assert_eq!(report.outcome, Outcome::Finished, "{facts}");
+    assert_eq!(report.outcome, RunOutcome::Finished, "{facts}");
     assert_eq!(report.final_text, "All done.", "{facts}");
     assert_eq!(report.tool_calls, Some(1), "{facts}");
     assert!(report.denied.is_empty() && report.session.is_some(), "{facts}");
@@ -40,8 +40,8 @@ fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
     let tokens = report.tokens.expect("a count of tokens");
     assert_eq!(tokens.total(), reported.total(), "{facts}");
     assert_eq!(tokens.cache_read, 80, "{facts}");
-    assert!(events.contains(&Event::Said("All done.".to_owned())), "{facts}");
-    assert!(events.iter().any(|event| matches!(event, Event::Called { .. })), "{facts}");
+    assert!(events.contains(&AgentEvent::Said("All done.".to_owned())), "{facts}");
+    assert!(events.iter().any(|event| matches!(event, AgentEvent::Called { .. })), "{facts}");
     assert!(stage.model.complaints().is_empty(), "{facts}");
 }
 
@@ -70,10 +70,10 @@ fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
 }
 
 /// Runs the program as its adapter starts it, with every permission, and returns what its adapter makes of it.
-fn play(stage: &Stage, prompt: &str) -> (Report, Vec<Event>) {
+fn play(stage: &Stage, prompt: &str) -> (AgentReport, Vec<AgentEvent>) {
     let scratch = stage.home().join("scratch");
     fs::create_dir_all(&scratch).expect("a scratch folder");
-    let order = Order {
+    let order = AgentOrder {
         prompt,
         model: Some(stage.agent().model()),
         approval: Approval::All,

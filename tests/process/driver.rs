@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use ralph_speckit::runner::harness::Stream;
-use ralph_speckit::runner::process::{Limits, Watch, Watcher};
+use ralph_speckit::runner::process::{Control, ProcessLimits, Watcher};
 use ralph_speckit::runner::signals::Signals;
 use ralph_speckit::world;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -76,16 +76,16 @@ struct Obedient {
 }
 
 impl Watcher for Obedient {
-    fn line(&mut self, _: Stream, _: &[u8]) -> Watch {
+    fn line(&mut self, _: Stream, _: &[u8]) -> Control {
         self.lines += 1;
-        Watch::GoOn
+        Control::GoOn
     }
 
-    fn moment(&mut self) -> Watch {
+    fn moment(&mut self) -> Control {
         if self.signals.hurry() {
-            return Watch::Kill;
+            return Control::Kill;
         }
-        if self.signals.asked().is_some() { Watch::End } else { Watch::GoOn }
+        if self.signals.asked().is_some() { Control::End } else { Control::GoOn }
     }
 }
 
@@ -96,7 +96,7 @@ fn a_runner() {
         return;
     };
     let grace = world::variable(GRACE).unwrap().parse().unwrap();
-    let limits = Limits { grace: Duration::from_secs(grace), ..no_limits() };
+    let limits = ProcessLimits { grace: Duration::from_secs(grace), ..no_limits() };
     let mut watcher = Obedient { signals: Signals::listen().unwrap(), lines: 0 };
     let ended = run(&script(&text), &limits, &mut watcher).unwrap();
     let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

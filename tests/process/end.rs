@@ -4,8 +4,8 @@ use crate::limited::Limited;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use ralph_speckit::runner::process::Limits;
-use ralph_speckit::runner::process::{Cut, Watch};
+use ralph_speckit::runner::process::ProcessLimits;
+use ralph_speckit::runner::process::{Control, Cut};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::driver::Driver;
@@ -59,7 +59,7 @@ fn an_orphan_in_a_session_of_its_own_is_found_although_its_parent_is_long_dead()
          while :; do sleep 3600; done",
         witness.held()
     );
-    let limits = Limits { grace: Duration::from_secs(1), ..no_limits() };
+    let limits = ProcessLimits { grace: Duration::from_secs(1), ..no_limits() };
     let driver = Driver::start(&text, limits.grace);
     witness.wait_for("orphan");
     driver.signal(Signal::TERM);
@@ -70,7 +70,7 @@ fn an_orphan_in_a_session_of_its_own_is_found_although_its_parent_is_long_dead()
 
 #[test]
 fn a_watcher_ends_the_agent() {
-    let mut scribe = Scribe::answering("enough", Watch::End);
+    let mut scribe = Scribe::answering("enough", Control::End);
     let ended = run(&script("echo enough; exec sleep 3600"), &no_limits(), &mut scribe).unwrap();
     assert_eq!((ended.cut, ended.left.signal), (Some(Cut::Asked), Some(15)), "{ended:?}");
     assert!(ended.left.cut);
@@ -80,7 +80,7 @@ fn a_watcher_ends_the_agent() {
 fn a_watcher_that_will_not_wait_for_the_grace_kills() {
     let witness = Witness::new();
     let text = format!("echo now; {}", witness.stubborn());
-    let mut scribe = Scribe::answering("now", Watch::Kill);
+    let mut scribe = Scribe::answering("now", Control::Kill);
     let ended = run(&script(&text), &no_limits(), &mut scribe).unwrap();
     assert_eq!((ended.cut, ended.left.signal), (Some(Cut::Asked), Some(9)), "{ended:?}");
 }

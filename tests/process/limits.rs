@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ralph_speckit::runner::process::{Cut, Limits, Watch};
+use ralph_speckit::runner::process::{Control, Cut, ProcessLimits};
 use ralph_speckit::world::Deadline;
 
 use super::support::{Scribe, no_limits, run, script};
@@ -12,7 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn a_time_limit_ends_an_agent_that_ignores_it_with_grandchildren_that_hold_the_pipe() {
-    let limits = Limits { wall: Some(SECOND), grace: SECOND, ..no_limits() };
+    let limits = ProcessLimits { wall: Some(SECOND), grace: SECOND, ..no_limits() };
     // The promise is limit + grace + 1 s; a busy machine may miss it once, but not each time.
     let kept = (0..3).any(|_| {
         let witness = Witness::new();
@@ -30,7 +30,7 @@ fn a_time_limit_ends_an_agent_that_ignores_it_with_grandchildren_that_hold_the_p
 
 #[test]
 fn an_agent_that_is_asked_may_still_say_something() {
-    let limits = Limits { wall: Some(SECOND), ..no_limits() };
+    let limits = ProcessLimits { wall: Some(SECOND), ..no_limits() };
     let mut scribe = Scribe::new();
     let agent = script("trap 'echo last words; exit 0' TERM; while :; do sleep 0.1; done");
     let ended = run(&agent, &limits, &mut scribe).unwrap();
@@ -40,7 +40,7 @@ fn an_agent_that_is_asked_may_still_say_something() {
 
 #[test]
 fn an_agent_that_ends_best_on_an_interrupt_is_interrupted() {
-    let limits = Limits { wall: Some(SECOND), ..no_limits() };
+    let limits = ProcessLimits { wall: Some(SECOND), ..no_limits() };
     let mut scribe = Scribe::new();
     let mut agent =
         script("trap 'echo interrupted; exit 1' INT; trap '' TERM; while :; do sleep 0.1; done");
@@ -52,7 +52,7 @@ fn an_agent_that_ends_best_on_an_interrupt_is_interrupted() {
 
 #[test]
 fn silence_ends_an_agent_and_talking_does_not() {
-    let limits = Limits { silence: Some(SECOND * 2), ..no_limits() };
+    let limits = ProcessLimits { silence: Some(SECOND * 2), ..no_limits() };
     let mut scribe = Scribe::new();
     // Five times half a second of talking is longer than the limit.
     let agent = script("for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done; exec sleep 3600");
@@ -64,8 +64,8 @@ fn silence_ends_an_agent_and_talking_does_not() {
 
 #[test]
 fn an_agent_that_never_exits_after_its_result_event_is_ended_and_that_is_no_failure() {
-    let limits = Limits { lingering: SECOND, ..no_limits() };
-    let mut scribe = Scribe::answering("result", Watch::Finished);
+    let limits = ProcessLimits { lingering: SECOND, ..no_limits() };
+    let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exec sleep 3600"), &limits, &mut scribe).unwrap();
     assert_eq!(ended.cut, Some(Cut::Lingering));
     assert!(ended.left.lingered && !ended.left.cut, "{ended:?}");
@@ -73,8 +73,8 @@ fn an_agent_that_never_exits_after_its_result_event_is_ended_and_that_is_no_fail
 
 #[test]
 fn with_the_result_there_the_time_limit_is_no_failure_either() {
-    let limits = Limits { wall: Some(SECOND), silence: Some(SECOND / 2), ..no_limits() };
-    let mut scribe = Scribe::answering("result", Watch::Finished);
+    let limits = ProcessLimits { wall: Some(SECOND), silence: Some(SECOND / 2), ..no_limits() };
+    let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exec sleep 3600"), &limits, &mut scribe).unwrap();
     assert_eq!(ended.cut, Some(Cut::Lingering));
     assert!(ended.left.lingered && !ended.left.cut, "{ended:?}");
@@ -82,7 +82,7 @@ fn with_the_result_there_the_time_limit_is_no_failure_either() {
 
 #[test]
 fn an_agent_that_leaves_after_its_result_is_left_alone() {
-    let mut scribe = Scribe::answering("result", Watch::Finished);
+    let mut scribe = Scribe::answering("result", Control::Finished);
     let ended = run(&script("echo result; exit 3"), &no_limits(), &mut scribe).unwrap();
     assert_eq!((ended.cut, ended.left.code, ended.left.lingered), (None, Some(3), false));
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use ralph_speckit::runner::harness::{Launch, Stream};
-use ralph_speckit::runner::process::{self, Limits, ProcessOutcome, Watch, Watcher};
+use ralph_speckit::runner::process::{self, Control, ProcessLimits, ProcessOutcome, Watcher};
 
 /// Limits that end nothing.
-pub fn no_limits() -> Limits {
-    Limits {
+pub fn no_limits() -> ProcessLimits {
+    ProcessLimits {
         wall: None,
         silence: None,
         lingering: Duration::from_hours(1),
@@ -32,7 +32,7 @@ pub struct Scribe {
     /// What was printed.
     pub lines: Vec<(Stream, Vec<u8>)>,
     /// What is answered to a line of these words.
-    pub answers: Vec<(&'static str, Watch)>,
+    pub answers: Vec<(&'static str, Control)>,
 }
 
 impl Scribe {
@@ -40,7 +40,7 @@ impl Scribe {
         Self { lines: Vec::new(), answers: Vec::new() }
     }
 
-    pub fn answering(words: &'static str, watch: Watch) -> Self {
+    pub fn answering(words: &'static str, watch: Control) -> Self {
         Self { lines: Vec::new(), answers: vec![(words, watch)] }
     }
 
@@ -61,21 +61,21 @@ impl Scribe {
 }
 
 impl Watcher for Scribe {
-    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch {
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
         self.lines.push((stream, line.to_vec()));
         let answer = self.answers.iter().find(|(words, _)| words.as_bytes() == line);
-        answer.map_or(Watch::GoOn, |(_, watch)| *watch)
+        answer.map_or(Control::GoOn, |(_, watch)| *watch)
     }
 
-    fn moment(&mut self) -> Watch {
-        Watch::GoOn
+    fn moment(&mut self) -> Control {
+        Control::GoOn
     }
 }
 
 /// Runs a program in the root folder with a log that nobody reads.
 pub fn run(
     launch: &Launch,
-    limits: &Limits,
+    limits: &ProcessLimits,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
     let mut log = tempfile::tempfile().unwrap();

@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::script::{self, Turn};
+use super::script::{self, ScriptTurn};
 use super::show::{Speaker, say, why};
 use crate::exec::Program;
-use crate::runner::script::Step;
+use crate::runner::script::ScriptStep;
 use crate::world;
 
 /// How long the hook may take.
@@ -24,7 +24,7 @@ const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 /// Plays the whole script; an error when a step fails or the hook answers out of turn.
 pub fn play(folder: &Path, hook: &Path) -> Result<()> {
     let notes = tempfile::tempdir().context("no temporary folder can be made")?;
-    let mut agent = Agent {
+    let mut agent = HookAgent {
         folder: folder.to_owned(),
         hook: hook.to_owned(),
         transcript: notes.path().join("transcript.jsonl"),
@@ -40,14 +40,14 @@ pub fn play(folder: &Path, hook: &Path) -> Result<()> {
     bail!("the hook sent the agent back after its last turn")
 }
 
-struct Agent {
+struct HookAgent {
     folder: PathBuf,
     hook: PathBuf,
     transcript: PathBuf,
     held: bool,
 }
 
-impl Agent {
+impl HookAgent {
     fn arm(&self) -> Result<()> {
         let answer = self.call_hook(&json!({
             "hook_event_name": "UserPromptExpansion",
@@ -60,7 +60,7 @@ impl Agent {
     }
 
     /// Plays one turn and tries to stop; returns whether the hook sent the agent back.
-    fn take(&mut self, turn: &Turn) -> Result<bool> {
+    fn take(&mut self, turn: &ScriptTurn) -> Result<bool> {
         for step in turn.steps {
             self.act(step)?;
         }
@@ -83,13 +83,13 @@ impl Agent {
         Ok(false)
     }
 
-    fn act(&self, step: &Step) -> Result<()> {
+    fn act(&self, step: &ScriptStep) -> Result<()> {
         let tasks = self.folder.join(script::FEATURE).join("tasks.md");
         let printed = step.play(&self.folder, &tasks)?;
         let did = match step {
-            Step::Write(name, _) => format!("writes {name}"),
-            Step::Tick(id) => format!("ticks {id}"),
-            Step::Run(command) => format!("runs `{command}`: {}", printed.trim()),
+            ScriptStep::Write(name, _) => format!("writes {name}"),
+            ScriptStep::Tick(id) => format!("ticks {id}"),
+            ScriptStep::Run(command) => format!("runs `{command}`: {}", printed.trim()),
         };
         say(Speaker::Agent, &did);
         self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))

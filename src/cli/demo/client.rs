@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::model::{self, Reply};
+use super::model::{self, ModelReply};
 use super::script;
 use super::show::{Speaker, say, why};
 use crate::exec::find::find;
 use crate::exec::{Program, ProgramEnd, Source};
 use crate::plugin::{self, Programs};
-use crate::runner::script::Step;
+use crate::runner::script::ScriptStep;
 use crate::world;
 
 /// How long the client may take for the whole play.
@@ -146,22 +146,22 @@ fn show(line: &Value) {
 }
 
 /// One reply with all its tool calls a turn, then the words with which the agent wants to stop.
-fn replies(folder: &Path) -> Vec<Reply> {
+fn replies(folder: &Path) -> Vec<ModelReply> {
     let mut replies = Vec::new();
     for turn in &script::TURNS {
         for step in turn.steps {
             let (command, description) = match step {
-                Step::Write(name, text) => (
+                ScriptStep::Write(name, text) => (
                     format!(
                         "cat >'{}/{name}' <<'END_OF_FILE'\n{text}END_OF_FILE",
                         folder.display()
                     ),
                     format!("write {name}"),
                 ),
-                Step::Run(command) => {
+                ScriptStep::Run(command) => {
                     (format!("cd '{}' && {command}", folder.display()), format!("run {command}"))
                 }
-                Step::Tick(id) => (
+                ScriptStep::Tick(id) => (
                     format!(
                         "cd '{}/{}' && sed 's/- \\[ \\] {id} /- [x] {id} /' tasks.md >tasks.new && mv tasks.new tasks.md",
                         folder.display(),
@@ -170,9 +170,9 @@ fn replies(folder: &Path) -> Vec<Reply> {
                     format!("tick {id}"),
                 ),
             };
-            replies.push(Reply::Shell { command, description });
+            replies.push(ModelReply::Shell { command, description });
         }
-        replies.push(Reply::Text(turn.words.to_owned()));
+        replies.push(ModelReply::Text(turn.words.to_owned()));
     }
     replies
 }

@@ -15,7 +15,7 @@ const MOST: u64 = 16 << 20;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the model answers.
-pub enum Reply {
+pub enum ModelReply {
     /// Text, with which the turn ends.
     Text(String),
     /// A call of the client's shell tool.
@@ -28,7 +28,7 @@ pub enum Reply {
 }
 
 /// Starts a model on a free port of 127.0.0.1 and returns its address as a URL. It serves until the program ends.
-pub fn start(replies: Vec<Reply>) -> io::Result<String> {
+pub fn start(replies: Vec<ModelReply>) -> io::Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let url = format!("http://{}", listener.local_addr()?);
     let replies = Arc::new(replies);
@@ -43,7 +43,7 @@ pub fn start(replies: Vec<Reply>) -> io::Result<String> {
     Ok(url)
 }
 
-fn serve(mut stream: &TcpStream, replies: &[Reply]) -> io::Result<()> {
+fn serve(mut stream: &TcpStream, replies: &[ModelReply]) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let (route, body) = request(BufReader::new(stream.take(MOST)))?;
     let (kind, answer) = answer(&route, &body, replies);
@@ -75,13 +75,13 @@ fn request(mut reader: impl BufRead) -> io::Result<(String, Value)> {
 }
 
 /// Returns the content type and the text of the answer to a request.
-fn answer(route: &str, body: &Value, replies: &[Reply]) -> (&'static str, String) {
+fn answer(route: &str, body: &Value, replies: &[ModelReply]) -> (&'static str, String) {
     if !route.ends_with("/messages") {
         return ("application/json", "{}".to_owned());
     }
     let is_empty = |list: &Value| list.as_array().is_none_or(Vec::is_empty);
     // A request without tools is the client's own, for a title.
-    let title = Reply::Text("A demo".to_owned());
+    let title = ModelReply::Text("A demo".to_owned());
     let number = number(body);
     let reply =
         if is_empty(&body["tools"]) { None } else { replies.get(number).or(replies.last()) };
@@ -99,10 +99,10 @@ fn number(body: &Value) -> usize {
     messages.iter().filter(|message| message["role"] == "assistant").count()
 }
 
-fn message(reply: &Reply, number: usize, model: &Value) -> Value {
+fn message(reply: &ModelReply, number: usize, model: &Value) -> Value {
     let (block, reason) = match reply {
-        Reply::Text(text) => (json!({"type": "text", "text": text}), "end_turn"),
-        Reply::Shell { command, description } => {
+        ModelReply::Text(text) => (json!({"type": "text", "text": text}), "end_turn"),
+        ModelReply::Shell { command, description } => {
             let input = json!({"command": command, "description": description});
             let id = format!("toolu_demo_{number}");
             (json!({"type": "tool_use", "id": id, "name": "Bash", "input": input}), "tool_use")
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn the_reply_is_the_one_whose_turn_it_is_and_the_last_one_repeats() {
-        let shell = Reply::Shell { command: "ls".to_owned(), description: "look".to_owned() };
-        let url = start(vec![shell, Reply::Text("Done.".to_owned())]).expect("a model");
+        let shell = ModelReply::Shell { command: "ls".to_owned(), description: "look".to_owned() };
+        let url = start(vec![shell, ModelReply::Text("Done.".to_owned())]).expect("a model");
         let (user, agent) = (json!({"role": "user"}), json!({"role": "assistant"}));
         let first = question(&json!([user]));
         assert!(ask(&url, &first).contains(r#""partial_json":"{\"command\":\"ls\""#));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_request_for_a_title_and_one_that_is_no_request_for_a_message_play_nothing() {
-        let url = start(vec![Reply::Text("Done.".to_owned())]).expect("a model");
+        let url = start(vec![ModelReply::Text("Done.".to_owned())]).expect("a model");
         let title = ask(&url, r#"{"messages":[{"role":"user"}]}"#);
         assert!(title.contains(r#""text":"A demo""#), "{title}");
         for bytes in ["HEAD / HTTP/1.1\r\n\r\n", "no request\r\n\r\n"] {

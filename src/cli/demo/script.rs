@@ -1,6 +1,6 @@
 //! What the demo's agent does, turn by turn; it stops too early four times and claims too much once.
 
-use crate::runner::script::Step;
+use crate::runner::script::ScriptStep;
 
 /// How many tasks the list has.
 pub const TASKS: usize = 7;
@@ -8,40 +8,44 @@ pub const TASKS: usize = 7;
 pub const FEATURE: &str = "specs/001-todo-list";
 
 /// From one prompt to one attempt to stop.
-pub struct Turn {
+pub struct ScriptTurn {
     /// What the agent does.
-    pub steps: &'static [Step],
+    pub steps: &'static [ScriptStep],
     /// What it says when it wants to stop.
     pub words: &'static str,
 }
 
 /// The whole play.
-pub const TURNS: [Turn; 5] = [
-    Turn {
+pub const TURNS: [ScriptTurn; 5] = [
+    ScriptTurn {
         steps: &[
-            Step::Write("todo.sh", PROGRAM_WITH_USAGE),
-            Step::Tick("T001"),
-            Step::Write("todo.sh", PROGRAM_WITH_ADD),
-            Step::Tick("T002"),
+            ScriptStep::Write("todo.sh", PROGRAM_WITH_USAGE),
+            ScriptStep::Tick("T001"),
+            ScriptStep::Write("todo.sh", PROGRAM_WITH_ADD),
+            ScriptStep::Tick("T002"),
         ],
         words: "The program stands and can add a task. I will stop here for now.",
     },
-    Turn {
-        steps: &[Step::Write("todo.sh", PROGRAM), Step::Tick("T003"), Step::Tick("T004")],
+    ScriptTurn {
+        steps: &[
+            ScriptStep::Write("todo.sh", PROGRAM),
+            ScriptStep::Tick("T003"),
+            ScriptStep::Tick("T004"),
+        ],
         words: "Listing and finishing work too. Shall I go on?",
     },
-    Turn { steps: &[], words: "All done!\n\nALL_TASKS_COMPLETE" },
-    Turn {
+    ScriptTurn { steps: &[], words: "All done!\n\nALL_TASKS_COMPLETE" },
+    ScriptTurn {
         steps: &[
-            Step::Write("README.md", README),
-            Step::Tick("T005"),
-            Step::Write("test.sh", TEST),
-            Step::Tick("T006"),
+            ScriptStep::Write("README.md", README),
+            ScriptStep::Tick("T005"),
+            ScriptStep::Write("test.sh", TEST),
+            ScriptStep::Tick("T006"),
         ],
         words: "The page and the test are written.",
     },
-    Turn {
-        steps: &[Step::Run("sh test.sh"), Step::Tick("T007")],
+    ScriptTurn {
+        steps: &[ScriptStep::Run("sh test.sh"), ScriptStep::Tick("T007")],
         words: "The test passes, every box is ticked.\n\nALL_TASKS_COMPLETE",
     },
 ];

@@ -1,7 +1,7 @@
 //! The arguments of `spool ralph`, as they are typed.
 
 use crate::cli::context::Where;
-use crate::runner::options::{CHANGE, Settings};
+use crate::runner::options::{CHANGE, RunnerSettings};
 
 /// Run an agent program again and again until a change is done
 ///
@@ -17,7 +17,7 @@ pub struct RalphArgs {
     pub prompt: Option<String>,
 
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: RunnerSettings,
 
     /// Show where the loop of a change stands, and its last iterations
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]

@@ -11,8 +11,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
 
 use crate::feature::project::printable;
-use crate::runner::options::Settings;
-use crate::runner::target::{self, Change, Found, Wanted};
+use crate::runner::options::RunnerSettings;
+use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
 use crate::style::SHOW_CURSOR;
 
 /// The most changes that an error lists.
@@ -38,14 +38,14 @@ impl fmt::Display for GaveUp {
 impl std::error::Error for GaveUp {}
 
 /// Returns the change that is meant; an error names the candidates, and `--change` where nobody can be asked.
-pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
-    let wanted = Wanted {
+pub fn change(start: &Path, settings: &RunnerSettings) -> Result<Change> {
+    let wanted = ChangeQuery {
         change: settings.change.as_ref().map(|it| it.value.as_str()),
         module: settings.module.as_ref().map(|it| it.value.as_str()),
     };
     let mut candidates = match target::find(start, &wanted)? {
-        Found::One(change) => return Ok(change),
-        Found::Several(candidates) => candidates,
+        FoundChange::One(change) => return Ok(change),
+        FoundChange::Several(candidates) => candidates,
     };
     if settings.no_interactive.as_ref().is_some_and(|it| it.value) || !is_attended() {
         let mut list: Vec<String> = candidates.iter().take(LISTED).map(Change::label).collect();
@@ -70,10 +70,10 @@ pub fn change(start: &Path, settings: &Settings) -> Result<Change> {
 
 /// Returns the change of this id.
 pub fn named(start: &Path, id: &str) -> Result<Change> {
-    let wanted = Wanted { change: Some(id), module: None };
+    let wanted = ChangeQuery { change: Some(id), module: None };
     match target::find(start, &wanted)? {
-        Found::One(change) => Ok(change),
-        Found::Several(_) => {
+        FoundChange::One(change) => Ok(change),
+        FoundChange::Several(_) => {
             bail!("the change `{}` is not clear\nname it with --change", printable(id))
         }
     }

@@ -16,11 +16,11 @@ use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, Trusted, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust, resolve,
 };
-use crate::runner::report::{Report, meant, only_live};
+use crate::runner::report::{RunnerReport, meant, only_live};
 use crate::runner::state::{Context as Added, make_state_folder};
-use crate::runner::target::{self, Change, Found, Wanted};
+use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
 use crate::style;
 use crate::text;
 
@@ -32,7 +32,7 @@ const DEMO: &str = "Build what the proposal asks for, task by task.";
 const NO_TASKS: &str = "No tasks.md found, using manual done criteria";
 
 /// What is to be done, found out and checked; nothing has happened yet.
-enum Job {
+enum RalphJob {
     /// Run the loop of a change.
     Run(Change, Box<Options>),
     /// Run the demo on a throw-away project.
@@ -62,16 +62,16 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
         }
     };
     match job {
-        Job::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
-        Job::Run(change, options) => driver::run(&change, &options),
-        Job::Demo(options) => play(&options),
-        Job::Status(root, change, options) => status(&root, &change, options.form),
-        Job::AddContext(change, words) => {
+        RalphJob::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
+        RalphJob::Run(change, options) => driver::run(&change, &options),
+        RalphJob::Demo(options) => play(&options),
+        RalphJob::Status(root, change, options) => status(&root, &change, options.form),
+        RalphJob::AddContext(change, words) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
             outln!("Every iteration of `{}` gets these words from the next one on.", change.id);
             Ok(ExitCode::SUCCESS)
         }
-        Job::ClearContext(change) => {
+        RalphJob::ClearContext(change) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
             outln!("No words are added to the iterations of `{}` any more.", change.id);
             Ok(ExitCode::SUCCESS)
@@ -81,7 +81,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
 
 /// Shows where the loop of a change stands.
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
-    let report = Report::of(root, change)?;
+    let report = RunnerReport::of(root, change)?;
     match form {
         Form::Words => output::print(&text::block(&report.text()))?,
         Form::Json => output::print(&text::json(&(serde_json::to_string(&report)? + "\n")))?,
@@ -94,8 +94,8 @@ fn play(options: &Options) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
     demo_agent::project(&folder)?;
-    let wanted = Wanted { change: Some(demo_agent::CHANGE), ..Wanted::default() };
-    let Found::One(change) = target::find(&folder, &wanted)? else {
+    let wanted = ChangeQuery { change: Some(demo_agent::CHANGE), ..ChangeQuery::default() };
+    let FoundChange::One(change) = target::find(&folder, &wanted)? else {
         bail!("the demo's project has no change: `{}`", folder.display());
     };
     let place = folder.display().to_string();
@@ -110,7 +110,7 @@ fn play(options: &Options) -> Result<ExitCode> {
     driver::run(&change, options)
 }
 
-fn job(args: &RalphArgs) -> Result<Job> {
+fn job(args: &RalphArgs) -> Result<RalphJob> {
     let start = args.place.start()?;
     if args.settings.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
         return demo(args, &start);
@@ -139,7 +139,7 @@ fn job(args: &RalphArgs) -> Result<Job> {
                 root.display()
             );
         };
-        return Ok(Job::Status(root, change, options));
+        return Ok(RalphJob::Status(root, change, options));
     }
     let only = if beside && settings.change.is_none() && settings.module.is_none() {
         only_live(&root)?
@@ -151,23 +151,23 @@ fn job(args: &RalphArgs) -> Result<Job> {
         None => choose::change(&start, &settings)?,
     };
     if args.status {
-        return Ok(Job::Status(change.root, change.id, options));
+        return Ok(RalphJob::Status(change.root, change.id, options));
     }
     if let Some(words) = &args.add_context {
         if words.trim().is_empty() {
             bail!("`--add-context` has no words to add");
         }
-        return Ok(Job::AddContext(change, words.clone()));
+        return Ok(RalphJob::AddContext(change, words.clone()));
     }
     if args.clear_context {
-        return Ok(Job::ClearContext(change));
+        return Ok(RalphJob::ClearContext(change));
     }
     options::refuse_what_a_command_cannot_do(&settings, &options)?;
     options.done = Some(done(&change, &options)?);
     if args.dry_run {
-        return Ok(Job::Plan(Some(change), options, Box::new(layers)));
+        return Ok(RalphJob::Plan(Some(change), options, Box::new(layers)));
     }
-    Ok(Job::Run(change, options))
+    Ok(RalphJob::Run(change, options))
 }
 
 /// The settings of all places, with a warning for each that does not count. Who only looks at a loop or tells it
@@ -180,7 +180,7 @@ fn layers(args: &RalphArgs, root: &Path, beside: bool) -> Result<Layers> {
         return Ok(layers);
     }
     layers.of_every_loop = of_every_loop(root)?;
-    let trusted = if args.trust_project { Trusted::Now } else { Trusted::Listed };
+    let trusted = if args.trust_project { ProjectTrust::Now } else { ProjectTrust::Listed };
     let layers = options::only_what_is_trusted(layers, root, trusted)?;
     for setting in &layers.left_out {
         warn(&format!(
@@ -204,7 +204,7 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
-fn demo(args: &RalphArgs, start: &Path) -> Result<Job> {
+fn demo(args: &RalphArgs, start: &Path) -> Result<RalphJob> {
     let layers = Layers { typed: args.settings.clone(), ..Layers::default() };
     let made = layers.typed.made();
     let names = ["change", "module", "harness-command"];
@@ -218,7 +218,11 @@ fn demo(args: &RalphArgs, start: &Path) -> Result<Job> {
     let task = task.unwrap_or_else(|| DEMO.to_owned());
     let options = Box::new(resolve(&layers, task, start)?);
     debug_assert_eq!(options.harness, HarnessChoice::Demo);
-    Ok(if args.dry_run { Job::Plan(None, options, Box::new(layers)) } else { Job::Demo(options) })
+    Ok(if args.dry_run {
+        RalphJob::Plan(None, options, Box::new(layers))
+    } else {
+        RalphJob::Demo(options)
+    })
 }
 
 fn warn(words: &str) {

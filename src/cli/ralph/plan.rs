@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::output;
 use crate::feature::settings::SETTINGS;
-use crate::runner::harness::{Approval, Input, Launch, Order, harness};
+use crate::runner::harness::{AgentOrder, Approval, Input, Launch, harness};
 use crate::runner::options::{
     Commits, DoneCriteria, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
 };
@@ -97,7 +97,7 @@ fn agent(
     }
     // An adapter may put files into its scratch folder: this one goes away again.
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
-    let order = Order {
+    let order = AgentOrder {
         prompt,
         model: options.model.as_deref(),
         approval: options.allow_all,

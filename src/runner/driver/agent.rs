@@ -10,9 +10,9 @@ use anyhow::{Context, Result};
 use crate::exec::find::find;
 use crate::runner::capture::capture;
 use crate::runner::console::{Console, EndRequest};
-use crate::runner::harness::{Harness, Launch, Order, Outcome, Report};
+use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome};
 use crate::runner::monitor::{About, RunMonitor};
-use crate::runner::process::{self, Limits, ProcessOutcome};
+use crate::runner::process::{self, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter};
 use crate::world::{self, Stopwatch};
 
@@ -34,7 +34,7 @@ pub struct AgentProgram {
 /// One run of the agent program, with what came of it.
 pub struct AgentRun {
     /// What its output says.
-    pub report: Report,
+    pub report: AgentReport,
     /// How it ended.
     pub ended: ProcessOutcome,
     /// What asked for the end of the loop meanwhile.
@@ -57,9 +57,9 @@ impl AgentProgram {
     /// Runs it once and returns what came of it; an error when it cannot be started.
     pub fn run(
         &self,
-        order: &Order<'_>,
+        order: &AgentOrder<'_>,
         worktree: &Path,
-        limits: &Limits,
+        limits: &ProcessLimits,
         about: &About,
         console: &Console<'_>,
         log: &mut File,
@@ -104,12 +104,12 @@ impl AgentRun {
         let words = format!("{error:#}");
         let outcome = match kind {
             None | Some(io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
-                Outcome::Lasting(words)
+                RunOutcome::Lasting(words)
             }
-            Some(_) => Outcome::Failed(words),
+            Some(_) => RunOutcome::Failed(words),
         };
         Self {
-            report: Report { outcome, ..Report::default() },
+            report: AgentReport { outcome, ..AgentReport::default() },
             ended: ProcessOutcome::default(),
             end_request: None,
             lasted: Duration::ZERO,

@@ -14,7 +14,7 @@ use crate::runner::git::{self, Git};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
-use crate::runner::worktree::Files;
+use crate::runner::worktree::WorkTreeFiles;
 use crate::world::Stopwatch;
 
 /// The most files of an iteration that are named in its history.
@@ -27,7 +27,7 @@ impl Driver<'_> {
     /// how many commits with work in them there are, `None` without a repository.
     pub(super) fn look_at_changes(
         &mut self,
-        before: &Files,
+        before: &WorkTreeFiles,
         looked: &TaskListUpdate,
         ran: &AgentRun,
         entry: &mut Iteration,

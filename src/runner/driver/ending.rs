@@ -11,7 +11,7 @@ use crate::runner::exit;
 use crate::runner::messages;
 use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{Status, iso};
+use crate::runner::state::{LoopStatus, iso};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::world;
@@ -21,9 +21,9 @@ impl Driver<'_> {
     pub(super) fn stop(&mut self, request: EndRequest) -> Result<u8> {
         let seen = Observation { demand: Some(Demand::Stopped), ..Observation::default() };
         let reason =
-            engine::ends(&self.books.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
+            engine::ends(&self.files.state.ledger, &seen).unwrap_or(TerminalReason::Stopped);
         // No iteration was run for this verdict: nothing is counted.
-        self.books.state.ledger.ended = Some(reason.clone());
+        self.files.state.ledger.ended = Some(reason.clone());
         let signal = match request {
             EndRequest::Signal(signal) => Some(signal),
             EndRequest::Stop => None,
@@ -41,19 +41,19 @@ impl Driver<'_> {
         };
         let status = exit::status(reason);
         let words = exit::words(reason, signal);
-        let state = &mut self.books.state;
+        let state = &mut self.files.state;
         state.status = status;
         reason.name().clone_into(&mut state.reason);
         state.words.clone_from(&words);
         state.ended_at = iso(world::now());
         state.exit_code = Some(code);
         state.doing.clear();
-        let saved = self.books.save();
-        let noted = self.books.note(&Entry {
+        let saved = self.files.save();
+        let noted = self.files.note(&Entry {
             at: world::now(),
             event: JournalEvent::Ended,
             about: self.plan.change.id.clone(),
-            iteration: self.books.state.current_iteration,
+            iteration: self.files.state.current_iteration,
             task: self.view.tasks_line(),
             reason: EndName::of(reason),
             words: [&[words], &doubts[..]].concat().join("; "),
@@ -66,14 +66,14 @@ impl Driver<'_> {
         saved.and(noted).map(|()| code)
     }
 
-    /// Puts down why the runner cannot go on; the books write it when they are closed.
+    /// Puts down why the runner cannot go on; the state files get it when they are closed.
     pub(super) fn give_up(&mut self, error: &anyhow::Error) {
-        let state = &mut self.books.state;
+        let state = &mut self.files.state;
         if !state.status.is_over() {
             TerminalReason::Stopped.name().clone_into(&mut state.reason);
             state.words = format!("{error:#}");
             state.exit_code = Some(exit::FAILURE);
-            self.console.screen.title(&Status::Stopped.word());
+            self.console.screen.title(&LoopStatus::Stopped.word());
         }
     }
 
@@ -93,7 +93,7 @@ impl Driver<'_> {
     }
 
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
-        let state = &self.books.state;
+        let state = &self.files.state;
         let tasks = self.view.tasks_line();
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
@@ -151,6 +151,6 @@ impl Driver<'_> {
             "files": self.totals.touched.len(), "tasks": tasks, "next": next,
             "doubts": doubts,
         });
-        self.console.screen.tell("end", &words, fields);
+        self.console.screen.report("end", &words, fields);
     }
 }

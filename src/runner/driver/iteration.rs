@@ -10,16 +10,16 @@ use super::agent::{AgentProgram, AgentRun};
 use super::next::Next;
 use super::parts::Driver;
 use crate::engine::{Verdict, Work};
-use crate::runner::harness::{Order, Outcome};
+use crate::runner::harness::{AgentOrder, RunOutcome};
 use crate::runner::messages;
 use crate::runner::monitor::About;
 use crate::runner::options::Sessions;
-use crate::runner::process::{Cut, Limits};
+use crate::runner::process::{Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::screen::{grouped, lasted};
-use crate::runner::state::{Iteration, Status, iso};
+use crate::runner::state::{Iteration, LoopStatus, iso};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::runner::tokens::{TokenCount, Usage};
+use crate::runner::tokens::{TokenCount, WtUsage};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use crate::world;
@@ -32,12 +32,12 @@ const DENIED: usize = 20;
 impl Driver<'_> {
     /// One iteration from its prompt to its verdict.
     pub(super) fn iteration(&mut self) -> Result<Next> {
-        let number = self.books.state.ledger.iterations + 1;
+        let number = self.files.state.ledger.iterations + 1;
         let began_at = world::now();
         let before = self.view.begin();
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
         let text = self.prompt(number)?;
-        let (mut log, log_name) = self.books.log(number)?;
+        let (mut log, log_name) = self.files.log(number)?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
@@ -45,25 +45,25 @@ impl Driver<'_> {
             log: log_name,
             ..Iteration::default()
         };
-        self.books.state.status = Status::Running;
-        self.books.state.doing = format!("iteration {number}");
-        self.books.begin(&entry)?;
+        self.files.state.status = LoopStatus::Running;
+        self.files.state.doing = format!("iteration {number}");
+        self.files.begin(&entry)?;
         let about = self.announce(number, next_task.as_ref());
         let used_before = self.used(&mut log);
         let mut ran = self.try_agent(&text, &about, &mut log);
-        if let Outcome::SessionGone(why) = &ran.report.outcome
+        if let RunOutcome::SessionGone(why) = &ran.report.outcome
             && ran.end_request.is_none()
         {
             let screen = &self.console.screen;
             screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
-            self.books.state.session_id.clear();
+            self.files.state.session_id.clear();
             let text = self.prompt(number)?;
             ran = self.try_agent(&text, &about, &mut log);
         }
         self.feedback.remarks.clear();
         self.console.screen.still();
         let usage = self.agent.usage.is_some();
-        let used = usage.then(|| Usage { before: used_before, after: self.used(&mut log) });
+        let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
         let AgentProgram { counter, harness, .. } = &mut self.agent;
         let counted = counter.count(used, &ran.report, harness.as_ref(), began_at);
         if let Some(warning) = &counted.warning {
@@ -89,7 +89,7 @@ impl Driver<'_> {
     }
 
     fn prompt(&mut self, number: u32) -> Result<String> {
-        let context = self.books.context().unwrap_or_else(|error| {
+        let context = self.files.context().unwrap_or_else(|error| {
             self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
         });
@@ -115,20 +115,20 @@ impl Driver<'_> {
     }
 
     fn run_agent(&self, prompt: &str, about: &About, log: &mut File) -> Result<AgentRun> {
-        let scratch = self.books.folder.join("scratch");
+        let scratch = self.files.folder.join("scratch");
         // What the last iteration left there says nothing of this one.
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch)
             .with_context(|| format!("cannot make `{}`", scratch.display()))?;
         let options = self.plan.options;
-        let order = Order {
+        let order = AgentOrder {
             prompt,
             model: options.model.as_deref(),
             approval: options.allow_all,
             resume: self.resumes(),
             scratch: &scratch,
         };
-        let limits = Limits {
+        let limits = ProcessLimits {
             wall: self.wall(),
             silence: options.idle_timeout,
             lingering: LINGERING,
@@ -139,7 +139,7 @@ impl Driver<'_> {
 
     /// The session to continue, `None` for a fresh one.
     fn resumes(&self) -> Option<&str> {
-        let session = self.books.state.session_id.as_str();
+        let session = self.files.state.session_id.as_str();
         let continues = self.plan.options.sessions == Sessions::Continued && !session.is_empty();
         continues.then_some(session)
     }
@@ -153,7 +153,7 @@ impl Driver<'_> {
     }
 
     fn used(&self, log: &mut File) -> Option<u64> {
-        let since = &self.books.state.started_at;
+        let since = &self.files.state.started_at;
         self.agent.used_since(since, self.view.folder, &self.console, log)
     }
 
@@ -168,7 +168,7 @@ impl Driver<'_> {
         entry.tokens_used = counted.tokens;
         entry.tokens_estimated = counted.estimated;
         entry.tokens_unknown = counted.unknown;
-        self.books.state.tokens_unknown |= counted.unknown;
+        self.files.state.tokens_unknown |= counted.unknown;
         self.totals.estimated |= counted.estimated && counted.tokens > 0;
         entry.timed_out = matches!(ran.ended.cut, Some(Cut::Wall | Cut::Silence));
         entry.interrupted = ran.end_request.is_some();
@@ -181,12 +181,12 @@ impl Driver<'_> {
         entry.session_id = report.session.clone().unwrap_or_default();
         entry.tasks_ticked.clone_from(&looked.ticked);
         self.totals.ticked += looked.ticked.len();
-        if let Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) =
+        if let RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why) =
             &report.outcome
         {
             entry.failure.clone_from(why);
         }
-        if let Outcome::UsageLimit { words, .. } = &report.outcome {
+        if let RunOutcome::UsageLimit { words, .. } = &report.outcome {
             entry.failure.clone_from(words);
         }
         if let Some(trouble) = &ran.ended.trouble {
@@ -196,10 +196,10 @@ impl Driver<'_> {
                 both.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ");
         }
         if !entry.session_id.is_empty() {
-            self.books.state.session_id.clone_from(&entry.session_id);
+            self.files.state.session_id.clone_from(&entry.session_id);
         }
-        self.books.state.total_tokens =
-            self.books.state.total_tokens.saturating_add(counted.tokens);
+        self.files.state.total_tokens =
+            self.files.state.total_tokens.saturating_add(counted.tokens);
     }
 
     /// Keeps which tools were denied, for whoever reads nothing but the end.
@@ -207,7 +207,7 @@ impl Driver<'_> {
         if denied.is_empty() {
             return;
         }
-        let state = &mut self.books.state;
+        let state = &mut self.files.state;
         state.denied_iterations = state.denied_iterations.saturating_add(1);
         for tool in denied {
             if state.denied.len() < DENIED && !state.denied.contains(tool) {
@@ -225,7 +225,7 @@ impl Driver<'_> {
             _ => None,
         };
         let promised = entry.promise == PromiseState::Accepted;
-        self.books.note(&Entry {
+        self.files.note(&Entry {
             at: world::now(),
             event: JournalEvent::Iteration,
             about: self.plan.change.id.clone(),
@@ -239,11 +239,11 @@ impl Driver<'_> {
             ..Entry::default()
         })?;
         if matches!(verdict, Verdict::Wait(_)) {
-            self.books.give_back(entry)?;
+            self.files.give_back(entry)?;
         } else {
-            self.books.end(entry)?;
+            self.files.end(entry)?;
         }
-        let is_limit = matches!(ran.report.outcome, Outcome::UsageLimit { .. });
+        let is_limit = matches!(ran.report.outcome, RunOutcome::UsageLimit { .. });
         let went = match (&entry.timed_out, &entry.interrupted, entry.failure.is_empty()) {
             (true, ..) if ran.ended.cut == Some(Cut::Silence) => {
                 " (cut short: nothing was heard of it)".to_owned()
@@ -260,7 +260,7 @@ impl Driver<'_> {
             entry.words.clone()
         };
         let line = format!("-- iteration {}{went}: {}; {why}", entry.n, messages::figures(entry));
-        self.console.screen.tell("iteration_end", &line, json!({"iteration": &*entry}));
+        self.console.screen.report("iteration_end", &line, json!({"iteration": &*entry}));
         self.keep_for_the_next(entry, ran, verdict);
         Ok(())
     }
@@ -302,7 +302,7 @@ impl Driver<'_> {
                     grouped(many as u64)
                 ),
             };
-            self.console.screen.tell(
+            self.console.screen.report(
                 "survivors",
                 &format!("  {left}"),
                 json!({"survivors": ran.ended.survivors}),

@@ -12,7 +12,7 @@ use crate::engine::{
     UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
 use crate::runner::checks;
-use crate::runner::harness::{Outcome, Report, is_passing};
+use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
@@ -31,7 +31,7 @@ impl Driver<'_> {
         entry: &mut Iteration,
         log: &mut File,
     ) -> Verdict {
-        let ledger = self.books.state.ledger.clone();
+        let ledger = self.files.state.ledger.clone();
         let judgement = match evaluate(&self.plan.contract, &ledger, seen, &mut || {
             UnchangedFiles::InFingerprint
         }) {
@@ -54,7 +54,7 @@ impl Driver<'_> {
                 (true, false) => PromiseState::Refused,
             };
         }
-        self.books.state.ledger = judgement.ledger;
+        self.files.state.ledger = judgement.ledger;
         judgement.verdict
     }
 
@@ -70,7 +70,7 @@ impl Driver<'_> {
         let token = self.plan.contract.token.as_deref();
         // Words count only when the agent program came to its own good end.
         let said =
-            if report.outcome == Outcome::Finished { report.final_text.as_str() } else { "" };
+            if report.outcome == RunOutcome::Finished { report.final_text.as_str() } else { "" };
         let promised = promise(token, self.plan.options.promise_match, said);
         let mut seen = Observation {
             work: looked.work,
@@ -89,20 +89,20 @@ impl Driver<'_> {
         };
         match &report.outcome {
             _ if ran.end_request.is_some() => seen.demand = Some(Demand::Stopped),
-            Outcome::Finished => {
+            RunOutcome::Finished => {
                 // An agent that needs a person has not finished, whatever else it writes.
                 seen.demand = need(said).map(Demand::Blocked);
             }
-            Outcome::Lasting(why) if !is_complete(&seen.work) => {
+            RunOutcome::Lasting(why) if !is_complete(&seen.work) => {
                 seen.demand = Some(Demand::HarnessFailed(why.clone()));
             }
-            Outcome::Failed(why) | Outcome::Lasting(why) | Outcome::SessionGone(why) => {
+            RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why) => {
                 seen.failed = Some(why.clone());
             }
-            Outcome::UsageLimit { words, .. } => {
+            RunOutcome::UsageLimit { words, .. } => {
                 seen.waiting = vec![Waiting::UsageLimit(words.clone())];
             }
-            Outcome::Cut => {}
+            RunOutcome::Cut => {}
         }
         seen
     }
@@ -121,10 +121,10 @@ impl Driver<'_> {
         let all = checks.len();
         for (place, check) in checks.iter().enumerate() {
             let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
-            self.books.state.doing.clone_from(&words);
+            self.files.state.doing.clone_from(&words);
             // It is only for people who look on; the next step is written down in any case.
-            let _ = self.books.save();
-            self.console.screen.tell("check", &format!("  {words}"), json!({"run": check.run}));
+            let _ = self.files.save();
+            self.console.screen.report("check", &format!("  {words}"), json!({"run": check.run}));
             let (clock, console) = (Stopwatch::start(), &self.console);
             let mut interrupted = || {
                 console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
@@ -138,7 +138,7 @@ impl Driver<'_> {
             }
             let outcome = if result.passed { "passed" } else { "failed" };
             let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
-            self.console.screen.tell(
+            self.console.screen.report(
                 "checked",
                 &line,
                 json!({"run": result.run, "passed": result.passed}),
@@ -150,12 +150,12 @@ impl Driver<'_> {
 }
 
 /// Whether the service has answered: with work or words, or that it is busy.
-fn is_answered(report: &Report) -> bool {
+fn is_answered(report: &AgentReport) -> bool {
     let has_worked = !report.final_text.is_empty()
         || report.tool_calls.unwrap_or(0) > 0
         || report.tokens.is_some_and(|tokens| tokens.total() > 0);
     match report.outcome {
-        Outcome::Finished | Outcome::Cut | Outcome::UsageLimit { .. } => true,
+        RunOutcome::Finished | RunOutcome::Cut | RunOutcome::UsageLimit { .. } => true,
         _ => has_worked || is_passing(report.status),
     }
 }

@@ -25,7 +25,7 @@ use crate::runner::harness;
 use crate::runner::options::Options;
 use crate::runner::process;
 use crate::runner::signals::Signals;
-use crate::runner::state::{Taken, holder, read_state, state_folder};
+use crate::runner::state::{LockTaken, holder, read_state, state_folder};
 use crate::runner::target::Change;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
@@ -52,7 +52,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     };
     let left = end_what_was_left_before(change, &signals);
     let mut driver = match Driver::new(change, options, harness, &version, &signals) {
-        Err(error) if error.is::<Taken>() => {
+        Err(error) if error.is::<LockTaken>() => {
             show_error(&error);
             return Ok(ExitCode::from(exit::TAKEN));
         }
@@ -66,11 +66,11 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         "",
     );
     if !checks.is_empty() {
-        driver.console.screen.tell("armed", checks.trim_end(), serde_json::json!({}));
+        driver.console.screen.report("armed", checks.trim_end(), serde_json::json!({}));
     }
     let pinned = pin::pin(change);
     if let Some((_, words)) = &pinned {
-        driver.console.screen.tell("armed", words, serde_json::json!({}));
+        driver.console.screen.report("armed", words, serde_json::json!({}));
     }
     if let Some(words) = left {
         driver.console.screen.warn(&words);
@@ -161,7 +161,7 @@ impl Driver<'_> {
     /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.
     fn time_is_up(&mut self) -> Option<TerminalReason> {
         let reason = engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs())?;
-        self.books.state.ledger.ended = Some(reason.clone());
+        self.files.state.ledger.ended = Some(reason.clone());
         Some(reason)
     }
 }

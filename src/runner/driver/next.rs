@@ -6,7 +6,7 @@ use super::agent::AgentRun;
 use super::parts::Driver;
 use super::wait::doubled;
 use crate::engine::{TerminalReason, Verdict};
-use crate::runner::harness::Outcome;
+use crate::runner::harness::RunOutcome;
 
 /// What is to be done after an iteration.
 pub(super) enum Next {
@@ -28,11 +28,11 @@ impl Driver<'_> {
         };
         match (verdict, &ran.report.outcome) {
             (Verdict::End(reason), _) => Next::End(reason),
-            (Verdict::Wait(_), Outcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
+            (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),
             (Verdict::Wait(_), _) => Next::Limit(None),
             // A run that failed and got the work further counts as none in a row, and rests all the same.
-            (Verdict::Continue(_), Outcome::Failed(_) | Outcome::Lasting(_)) => {
-                let times = self.books.state.ledger.failures.max(1);
+            (Verdict::Continue(_), RunOutcome::Failed(_) | RunOutcome::Lasting(_)) => {
+                let times = self.files.state.ledger.failures.max(1);
                 Next::Iteration(doubled(self.plan.options.retry_pause, times))
             }
             (Verdict::Continue(_), _) => Next::Iteration(Duration::ZERO),

@@ -11,13 +11,13 @@ use crate::runner::screen::{counted, grouped};
 impl Driver<'_> {
     /// Says what is about to run, and what will not go as a person expects.
     pub(super) fn greet(&mut self, version: &str) {
-        for path in &self.books.put_aside {
+        for path in &self.files.put_aside {
             self.console.screen.warn(&format!(
                 "a file of an earlier loop cannot be read and was kept as `{}`",
                 path.display()
             ));
         }
-        if let Some(recovered) = &self.books.recovered {
+        if let Some(recovered) = &self.files.recovered {
             let iteration = recovered.iteration.as_ref().map_or_else(String::new, |iteration| {
                 format!(
                     " in iteration {}, with {}",
@@ -25,7 +25,7 @@ impl Driver<'_> {
                     counted(iteration.commits.len() as u64, "commit")
                 )
             });
-            self.console.screen.tell(
+            self.console.screen.report(
                 "recovered",
                 &format!(
                     "ralph: the runner before this one (process {}) was killed{iteration}",
@@ -67,9 +67,9 @@ impl Driver<'_> {
         let fields = json!({
             "change_id": self.plan.change.id, "module": self.plan.change.module, "harness": name,
             "harness_version": version, "done_criteria": self.plan.done,
-            "max_iterations": self.books.state.max_iterations, "pid": std::process::id(),
+            "max_iterations": self.files.state.max_iterations, "pid": std::process::id(),
         });
-        self.console.screen.tell("start", &words.replace(" , ", ", "), fields);
+        self.console.screen.report("start", &words.replace(" , ", ", "), fields);
     }
 
     /// Says what will not go as a person expects, before the first token is spent.
@@ -111,12 +111,12 @@ impl Driver<'_> {
             if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
         });
         let words = format!("-- iteration {of}{next}");
-        self.console.screen.tell(
+        self.console.screen.report(
             "iteration",
             &words,
             json!({"n": number, "task": task.map(|it| &it.0)}),
         );
-        let used = match self.books.state.total_tokens {
+        let used = match self.files.state.total_tokens {
             0 => String::new(),
             used => format!(" · {} tokens so far", grouped(used)),
         };

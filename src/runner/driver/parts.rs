@@ -14,10 +14,10 @@ use crate::runner::console::Console;
 use crate::runner::git::Git;
 use crate::runner::harness::Harness;
 use crate::runner::options::{Commits, DoneCriteria, Options};
-use crate::runner::requests::{Request, Requests};
+use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::screen::Screen;
 use crate::runner::signals::Signals;
-use crate::runner::state::{Books, LoopState, state_folder};
+use crate::runner::state::{LoopState, StateFiles, state_folder};
 use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
 use crate::world::{Deadline, Stopwatch};
@@ -30,7 +30,7 @@ pub struct Driver<'a> {
     /// What it was asked for.
     pub plan: Plan<'a>,
     /// What it writes down.
-    pub books: Books,
+    pub files: StateFiles,
     /// The person's side of it.
     pub console: Console<'a>,
     /// The agent program.
@@ -100,12 +100,13 @@ impl<'a> Driver<'a> {
         let plan = Plan::of(change, options, tasks.is_some());
         let git = git_of(change, options, signals);
         let commits = |head: &str| git.iter().flat_map(|git| git.commits_on_top_of(head)).collect();
-        let books = Books::open_with(change, plan.first_state(harness.name(), version), commits)?;
+        let files =
+            StateFiles::open_with(change, plan.first_state(harness.name(), version), commits)?;
         let mut driver = Self {
             console: Console {
                 screen: Screen::new(&change.id, options.shown, options.form),
                 signals,
-                requests: books.requests(),
+                requests: files.requests(),
             },
             agent: AgentProgram::new(harness)?,
             view: WorkTreeView::of(
@@ -117,7 +118,7 @@ impl<'a> Driver<'a> {
             feedback: Feedback::default(),
             clock: Stopwatch::start(),
             plan,
-            books,
+            files,
         };
         if let Some(tasks) = &mut driver.view.tasks
             && let Work::List { open, .. } = tasks.look().work
@@ -125,9 +126,9 @@ impl<'a> Driver<'a> {
             driver.totals.open_at_start = open;
         }
         // What is there at the start is no progress of the first iteration.
-        driver.books.state.ledger =
+        driver.files.state.ledger =
             Ledger { fingerprint: Some(driver.view.fingerprint()), ..Ledger::default() };
-        driver.books.save()?;
+        driver.files.save()?;
         Ok(driver)
     }
 
@@ -182,6 +183,6 @@ fn git_of(change: &Change, options: &Options, signals: &Signals) -> Option<Git> 
     let requests = Requests::of(&state_folder(&change.root, &change.id));
     let signaled = signals.any();
     let interrupt =
-        move || signaled.load(Ordering::Relaxed) || requests.pending() == Some(Request::Stop);
+        move || signaled.load(Ordering::Relaxed) || requests.pending() == Some(RunnerRequest::Stop);
     Git::within(&change.worktree, options.max_runtime.map(Deadline::after), Box::new(interrupt))
 }

@@ -70,7 +70,7 @@ impl Driver<'_> {
     }
 
     fn unfinished(&self) -> Option<Unfinished> {
-        let history = tail(&self.books.folder.join("history.jsonl"), 1).ok()?;
+        let history = tail(&self.files.folder.join("history.jsonl"), 1).ok()?;
         let last = history.iterations.into_iter().next_back()?.iteration;
         if !last.interrupted {
             return None;
@@ -92,9 +92,9 @@ impl Driver<'_> {
                 let words = format!(
                     "ralph: committed {files} that the interrupted iteration {number} left"
                 );
-                self.console.screen.tell("committed", &words, json!({"files": left.files}));
+                self.console.screen.report("committed", &words, json!({"files": left.files}));
                 self.view.accept_head();
-                self.books.state.ledger.fingerprint = Some(self.view.fingerprint());
+                self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
             }
             Ok(false) => {}
             Err(error) => {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::engine::{Difference, Fingerprint, Hasher, Tree, hash_of};
-use crate::runner::git::{Git, Moment, NO_COMMIT};
+use crate::runner::git::{Git, GitMoment, NO_COMMIT};
 use crate::runner::task_list::{Tasks, list_at};
-use crate::runner::worktree::Files;
+use crate::runner::worktree::WorkTreeFiles;
 
 /// What a loop sees of its work tree.
 pub struct WorkTreeView<'a> {
@@ -19,9 +19,9 @@ pub struct WorkTreeView<'a> {
     /// The task list that the loop goes by, `None` for none.
     pub tasks: Option<Tasks>,
     /// The repository at the start of the iteration.
-    at_start: Moment,
+    at_start: GitMoment,
     /// The repository when it was last looked at.
-    latest: Moment,
+    latest: GitMoment,
     /// What is checked out, as far as it tells of work: a commit without any file of it does not count.
     head: Option<String>,
     /// The files as the work left them: the same as long as nothing but ignored files changes.
@@ -39,18 +39,18 @@ pub struct NewCommits {
 impl<'a> WorkTreeView<'a> {
     /// Returns the work tree in this folder as it is now.
     pub fn of(folder: &'a Path, git: Option<Git>, tasks: Option<Tasks>) -> Self {
-        let files = Files::of(folder, git.as_ref());
+        let files = WorkTreeFiles::of(folder, git.as_ref());
         let latest = git.as_ref().map(|git| git.moment(None)).unwrap_or_default();
         let head = latest.head.clone();
         let files = if files.blind { Tree::Unknown } else { Tree::Hash(files.hash()) };
-        Self { folder, git, tasks, at_start: Moment::default(), latest, head, files }
+        Self { folder, git, tasks, at_start: GitMoment::default(), latest, head, files }
     }
 
     /// Begins an iteration: returns the files as they are now.
-    pub fn begin(&mut self) -> Files {
+    pub fn begin(&mut self) -> WorkTreeFiles {
         self.look_at_git();
         self.at_start.clone_from(&self.latest);
-        Files::of(self.folder, self.git.as_ref())
+        WorkTreeFiles::of(self.folder, self.git.as_ref())
     }
 
     /// Returns the commit on which the iteration began, empty without a repository.
@@ -60,8 +60,8 @@ impl<'a> WorkTreeView<'a> {
     }
 
     /// Looks at the files again and returns those that changed since `before` and are not ignored.
-    pub fn changed_files(&mut self, before: &Files) -> Vec<PathBuf> {
-        let after = Files::of(self.folder, self.git.as_ref());
+    pub fn changed_files(&mut self, before: &WorkTreeFiles) -> Vec<PathBuf> {
+        let after = WorkTreeFiles::of(self.folder, self.git.as_ref());
         let mut changed = after.changed_since(before);
         if let Some(git) = &self.git {
             changed = git.not_ignored(changed);

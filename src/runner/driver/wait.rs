@@ -32,7 +32,7 @@ impl Driver<'_> {
             if self.console.requests.paused().is_none() {
                 if told {
                     self.console.screen.still();
-                    self.console.screen.tell("resumed", "ralph: resumed", json!({}));
+                    self.console.screen.report("resumed", "ralph: resumed", json!({}));
                 }
                 return Ok(None);
             }
@@ -42,9 +42,9 @@ impl Driver<'_> {
                     "ralph: paused; `spool resume --change {}` goes on, `spool stop` ends it",
                     self.plan.change.id
                 );
-                "paused".clone_into(&mut self.books.state.doing);
-                self.books.save()?;
-                self.console.screen.tell("paused", &words, json!({}));
+                "paused".clone_into(&mut self.files.state.doing);
+                self.files.save()?;
+                self.console.screen.report("paused", &words, json!({}));
             }
             if engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
@@ -61,12 +61,12 @@ impl Driver<'_> {
         // A moment that is still to come, also when the wait is shorter than a second.
         let until =
             (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
-        self.books.state.doing = format!("waiting for {what}");
-        self.books.state.waits_until = until;
-        self.books.save()?;
+        self.files.state.doing = format!("waiting for {what}");
+        self.files.state.waits_until = until;
+        self.files.save()?;
         let clock = iso(until * 1000);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
-        self.console.screen.tell("waiting", &words, json!({"for": what, "until": clock}));
+        self.console.screen.report("waiting", &words, json!({"for": what, "until": clock}));
         let rest = Stopwatch::start();
         let mut found = None;
         while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
@@ -78,7 +78,7 @@ impl Driver<'_> {
             found = self.console.end_request();
         }
         self.console.screen.still();
-        self.books.state.waits_until = 0;
+        self.files.state.waits_until = 0;
         Ok(found)
     }
 }

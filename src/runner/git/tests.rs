@@ -54,7 +54,7 @@ fn at_once(launch: Launch) -> Result<Captured> {
 }
 
 /// The commits since a moment.
-fn since(git: &Git, then: &Moment) -> Vec<String> {
+fn since(git: &Git, then: &GitMoment) -> Vec<String> {
     git.commits_between(then, &git.moment(Some(then.clone()))).unwrap()
 }
 
@@ -176,7 +176,7 @@ fn without_a_repository_there_is_no_such_evidence() {
 #[test]
 fn what_is_excluded_is_written_so_that_every_git_understands_it() {
     let (head, tips) = (Some("aa".to_owned()), b"bb\ncc\n".to_vec());
-    let then = Moment { fingerprint: 1, head, tips, known: true };
+    let then = GitMoment { fingerprint: 1, head, tips, known: true };
     assert_eq!(String::from_utf8(wanted("dd", &then)).unwrap(), "dd\n^bb\n^cc\n^aa\n");
 }
 

@@ -28,7 +28,7 @@ pub enum HarnessChoice {
 
 /// What an agent program is asked to do in one iteration.
 #[derive(Clone, Debug)]
-pub struct Order<'a> {
+pub struct AgentOrder<'a> {
     /// The whole prompt.
     pub prompt: &'a str,
     /// The model to use, in the words of the agent program; `None` for its own choice.
@@ -99,7 +99,7 @@ pub enum Stream {
 
 /// What a line of output says, for the screen and for the watch over the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum AgentEvent {
     /// The agent's own words.
     Said(String),
     /// A tool is used.
@@ -116,12 +116,12 @@ pub enum Event {
 }
 
 /// Reads the output of one run of an agent program; unknown lines are skipped.
-pub trait Reader {
+pub trait OutputReader {
     /// Takes in one line, without its end and whatever its bytes, and tells `heard` what it says.
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event));
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent));
 
     /// Returns what the whole run came to.
-    fn report(&mut self, left: &ExitInfo) -> Report;
+    fn report(&mut self, left: &ExitInfo) -> AgentReport;
 }
 
 /// How the process left.
@@ -131,7 +131,7 @@ pub struct ExitInfo {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Whether the runner ended it because it lingered after [`Event::Finished`]: that is no failure.
+    /// Whether the runner ended it because it lingered after [`AgentEvent::Finished`]: that is no failure.
     pub lingered: bool,
     /// Whether the runner cut it short: time limit, silence, or a person.
     pub cut: bool,
@@ -139,7 +139,7 @@ pub struct ExitInfo {
 
 /// What one run of an agent program came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct AgentReport {
     /// The agent's own final text, the only place where a promise counts.
     pub final_text: String,
     /// How many tool calls it made, `None` where the output does not tell.
@@ -162,7 +162,7 @@ pub struct Report {
     /// The model that answered, as far as it is told.
     pub model: Option<String>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
 }
 
 /// Whether a run used tokens that its output does not tell of.
@@ -179,7 +179,7 @@ pub enum Missing {
 
 /// How a run of an agent program ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// With a result: the terminal event without an error, and exit code 0.
     #[default]
     Finished,
@@ -210,10 +210,10 @@ pub trait Harness {
     fn check(&self) -> Result<Option<String>>;
 
     /// Returns how to start it for one iteration.
-    fn launch(&self, order: &Order<'_>) -> Result<Launch>;
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch>;
 
     /// Returns a reader for the output of one run.
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader>;
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader>;
 
     /// Returns the folders in which it keeps its sessions: the growth of a session's own file is the last
     /// resort for counting tokens (spec 001).

@@ -8,14 +8,15 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
-use super::program::{self, Program};
+use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
+    TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 
-const PROGRAM: Program = Program {
+const PROGRAM: KnownProgram = KnownProgram {
     name: "claude",
     title: "Claude Code",
     install: "npm install -g @anthropic-ai/claude-code",
@@ -58,11 +59,11 @@ impl Harness for Claude {
         Ok(version.map(|version| version.to_string()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         launch(order, whose())
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(reader(order))
     }
 
@@ -130,7 +131,7 @@ fn whose() -> Rights {
     if rustix::process::geteuid().is_root() { Rights::Root } else { Rights::Person }
 }
 
-fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
+fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     let (prompt, input) = program::way(order.prompt)?;
     let mut arguments = vec!["-p"];
     arguments.extend(prompt);
@@ -152,13 +153,13 @@ fn launch(order: &Order<'_>, rights: Rights) -> Result<Launch> {
 }
 
 /// Returns a reader of `--output-format stream-json`; the demo's agent speaks it too.
-pub fn reader(order: &Order<'_>) -> StreamReader<StreamJson> {
-    StreamReader::new(StreamJson::default(), order)
+pub fn reader(order: &AgentOrder<'_>) -> StreamReader<ClaudeStream> {
+    StreamReader::new(ClaudeStream::default(), order)
 }
 
 /// `--output-format stream-json`.
 #[derive(Debug, Default)]
-pub struct StreamJson {
+pub struct ClaudeStream {
     tokens: ResultTokens,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
@@ -190,7 +191,7 @@ struct ResultTokens {
     main: Option<TokenUsage>,
 }
 
-impl StreamJson {
+impl ClaudeStream {
     fn system(&mut self, run: &mut RunState, line: &Value) {
         match text(&line["subtype"]) {
             // Every turn begins like this, also one behind a result.
@@ -313,7 +314,7 @@ impl StreamJson {
         }
     }
 
-    fn failure(&mut self, run: &mut RunState, line: &Value, said: &str) -> Outcome {
+    fn failure(&mut self, run: &mut RunState, line: &Value, said: &str) -> RunOutcome {
         let more: Vec<&str> =
             line["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let subtype = line["subtype"].as_str().filter(|it| *it != "success").unwrap_or_default();
@@ -322,7 +323,7 @@ impl StreamJson {
         let limit = self.limit.take();
         if limit.is_some() || line["api_error"] == "usage_limit_reached" {
             let resets_at = limit.and_then(|limit| limit.resets_at);
-            return Outcome::UsageLimit { resets_at, words: lines::words(said) };
+            return RunOutcome::UsageLimit { resets_at, words: lines::words(said) };
         }
         let kind = self.trouble.take();
         let lasting = matches!(
@@ -331,17 +332,17 @@ impl StreamJson {
         );
         let gone = more.iter().any(|error| error.starts_with(GONE));
         if gone && run.resumed {
-            return Outcome::SessionGone(message);
+            return RunOutcome::SessionGone(message);
         }
         if lasting || gone {
-            return Outcome::Lasting(message);
+            return RunOutcome::Lasting(message);
         }
         run.status = line["api_error_status"].as_u64();
         lines::failure(run.status, said, message)
     }
 }
 
-impl Format for StreamJson {
+impl Format for ClaudeStream {
     fn reads(kind: &str) -> Option<Take<Self>> {
         Some(match kind {
             "system" => Self::system,
@@ -353,7 +354,7 @@ impl Format for StreamJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
             // A run that was cut has no result that tells: the messages do, each counted once.
             let messages = self.messages.values().copied();

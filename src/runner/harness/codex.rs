@@ -10,16 +10,16 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::program::{self, Program};
+use super::program::{self, KnownProgram};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, Ending, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage,
-    sessions,
+    AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
+    TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::world;
 
-const PROGRAM: Program = Program {
+const PROGRAM: KnownProgram = KnownProgram {
     name: "codex",
     title: "Codex",
     install: "npm install -g @openai/codex",
@@ -60,7 +60,7 @@ impl Harness for Codex {
         Ok(version.map(|version| version.to_string()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let mut arguments = vec!["exec", "--json"];
         if order.approval == Approval::All {
             arguments.push("--dangerously-bypass-approvals-and-sandbox");
@@ -78,7 +78,7 @@ impl Harness for Codex {
         Ok(Launch { ending: Ending::Interrupt, ..PROGRAM.launch(arguments, input) })
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(reader(order, now()))
     }
 
@@ -143,8 +143,8 @@ fn now() -> Zoned {
 }
 
 /// Returns a reader of `exec --json`; a time of day in a message is one after `now`.
-pub(super) fn reader(order: &Order<'_>, now: Zoned) -> StreamReader<ExecJson> {
-    StreamReader::new(ExecJson { now, trouble: String::new() }, order)
+pub(super) fn reader(order: &AgentOrder<'_>, now: Zoned) -> StreamReader<CodexStream> {
+    StreamReader::new(CodexStream { now, trouble: String::new() }, order)
 }
 
 /// `exec --json`.
@@ -152,13 +152,13 @@ pub(super) fn reader(order: &Order<'_>, now: Zoned) -> StreamReader<ExecJson> {
 /// A command that fails on the sandbox shows in no event: without `--allow-all`, there may have been
 /// more tool calls than are counted, and refused ones have no name.
 #[derive(Debug)]
-pub(super) struct ExecJson {
+pub(super) struct CodexStream {
     now: Zoned,
     /// The last top-level error: a retry, unless the stream ends behind it.
     trouble: String,
 }
 
-impl ExecJson {
+impl CodexStream {
     fn item_started(_: &mut Self, run: &mut RunState, line: &Value) {
         let item = &line["item"];
         let kind = text(&item["type"]);
@@ -197,10 +197,10 @@ impl ExecJson {
         run.finished();
     }
 
-    fn failure(&self, run: &mut RunState, said: &str) -> Outcome {
+    fn failure(&self, run: &mut RunState, said: &str) -> RunOutcome {
         if is_usage_limit(said) {
             let resets_at = resets_at(said, &self.now);
-            return Outcome::UsageLimit { resets_at, words: lines::words(said) };
+            return RunOutcome::UsageLimit { resets_at, words: lines::words(said) };
         }
         let message = lines::message("`codex` failed", said);
         let plain = said.replace('’', "'");
@@ -228,7 +228,7 @@ fn tool_completed(run: &mut RunState, kind: &str, item: &Value) {
     }
 }
 
-impl Format for ExecJson {
+impl Format for CodexStream {
     fn reads(kind: &str) -> Option<Take<Self>> {
         Some(match kind {
             "thread.started" => |_, run, line| {
@@ -247,14 +247,14 @@ impl Format for ExecJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         let mut report = run.report(&PROGRAM, left);
-        if let (StreamEnd::Nothing, Outcome::Failed(message)) = (&run.told, &mut report.outcome)
+        if let (StreamEnd::Nothing, RunOutcome::Failed(message)) = (&run.told, &mut report.outcome)
             && !self.trouble.is_empty()
         {
             *message = lines::message(message, &self.trouble);
         }
-        Report { tokens_of_session: run.resumed, ..report }
+        AgentReport { tokens_of_session: run.resumed, ..report }
     }
 }
 

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use super::lines::{self, Errors, StreamEnd};
 use super::program;
 use super::{
-    Ending, Event, ExitInfo, Harness, Input, Launch, Order, Outcome, Reader, Report, Stream,
-    environment,
+    AgentEvent, AgentOrder, AgentReport, Ending, ExitInfo, Harness, Input, Launch, OutputReader,
+    RunOutcome, Stream, environment,
 };
 use crate::exec::find::find;
 use crate::store::write::{Flush, write_whole};
@@ -62,7 +62,7 @@ impl Any {
 
     /// The session of an order: the one to go on with, or a new id, which is the same whenever it is
     /// asked for.
-    fn session(&self, order: &Order<'_>) -> Option<String> {
+    fn session(&self, order: &AgentOrder<'_>) -> Option<String> {
         if !self.asks_for("{session}") {
             return None;
         }
@@ -99,7 +99,7 @@ impl Harness for Any {
         Ok(None)
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let input = program::by_input(order.prompt)?;
         let file = order.scratch.join(PROMPT_FILE);
         if self.asks_for("{prompt_file}") {
@@ -146,7 +146,7 @@ impl Harness for Any {
         })
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(CommandReader::new(&self.program, self.session(order), order.prompt))
     }
 }
@@ -212,8 +212,8 @@ fn end_of(tail: &[u8]) -> &[u8] {
     &tail[tail.len().saturating_sub(TAIL)..]
 }
 
-impl Reader for CommandReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+impl OutputReader for CommandReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         if stream == Stream::Errors {
             self.errors.add(line);
             return;
@@ -224,23 +224,23 @@ impl Reader for CommandReader {
         if self.tail.len() > 2 * TAIL {
             self.tail.drain(..self.tail.len() - TAIL);
         }
-        heard(Event::Said(String::from_utf8_lossy(kept).into_owned()));
+        heard(AgentEvent::Said(String::from_utf8_lossy(kept).into_owned()));
     }
 
-    fn report(&mut self, left: &ExitInfo) -> Report {
+    fn report(&mut self, left: &ExitInfo) -> AgentReport {
         let told = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
         let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
             // There is no result that could be missing: the exit code is all that is told.
-            Outcome::Failed(message) => {
-                Outcome::Failed(message.replacen(" and without a result", "", 1))
+            RunOutcome::Failed(message) => {
+                RunOutcome::Failed(message.replacen(" and without a result", "", 1))
             }
             other => other,
         };
-        Report {
+        AgentReport {
             final_text: self.words(),
             session: self.session.take(),
             outcome,
-            ..Report::default()
+            ..AgentReport::default()
         }
     }
 }

@@ -7,16 +7,16 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::program::{self, Program};
+use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
-    sessions,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
+    RunOutcome, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::store::read;
 
-const PROGRAM: Program = Program {
+const PROGRAM: KnownProgram = KnownProgram {
     name: "copilot",
     title: "Copilot CLI",
     install: "npm install -g @github/copilot",
@@ -45,7 +45,7 @@ impl Harness for Copilot {
         Ok(PROGRAM.check()?.map(|version| version.to_string()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let mut arguments: Vec<OsString> = Vec::new();
         let (prompt, input) = program::way(order.prompt)?;
         if let Some(prompt) = prompt {
@@ -66,9 +66,9 @@ impl Harness for Copilot {
         Ok(PROGRAM.launch(arguments, input))
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         let usage = order.scratch.join(USAGE);
-        Box::new(StreamReader::new(OutputJson { usage, ..OutputJson::default() }, order))
+        Box::new(StreamReader::new(CopilotStream { usage, ..CopilotStream::default() }, order))
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
@@ -95,18 +95,18 @@ impl Harness for Copilot {
 
 /// `--output-format json`, and the file with the tokens when the run is over.
 #[derive(Debug, Default)]
-struct OutputJson {
+struct CopilotStream {
     /// The file with the tokens, which counts a resumed session from its first day.
     usage: PathBuf,
     /// Whether a turn of the agent is going on: a result in its middle is that of an end by force.
     in_turn: bool,
-    failure: Option<Outcome>,
+    failure: Option<RunOutcome>,
     exit: Option<i64>,
     /// What the service said in its last failed answer.
     answer: String,
 }
 
-impl OutputJson {
+impl CopilotStream {
     fn turn_start(&mut self, _: &mut RunState, _: &Value) {
         self.in_turn = true;
         self.failure = None;
@@ -166,10 +166,10 @@ impl OutputJson {
         self.failure = Some(match text(&data["errorType"]) {
             // What the service itself has said says more: no credit is a 429, too.
             _ if lines::is_lasting(&self.answer) => {
-                Outcome::Lasting(lines::message(&message, &self.answer))
+                RunOutcome::Lasting(lines::message(&message, &self.answer))
             }
-            "rate_limit" | "quota" => Outcome::UsageLimit { resets_at: None, words: said },
-            "authentication" | "authorization" => Outcome::Lasting(message),
+            "rate_limit" | "quota" => RunOutcome::UsageLimit { resets_at: None, words: said },
+            "authentication" | "authorization" => RunOutcome::Lasting(message),
             _ => lines::failure(run.status, &said, message),
         });
     }
@@ -184,11 +184,11 @@ impl OutputJson {
         match (self.exit, &self.failure) {
             (None, None) => StreamEnd::Nothing,
             (_, Some(failure)) => StreamEnd::Failure(failure.clone()),
-            (Some(0), None) if self.in_turn => StreamEnd::Failure(Outcome::Failed(
+            (Some(0), None) if self.in_turn => StreamEnd::Failure(RunOutcome::Failed(
                 "`copilot` was ended in the middle of a turn".to_owned(),
             )),
             (Some(0), None) => StreamEnd::Result,
-            (Some(code), None) => StreamEnd::Failure(Outcome::Failed(format!(
+            (Some(code), None) => StreamEnd::Failure(RunOutcome::Failed(format!(
                 "`copilot` failed with exit code {code}"
             ))),
         }
@@ -214,7 +214,7 @@ fn used(usage: &Value) -> TokenUsage {
     )
 }
 
-impl Format for OutputJson {
+impl Format for CopilotStream {
     fn reads(kind: &str) -> Option<Take<Self>> {
         Some(match kind {
             "assistant.turn_start" => Self::turn_start,
@@ -234,10 +234,10 @@ impl Format for OutputJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.told = self.told();
         run.tokens = self.tokens();
         let report = run.report(&PROGRAM, left);
-        Report { missing: Missing::Nothing, tokens_of_session: run.resumed, ..report }
+        AgentReport { missing: Missing::Nothing, tokens_of_session: run.resumed, ..report }
     }
 }

@@ -12,12 +12,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::claude::{self, StreamJson};
+use super::claude::{self, ClaudeStream};
 use super::stream::StreamReader;
 use super::{
-    Ending, Event, ExitInfo, Harness, Input, Launch, Order, Reader, Report, Stream, environment,
+    AgentEvent, AgentOrder, AgentReport, Ending, ExitInfo, Harness, Input, Launch, OutputReader,
+    Stream, environment,
 };
-use crate::runner::script::{self, Step};
+use crate::runner::script::{self, ScriptStep};
 use crate::world;
 
 /// The first argument of this program when it is to be the agent.
@@ -68,7 +69,7 @@ impl Harness for Demo {
         Ok(Some(env!("CARGO_PKG_VERSION").to_owned()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let program = world::program().context("the running program cannot be found")?;
         Ok(Launch {
             program,
@@ -80,22 +81,22 @@ impl Harness for Demo {
         })
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(DemoReader(claude::reader(order)))
     }
 }
 
 /// Claude Code's reader; the agent has no session to go on with.
 #[derive(Debug)]
-struct DemoReader(StreamReader<StreamJson>);
+struct DemoReader(StreamReader<ClaudeStream>);
 
-impl Reader for DemoReader {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+impl OutputReader for DemoReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         self.0.line(stream, line, heard);
     }
 
-    fn report(&mut self, left: &ExitInfo) -> Report {
-        Report { session: None, ..self.0.report(left) }
+    fn report(&mut self, left: &ExitInfo) -> AgentReport {
+        AgentReport { session: None, ..self.0.report(left) }
     }
 }
 
@@ -127,19 +128,19 @@ pub fn play_if_asked(arguments: impl Iterator<Item = std::ffi::OsString>) -> Opt
 }
 
 /// What the agent does in one run, by the number of tasks that are done.
-struct Turn {
+struct DemoTurn {
     says: &'static str,
-    steps: &'static [Step],
+    steps: &'static [ScriptStep],
     finally: &'static str,
     claims: bool,
 }
 
-use Step::{Run, Tick, Write as Put};
+use ScriptStep::{Run, Tick, Write as Put};
 
-const TURNS: [(usize, Turn); 3] = [
+const TURNS: [(usize, DemoTurn); 3] = [
     (
         0,
-        Turn {
+        DemoTurn {
             says: "I begin with the program itself.",
             steps: &[Put("greet.sh", BY_NAME), Run("sh greet.sh Ada"), Tick("1.1"), Tick("1.2")],
             finally: "It greets, by name too. The rest comes next.",
@@ -148,7 +149,7 @@ const TURNS: [(usize, Turn); 3] = [
     ),
     (
         2,
-        Turn {
+        DemoTurn {
             says: "Now the help text.",
             steps: &[Put("greet.sh", WITH_HELP), Tick("2.1")],
             // Too early: nothing checks the program yet, and a box is open.
@@ -158,7 +159,7 @@ const TURNS: [(usize, Turn); 3] = [
     ),
     (
         3,
-        Turn {
+        DemoTurn {
             says: "The checks are still missing.",
             steps: &[Put("test.sh", TEST), Run("sh test.sh"), Tick("2.2")],
             finally: "Every task is done and checked.",
@@ -167,18 +168,18 @@ const TURNS: [(usize, Turn); 3] = [
     ),
 ];
 
-const AFTERWARDS: Turn =
-    Turn { says: "", steps: &[], finally: "Nothing is left to do.", claims: true };
+const AFTERWARDS: DemoTurn =
+    DemoTurn { says: "", steps: &[], finally: "Nothing is left to do.", claims: true };
 
 fn play(pace: Duration) -> Result<()> {
     let mut prompt = Vec::new();
     io::stdin().take(PROMPT).read_to_end(&mut prompt).context("cannot read the prompt")?;
     let prompt = String::from_utf8_lossy(&prompt).into_owned();
     let folder = std::env::current_dir().context("the current folder cannot be read")?;
-    Agent::new(&folder, pace, &mut io::stdout()).run(&prompt)
+    DemoProgram::new(&folder, pace, &mut io::stdout()).run(&prompt)
 }
 
-struct Agent<'a> {
+struct DemoProgram<'a> {
     folder: PathBuf,
     tasks: PathBuf,
     pace: Duration,
@@ -187,7 +188,7 @@ struct Agent<'a> {
     calls: usize,
 }
 
-impl<'a> Agent<'a> {
+impl<'a> DemoProgram<'a> {
     fn new(folder: &Path, pace: Duration, out: &'a mut dyn Write) -> Self {
         Self {
             tasks: folder.join(".spool").join("changes").join(CHANGE).join("tasks.md"),
@@ -238,18 +239,18 @@ impl<'a> Agent<'a> {
         }))
     }
 
-    fn act(&mut self, step: &Step) -> Result<()> {
+    fn act(&mut self, step: &ScriptStep) -> Result<()> {
         let input = match step {
-            Step::Write(name, _) => json!({"file_path": name}),
-            Step::Run(command) => json!({"command": command}),
-            Step::Tick(id) => json!({"file_path": format!("tasks.md: {id}")}),
+            ScriptStep::Write(name, _) => json!({"file_path": name}),
+            ScriptStep::Run(command) => json!({"command": command}),
+            ScriptStep::Tick(id) => json!({"file_path": format!("tasks.md: {id}")}),
         };
         self.call(step.tool(), &input)?;
         let printed = step.play(&self.folder, &self.tasks)?;
         self.answer(match step {
-            Step::Write(..) => "written",
-            Step::Run(_) => &printed,
-            Step::Tick(_) => "ticked",
+            ScriptStep::Write(..) => "written",
+            ScriptStep::Run(_) => &printed,
+            ScriptStep::Tick(_) => "ticked",
         })
     }
 
@@ -319,16 +320,16 @@ mod tests {
 
     use super::*;
     use crate::engine::tasks::TaskList;
-    use crate::runner::harness::{Approval, Outcome};
+    use crate::runner::harness::{Approval, RunOutcome};
 
     const PROMISE: &str = "<promise>COMPLETE</promise>";
 
     /// One run of the agent as the runner's own reader sees it.
-    fn run(folder: &Path) -> Report {
+    fn run(folder: &Path) -> AgentReport {
         let prompt = format!("Work. At the end print {PROMISE}.");
         let mut printed = Vec::new();
-        Agent::new(folder, Duration::ZERO, &mut printed).run(&prompt).unwrap();
-        let order = Order {
+        DemoProgram::new(folder, Duration::ZERO, &mut printed).run(&prompt).unwrap();
+        let order = AgentOrder {
             prompt: &prompt,
             model: None,
             approval: Approval::Own,
@@ -362,7 +363,7 @@ mod tests {
             (true, &[]),
         ] {
             let seen = run(folder);
-            assert_eq!(seen.outcome, Outcome::Finished);
+            assert_eq!(seen.outcome, RunOutcome::Finished);
             assert_eq!(seen.final_text.contains(PROMISE), claims, "{}", seen.final_text);
             assert_eq!(open_tasks(folder), open);
         }
@@ -379,7 +380,8 @@ mod tests {
     fn the_demos_agent_touches_no_other_project() {
         let folder = tempfile::tempdir().unwrap();
         let mut printed = Vec::new();
-        let error = Agent::new(folder.path(), Duration::ZERO, &mut printed).run("go").unwrap_err();
+        let error =
+            DemoProgram::new(folder.path(), Duration::ZERO, &mut printed).run("go").unwrap_err();
         assert!(error.to_string().starts_with("the demo's agent works on"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -8,15 +8,16 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
-use super::program::{self, Program};
+use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, ExitInfo, Harness, Launch, Order, Outcome, Reader, Report, TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
+    TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::world;
 
-const PROGRAM: Program = Program {
+const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
     title: "Gemini CLI",
     install: "npm install -g @google/gemini-cli",
@@ -55,7 +56,7 @@ impl Harness for Gemini {
         Ok(PROGRAM.check()?.map(|version| version.to_string()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let mut arguments = Vec::new();
         let (prompt, input) = program::way(order.prompt)?;
         if let Some(prompt) = prompt {
@@ -75,8 +76,8 @@ impl Harness for Gemini {
         Ok(PROGRAM.launch(arguments, input))
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        let format = StreamJson { approval: order.approval, failed: false };
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
+        let format = GeminiStream { approval: order.approval, failed: false };
         Box::new(StreamReader::new(format, order))
     }
 
@@ -125,14 +126,14 @@ fn api_error(said: &str) -> &str {
 
 /// `-o stream-json`.
 #[derive(Debug)]
-struct StreamJson {
+struct GeminiStream {
     /// Without consent, a tool that is missing was refused.
     approval: Approval,
     /// Whether an answer of the service failed.
     failed: bool,
 }
 
-impl StreamJson {
+impl GeminiStream {
     fn init(_: &mut Self, run: &mut RunState, line: &Value) {
         run.session = lines::session(&line["session_id"]).or(run.session.take());
         run.model = stream::model(&line["model"]);
@@ -198,7 +199,7 @@ impl StreamJson {
         let said = text(&line["error"]["message"]);
         let message = lines::message("`gemini` failed", said);
         run.told = StreamEnd::Failure(if said.contains(DAILY_QUOTA) {
-            Outcome::UsageLimit { resets_at: None, words: lines::words(said) }
+            RunOutcome::UsageLimit { resets_at: None, words: lines::words(said) }
         } else {
             self.failed = true;
             lines::failure(None, api_error(said), message)
@@ -206,7 +207,7 @@ impl StreamJson {
     }
 }
 
-impl Format for StreamJson {
+impl Format for GeminiStream {
     fn reads(kind: &str) -> Option<Take<Self>> {
         Some(match kind {
             "init" => Self::init,
@@ -226,23 +227,23 @@ impl Format for StreamJson {
         }
     }
 
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         // The exit code is the last byte of the status.
         let status = left.code.filter(|code| self.failed && (144..256).contains(code));
         run.status = status.and_then(|code| u64::try_from(code + 256).ok());
         let mut report = run.report(&PROGRAM, left);
-        if let Outcome::Failed(message) = &report.outcome {
+        if let RunOutcome::Failed(message) = &report.outcome {
             let quota = run.errors.line_with(&[DAILY_QUOTA]);
             report.outcome = match left.code {
-                Some(TOO_MANY) if quota.is_some() => Outcome::UsageLimit {
+                Some(TOO_MANY) if quota.is_some() => RunOutcome::UsageLimit {
                     resets_at: None,
                     words: quota.unwrap_or_default().to_owned(),
                 },
-                Some(UNAUTHORIZED | FORBIDDEN) => Outcome::Lasting(message.clone()),
-                Some(code) if LASTING.contains(&code) => Outcome::Lasting(message.clone()),
+                Some(UNAUTHORIZED | FORBIDDEN) => RunOutcome::Lasting(message.clone()),
+                Some(code) if LASTING.contains(&code) => RunOutcome::Lasting(message.clone()),
                 // 404 has no code of its own; it stands in what is printed beside the stream.
                 Some(1) if run.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
-                    Outcome::Lasting(message.clone())
+                    RunOutcome::Lasting(message.clone())
                 }
                 _ => report.outcome,
             };

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ExitInfo, Outcome};
+use super::{ExitInfo, RunOutcome};
 use crate::hosts::json::read_json;
 
 /// The most that is kept of an agent's final text, in bytes: its end, where a promise stands.
@@ -257,7 +257,7 @@ pub enum StreamEnd {
     /// A result without an error.
     Result,
     /// How it failed.
-    Failure(Outcome),
+    Failure(RunOutcome),
 }
 
 /// What a program says when it does not know a flag that it is given: it is too old.
@@ -273,15 +273,15 @@ pub fn outcome(
     left: &ExitInfo,
     errors: &Errors,
     lasting: &[&str],
-) -> Outcome {
+) -> RunOutcome {
     if left.cut && !left.lingered {
-        return Outcome::Cut;
+        return RunOutcome::Cut;
     }
     let end = end(left);
     match told {
         StreamEnd::Failure(outcome) => outcome.clone(),
-        StreamEnd::Result if left.lingered || left.code == Some(0) => Outcome::Finished,
-        StreamEnd::Result => Outcome::Failed(message(
+        StreamEnd::Result if left.lingered || left.code == Some(0) => RunOutcome::Finished,
+        StreamEnd::Result => RunOutcome::Failed(message(
             &format!("`{program}` left with {end} after its result"),
             &errors.all(),
         )),
@@ -292,12 +292,12 @@ pub fn outcome(
             );
             let said = |texts| left.code != Some(0) && errors.line_with(texts).is_some();
             if said(lasting) {
-                return Outcome::Lasting(missed);
+                return RunOutcome::Lasting(missed);
             }
             if said(UNKNOWN_FLAG) {
-                return Outcome::Lasting(format!("{missed}\nupdate `{program}`: it is too old"));
+                return RunOutcome::Lasting(format!("{missed}\nupdate `{program}`: it is too old"));
             }
-            Outcome::Failed(missed)
+            RunOutcome::Failed(missed)
         }
     }
 }
@@ -347,11 +347,11 @@ const LASTING_WORDS: &[&str] = &[
 
 /// Returns a failure by the status of an answer and what the service says: only what trying again does not fix is
 /// lasting. `said` is what stands in an error of the stream, never a word of the agent.
-pub fn failure(status: Option<u64>, said: &str, message: String) -> Outcome {
+pub fn failure(status: Option<u64>, said: &str, message: String) -> RunOutcome {
     if matches!(status, Some(401..=404)) || is_lasting(said) {
-        return Outcome::Lasting(message);
+        return RunOutcome::Lasting(message);
     }
-    Outcome::Failed(message)
+    RunOutcome::Failed(message)
 }
 
 /// Returns whether an error of the service is one that trying again does not fix.
@@ -373,12 +373,17 @@ pub fn is_passing(status: Option<u64>) -> bool {
 
 /// Returns the outcome of a run that was to continue a session: gone where standard error says so and the program
 /// never got to work.
-pub fn resumed(outcome: Outcome, told: &StreamEnd, errors: &Errors, gone: &[&str]) -> Outcome {
+pub fn resumed(
+    outcome: RunOutcome,
+    told: &StreamEnd,
+    errors: &Errors,
+    gone: &[&str],
+) -> RunOutcome {
     match outcome {
-        Outcome::Failed(why) | Outcome::Lasting(why)
+        RunOutcome::Failed(why) | RunOutcome::Lasting(why)
             if *told == StreamEnd::Nothing && errors.line_with(gone).is_some() =>
         {
-            Outcome::SessionGone(why)
+            RunOutcome::SessionGone(why)
         }
         other => other,
     }

@@ -20,8 +20,8 @@ mod usage;
 use anyhow::Result;
 
 pub use adapter::{
-    Approval, Ending, Event, ExitInfo, Harness, HarnessChoice, Input, Launch, Missing, Order,
-    Outcome, Reader, Report, Stream,
+    AgentEvent, AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, HarnessChoice, Input,
+    Launch, Missing, OutputReader, RunOutcome, Stream,
 };
 pub use lines::is_passing;
 pub use usage::TokenUsage;

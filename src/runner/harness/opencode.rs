@@ -6,14 +6,15 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
-use super::program::{self, Program};
+use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    Approval, ExitInfo, Harness, Launch, Missing, Order, Outcome, Reader, Report, TokenUsage,
+    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
+    RunOutcome, TokenUsage,
 };
 use crate::exec::version::Version;
 
-const PROGRAM: Program = Program {
+const PROGRAM: KnownProgram = KnownProgram {
     name: "opencode",
     title: "opencode",
     install: "npm install -g opencode-ai",
@@ -57,7 +58,7 @@ impl Harness for Opencode {
         Ok(PROGRAM.check()?.map(|version| version.to_string()))
     }
 
-    fn launch(&self, order: &Order<'_>) -> Result<Launch> {
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         let mut arguments = vec!["run", "--format", "json"];
         if let Some(model) = order.model {
             arguments.extend(["-m", program::model(model)?]);
@@ -75,8 +76,8 @@ impl Harness for Opencode {
         Ok(PROGRAM.launch(arguments, program::by_input(order.prompt)?))
     }
 
-    fn reader(&self, order: &Order<'_>) -> Box<dyn Reader> {
-        let format = RunJson { approval: order.approval, ..RunJson::default() };
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
+        let format = OpencodeStream { approval: order.approval, ..OpencodeStream::default() };
         Box::new(StreamReader::new(format, order))
     }
 
@@ -119,7 +120,7 @@ impl Harness for Opencode {
 
 /// `run --format json`. It has no terminal event: the last step says why it was the last.
 #[derive(Debug, Default)]
-struct RunJson {
+struct OpencodeStream {
     /// Without consent, a tool that is missing was refused.
     approval: Approval,
     /// Whether agents of its own worked: their tokens are told nowhere in the stream.
@@ -129,10 +130,10 @@ struct RunJson {
     steps: Once,
     /// Why the last step ended, `None` while one is going on.
     reason: Option<String>,
-    failure: Option<Outcome>,
+    failure: Option<RunOutcome>,
 }
 
-impl RunJson {
+impl OpencodeStream {
     fn step_start(&mut self, run: &mut RunState, line: &Value) {
         session(run, line);
         self.reason = None;
@@ -214,7 +215,7 @@ impl RunJson {
         run.status = error["data"]["statusCode"].as_u64();
         let answer = text(&error["data"]["responseBody"]);
         self.failure = Some(if LASTING_NAMES.contains(&name) || lines::is_lasting(answer) {
-            Outcome::Lasting(message)
+            RunOutcome::Lasting(message)
         } else {
             lines::failure(run.status, said, message)
         });
@@ -227,10 +228,10 @@ impl RunJson {
         match self.reason.as_deref() {
             None => StreamEnd::Nothing,
             Some("stop") => StreamEnd::Result,
-            Some("tool-calls") if !run.refusals.is_empty() => StreamEnd::Failure(Outcome::Failed(
+            Some("tool-calls") if !run.refusals.is_empty() => StreamEnd::Failure(RunOutcome::Failed(
                 "`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned(),
             )),
-            Some(reason) => StreamEnd::Failure(Outcome::Failed(format!(
+            Some(reason) => StreamEnd::Failure(RunOutcome::Failed(format!(
                 "`opencode` ended in the middle of its work, with the reason `{reason}`"
             ))),
         }
@@ -242,7 +243,7 @@ fn session(run: &mut RunState, line: &Value) {
     run.session = lines::session(&line["sessionID"]).or(run.session.take());
 }
 
-impl Format for RunJson {
+impl Format for OpencodeStream {
     fn reads(kind: &str) -> Option<Take<Self>> {
         Some(match kind {
             "step_start" => Self::step_start,
@@ -254,7 +255,7 @@ impl Format for RunJson {
         })
     }
 
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report {
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.told = self.told(run);
         let missing = match (&self.reason, self.delegated) {
             // A step tells what it used when its tools are done, and not before.
@@ -262,6 +263,6 @@ impl Format for RunJson {
             (_, true) => Missing::Elsewhere,
             _ => Missing::Nothing,
         };
-        Report { missing, ..run.report(&PROGRAM, left) }
+        AgentReport { missing, ..run.report(&PROGRAM, left) }
     }
 }

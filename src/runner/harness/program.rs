@@ -23,7 +23,7 @@ const ANSWER: usize = 64 << 10;
 
 /// What is known of an agent program before it is started.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub struct KnownProgram {
     /// The name under which it is started.
     pub name: &'static str,
     /// The name that people know.
@@ -42,7 +42,7 @@ pub struct Program {
     pub gone: &'static [&'static str],
 }
 
-impl Program {
+impl KnownProgram {
     /// Returns the version, `None` where the program does not tell, or not soon; an error when it is
     /// missing, does not start, or is too old.
     pub fn check(&self) -> Result<Option<Version>> {
@@ -63,7 +63,7 @@ impl Program {
 
     /// Returns what the program answers to these arguments, `None` when that takes more than 10 s; an
     /// error when it does not start.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Option<Answer>> {
+    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProgramAnswer>> {
         ask(self.name, arguments, self.set, PATIENCE)
     }
 
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    fn judge(&self, answer: &Answer) -> Result<Option<Version>> {
+    fn judge(&self, answer: &ProgramAnswer) -> Result<Option<Version>> {
         if !answer.status.success() {
             bail!(
                 "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
@@ -113,7 +113,7 @@ impl Program {
 
 /// What a program answered.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ProgramAnswer {
     /// How it ended.
     pub status: ExitStatus,
     /// The beginning of its output.
@@ -127,7 +127,7 @@ fn ask(
     arguments: &[&str],
     set: &[(&str, &str)],
     patience: Duration,
-) -> Result<Option<Answer>> {
+) -> Result<Option<ProgramAnswer>> {
     let mut command = Command::new(program);
     command.args(arguments);
     for name in environment::scrubbed() {
@@ -140,7 +140,7 @@ fn ask(
         .with_context(|| format!("could not start `{program}`"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (output, errors) = (text(&ran.output), text(&ran.errors));
-    Ok(ran.status().map(|status| Answer { status, output, errors }))
+    Ok(ran.status().map(|status| ProgramAnswer { status, output, errors }))
 }
 
 /// Returns the folder that a variable names, else this folder of the person's home.
@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    const AGENT: Program = Program {
+    const AGENT: KnownProgram = KnownProgram {
         name: "no-such-agent",
         title: "The Agent",
         install: "npm install -g the-agent",
@@ -204,7 +204,7 @@ mod tests {
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
         let status = ExitStatus::from_raw(code << 8);
-        AGENT.judge(&Answer { status, output: output.to_owned(), errors: errors.to_owned() })
+        AGENT.judge(&ProgramAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::fmt;
 use serde_json::Value;
 
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
-use super::program::Program;
+use super::program::KnownProgram;
 use super::usage::TokenUsage;
-use super::{Event, ExitInfo, Missing, Order, Reader, Report, Stream};
+use super::{AgentEvent, AgentOrder, AgentReport, ExitInfo, Missing, OutputReader, Stream};
 
 /// Tool calls without an end that are remembered.
 const OPEN: usize = 64;
@@ -24,7 +24,7 @@ pub trait Format: fmt::Debug {
     fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
 
     /// Returns what the whole run came to.
-    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> Report;
+    fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport;
 }
 
 /// What takes in one line.
@@ -39,14 +39,14 @@ pub struct StreamReader<F> {
 
 impl<F: Format> StreamReader<F> {
     /// Returns a reader for one run.
-    pub fn new(format: F, order: &Order<'_>) -> Self {
+    pub fn new(format: F, order: &AgentOrder<'_>) -> Self {
         let run = RunState { resumed: order.resume.is_some(), ..RunState::default() };
         Self { format, run }
     }
 }
 
-impl<F: Format> Reader for StreamReader<F> {
-    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(Event)) {
+impl<F: Format> OutputReader for StreamReader<F> {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         if stream == Stream::Errors {
             self.format.error_line(&mut self.run, line);
             self.run.errors.add(line);
@@ -58,7 +58,7 @@ impl<F: Format> Reader for StreamReader<F> {
         self.run.events.drain(..).for_each(heard);
     }
 
-    fn report(&mut self, left: &ExitInfo) -> Report {
+    fn report(&mut self, left: &ExitInfo) -> AgentReport {
         self.format.report(&mut self.run, left)
     }
 }
@@ -91,13 +91,13 @@ pub struct RunState {
     /// Tool calls that have begun, by id, with the tool and what it is used with: their end does not name them.
     open: Vec<(String, String, String)>,
     /// What the line that is taken in says.
-    events: Vec<Event>,
+    events: Vec<AgentEvent>,
 }
 
 impl RunState {
     /// Shows the agent's own words.
     pub fn says(&mut self, text: &str) {
-        self.events.push(Event::Said(text.to_owned()));
+        self.events.push(AgentEvent::Said(text.to_owned()));
     }
 
     /// Shows the agent's own words and keeps them in the place of those before.
@@ -108,7 +108,7 @@ impl RunState {
 
     /// Shows the use of a tool.
     pub fn calls(&mut self, tool: String, what: String) {
-        self.events.push(Event::Called { tool, what });
+        self.events.push(AgentEvent::Called { tool, what });
     }
 
     /// Shows the use of a tool and remembers it until its end.
@@ -135,22 +135,22 @@ impl RunState {
 
     /// Shows something that does not end the run.
     pub fn trouble(&mut self, words: String) {
-        self.events.push(Event::Trouble(words));
+        self.events.push(AgentEvent::Trouble(words));
     }
 
     /// Shows that the result is there.
     pub fn finished(&mut self) {
-        self.events.push(Event::Finished);
+        self.events.push(AgentEvent::Finished);
     }
 
     /// Returns what the run of a program came to, as far as all programs tell it in the same way.
-    pub fn report(&mut self, program: &Program, left: &ExitInfo) -> Report {
+    pub fn report(&mut self, program: &KnownProgram, left: &ExitInfo) -> AgentReport {
         let mut outcome =
             lines::outcome(program.name, &self.told, left, &self.errors, program.lasting);
         if self.resumed {
             outcome = lines::resumed(outcome, &self.told, &self.errors, program.gone);
         }
-        Report {
+        AgentReport {
             final_text: self.text.take(),
             tool_calls: Some(self.calls.count()),
             failed_calls: self.failed_calls,

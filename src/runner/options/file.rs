@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use toml::de::DeTable;
 
-use super::settings::{FromProject, Origin, Settings};
+use super::settings::{FromProject, Origin, RunnerSettings};
 use crate::feature::project::printable;
 use crate::store::read::{self, Problem};
 use crate::text::distance;
@@ -29,22 +29,22 @@ pub fn user_file() -> Option<PathBuf> {
 }
 
 /// Returns the settings of the person's file, none where there is none or no place for it.
-pub fn of_person() -> Result<Settings> {
-    user_file().map_or_else(|| Ok(Settings::default()), |path| of_user(&path))
+pub fn of_person() -> Result<RunnerSettings> {
+    user_file().map_or_else(|| Ok(RunnerSettings::default()), |path| of_user(&path))
 }
 
 /// Returns the settings of a file of the person's, none where there is no file.
-pub(super) fn of_user(path: &Path) -> Result<Settings> {
+pub(super) fn of_user(path: &Path) -> Result<RunnerSettings> {
     match read::read(path, MOST) {
         Ok(content) => parse(&content.bytes, path, &|line| Origin::Person(path.to_owned(), line)),
-        Err(Problem::Missing) => Ok(Settings::default()),
+        Err(Problem::Missing) => Ok(RunnerSettings::default()),
         Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
     }
 }
 
 /// Returns the settings of a project's file, none where there is no file; a link must not lead out of
 /// the project, and what is about this machine must not stand in it.
-pub fn of_project(root: &Path) -> Result<Settings> {
+pub fn of_project(root: &Path) -> Result<RunnerSettings> {
     let path = root.join(PROJECT_FILE);
     let (folder, name) = PROJECT_FILE.split_once('/').unwrap_or((".", PROJECT_FILE));
     let content = match read::folder_inside(root, &root.join(folder)) {
@@ -53,7 +53,7 @@ pub fn of_project(root: &Path) -> Result<Settings> {
     };
     let content = match content {
         Ok(content) => content,
-        Err(Problem::Missing) => return Ok(Settings::default()),
+        Err(Problem::Missing) => return Ok(RunnerSettings::default()),
         Err(problem) => bail!("`{}` cannot be read: {problem}", path.display()),
     };
     let origin = |line| Origin::Project(path.clone(), line);
@@ -75,7 +75,7 @@ pub(super) fn parse(
     bytes: &[u8],
     path: &Path,
     origin: &dyn Fn(usize) -> Origin,
-) -> Result<Settings> {
+) -> Result<RunnerSettings> {
     let line = |at: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..at.min(bytes.len())]).count();
     let wrong = |at: usize, what: &str| anyhow!("`{}`, line {}: {what}", path.display(), line(at));
     let text = std::str::from_utf8(bytes)
@@ -85,7 +85,7 @@ pub(super) fn parse(
     // In the order of the file: the first mistake is the one that is named.
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let mut settings = Settings::default();
+    let mut settings = RunnerSettings::default();
     let mut names: Vec<String> = Vec::new();
     for (key, value) in entries {
         let at = key.span().start;
@@ -108,7 +108,7 @@ fn unknown(name: &str) -> String {
     if ACTIONS.contains(&plain.as_str()) {
         return format!("`{name}` is given on the command line only");
     }
-    let nearest = Settings::NAMES.iter().map(|name| (distance(&plain, name), *name)).min();
+    let nearest = RunnerSettings::NAMES.iter().map(|name| (distance(&plain, name), *name)).min();
     match nearest {
         Some((typos, nearest)) if typos <= TYPOS => {
             format!("there is no setting `{name}`\ndid you mean `{nearest}`?")

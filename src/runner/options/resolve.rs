@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Sessions, Shown};
-use super::settings::{Layers, Origin, Set, Setting, Settings};
-use super::value::{Number, Run, Time};
+use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
+use super::value::{CheckCommand, Number, Time};
 use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
@@ -206,7 +206,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
 }
 
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
-pub fn refuse_what_a_command_cannot_do(settings: &Settings, options: &Options) -> Result<()> {
+pub fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options) -> Result<()> {
     let HarnessChoice::Command(line) = &options.harness else {
         return Ok(());
     };
@@ -241,7 +241,7 @@ pub fn refuse_what_a_command_cannot_do(settings: &Settings, options: &Options) -
 }
 
 /// The agent program: a name, or the command line that stands for one.
-fn harness(settings: &Settings) -> Result<HarnessChoice> {
+fn harness(settings: &RunnerSettings) -> Result<HarnessChoice> {
     let line = settings.harness_command.as_ref();
     let Some(named) = &settings.harness else {
         return Ok(
@@ -271,16 +271,19 @@ fn harness(settings: &Settings) -> Result<HarnessChoice> {
     })
 }
 
-fn checks(settings: &Settings, of_every_loop: &[Check]) -> Result<Vec<Check>> {
+fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Check>> {
     let limit = settings.check_timeout.as_ref().map_or(Defaults::CHECK_TIMEOUT, |it| it.value.0);
     if limit < Duration::from_secs(1) || limit > LONGEST_CHECK {
         bail!("`check-timeout` is from 1 second to 24 hours");
     }
-    let check = |run: &Set<Run>| Check { run: run.value.0.clone(), limit_seconds: limit.as_secs() };
+    let check = |run: &Set<CheckCommand>| Check {
+        run: run.value.0.clone(),
+        limit_seconds: limit.as_secs(),
+    };
     Ok(with_more(of_every_loop.to_vec(), settings.check.iter().map(check)))
 }
 
-fn shown(settings: &Settings) -> Result<Shown> {
+fn shown(settings: &RunnerSettings) -> Result<Shown> {
     let is_on = |set: &Option<Set<bool>>| set.as_ref().is_some_and(|it| it.value);
     match (is_on(&settings.verbose), is_on(&settings.quiet)) {
         (true, true) => bail!("`verbose` and `quiet` are both set"),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
-use super::value::{CommandLine, Model, Number, Run, Time, Token, Value};
+use super::value::{CheckCommand, CommandLine, Model, Number, SettingValue, Time, Token};
 use crate::engine::{Check, PromiseMatch};
 use crate::runner::harness::HarnessChoice;
 
@@ -20,7 +20,7 @@ const SCREEN: &str = "On the screen";
 
 /// The settings of one place, or of all places together.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Settings {
+pub struct RunnerSettings {
     /// The change: its id, or a short form of it such as 2-1, or a word of its name
     #[arg(long, value_name = "ID", help_heading = CHANGE)]
     pub change: Option<Set<String>>,
@@ -75,7 +75,7 @@ pub struct Settings {
     pub promise_match: Option<Set<PromiseMatch>>,
     /// A command that has to pass before the loop is done; may be given more than once
     #[arg(long, value_name = "COMMAND", help_heading = DONE)]
-    pub check: Vec<Set<Run>>,
+    pub check: Vec<Set<CheckCommand>>,
     /// The longest that each check may take; a plain number is seconds [default: 300]
     #[arg(long, value_name = "SECONDS", help_heading = DONE)]
     pub check_timeout: Option<Set<Time<1>>>,
@@ -144,7 +144,7 @@ pub enum FromProject {
 /// Gives the settings their names and says what a project may set.
 macro_rules! settings {
     ($($field:ident $name:literal $rule:ident,)*) => {
-        impl Settings {
+        impl RunnerSettings {
             /// The names of all settings, in the order of the help.
             pub const NAMES: &[&str] = &[$($name),*];
 
@@ -266,11 +266,11 @@ pub struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     /// What was typed: the strongest.
-    pub typed: Settings,
+    pub typed: RunnerSettings,
     /// The project's file.
-    pub project: Settings,
+    pub project: RunnerSettings,
     /// The person's file.
-    pub person: Settings,
+    pub person: RunnerSettings,
     /// Settings of the project's file that do not count: looser than what holds without them, and not trusted.
     pub left_out: Vec<Setting>,
     /// The checks that the project asks of every loop, in `.claude/ralph-speckit.local.md`.
@@ -288,7 +288,7 @@ pub struct ProjectChecks {
 
 impl Layers {
     /// Returns the settings that count: of each the strongest.
-    pub fn merged(&self) -> Settings {
+    pub fn merged(&self) -> RunnerSettings {
         self.typed.clone().over(self.project.clone()).over(self.person.clone())
     }
 
@@ -334,7 +334,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl<T: Value> FromStr for Set<T> {
+impl<T: SettingValue> FromStr for Set<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -342,7 +342,7 @@ impl<T: Value> FromStr for Set<T> {
     }
 }
 
-impl<T: Value> Set<T> {
+impl<T: SettingValue> Set<T> {
     fn read(value: &DeValue<'_>, origin: Origin) -> Result<Self, String> {
         let text = T::text_of(value).ok_or(T::NEEDS)?;
         Ok(Self { value: T::parse(&text)?, text, origin })
@@ -356,7 +356,7 @@ trait Field: Default {
     fn or_weaker(self, weaker: Self) -> Self;
 }
 
-impl<T: Value> Field for Option<Set<T>> {
+impl<T: SettingValue> Field for Option<Set<T>> {
     fn read(value: &DeValue<'_>, origin: Origin) -> Result<Self, String> {
         Set::read(value, origin).map(Some)
     }
@@ -371,7 +371,7 @@ impl<T: Value> Field for Option<Set<T>> {
     }
 }
 
-impl<T: Value> Field for Vec<Set<T>> {
+impl<T: SettingValue> Field for Vec<Set<T>> {
     fn read(value: &DeValue<'_>, origin: Origin) -> Result<Self, String> {
         let one = |value: &DeValue<'_>| Set::read(value, origin.clone());
         let read = match value.as_array() {

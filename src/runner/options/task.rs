@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::settings::{Origin, Settings};
+use super::settings::{Origin, RunnerSettings};
 use crate::store::read;
 
 /// The longest prompt, in bytes.
@@ -18,7 +18,7 @@ const MOST: u64 = 256 << 10;
 /// goes to a model.
 pub fn task(
     typed: Option<&str>,
-    settings: &Settings,
+    settings: &RunnerSettings,
     start: &Path,
     root: Option<&Path>,
 ) -> Result<Option<String>> {

@@ -8,17 +8,17 @@ use tempfile::TempDir;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::settings::Settings;
-use super::value::{Time, Value};
+use super::settings::RunnerSettings;
+use super::value::{SettingValue, Time};
 use super::*;
 
 /// The settings as flags, beside the prompt that some of them exclude.
 fn flags() -> Command {
-    Settings::augment_args(Command::new("ralph")).arg(clap::Arg::new("prompt"))
+    RunnerSettings::augment_args(Command::new("ralph")).arg(clap::Arg::new("prompt"))
 }
 
 /// Settings as they are typed, or what is wrong with them.
-fn typed(settings: &[(&str, &str)]) -> Result<Settings, String> {
+fn typed(settings: &[(&str, &str)]) -> Result<RunnerSettings, String> {
     let flag = |(name, value): &(&str, &str)| match *name {
         "verbose" | "quiet" => format!("--{name}"),
         _ => format!("--{name}={value}"),
@@ -26,7 +26,7 @@ fn typed(settings: &[(&str, &str)]) -> Result<Settings, String> {
     let words = std::iter::once("ralph".to_owned()).chain(settings.iter().map(flag));
     let matches: Result<ArgMatches, _> = flags().try_get_matches_from(words);
     matches
-        .and_then(|matches| Settings::from_arg_matches(&matches))
+        .and_then(|matches| RunnerSettings::from_arg_matches(&matches))
         .map_err(|error| error.to_string())
 }
 
@@ -47,11 +47,11 @@ fn refused(settings: &[(&str, &str)]) -> String {
 }
 
 /// A project with a file, and a person with another.
-struct Bench {
+struct OptionsBench {
     scratch: TempDir,
 }
 
-impl Bench {
+impl OptionsBench {
     fn new(project: &str, user: &str) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir_all(scratch.path().join("project/.spool")).unwrap();
@@ -200,7 +200,7 @@ fn a_command_line_makes_the_harness_a_command() {
 
 #[test]
 fn a_typed_harness_beats_the_command_line_in_a_file() {
-    let bench = Bench::new("", "harness-command = \"mine\"\n");
+    let bench = OptionsBench::new("", "harness-command = \"mine\"\n");
     let chosen =
         |typed: &[(&str, &str)]| resolved(&bench.settings(typed).unwrap()).unwrap().harness;
     assert_eq!(chosen(&[]), HarnessChoice::Command("mine".to_owned()));
@@ -211,7 +211,7 @@ fn a_typed_harness_beats_the_command_line_in_a_file() {
 
 #[test]
 fn the_command_line_beats_the_project_and_the_project_beats_the_person() {
-    let bench = Bench::new(
+    let bench = OptionsBench::new(
         "max-iterations = 20\nno_progress = 4\nverbose = true\n",
         "max_iterations = 30\nno-progress = 5\niteration-timeout = \"90s\"\nallow-all = true\nquiet = true\n",
     );
@@ -258,7 +258,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         ("\"\\u001b[31mred\" = 1\n", "there is no setting `�[31mred`"),
     ];
     for (text, words) in table {
-        let said = Bench::new(text, "").refused();
+        let said = OptionsBench::new(text, "").refused();
         assert!(said.starts_with("`…/project/.spool/ralph.toml`, line "), "{text}: {said}");
         assert!(said.contains(words), "{text}: {said}");
     }
@@ -270,7 +270,7 @@ fn a_mistake_in_a_file_is_told_with_its_line_and_the_nearest_key() {
         ("check = [\"true\", \"#\"]\n", "`check` needs a command: this one runs nothing"),
         ("harness = \"cursor\"\n", "`harness` is `claude`, `opencode`"),
     ] {
-        let said = Bench::new("", text).refused();
+        let said = OptionsBench::new("", text).refused();
         assert!(said.contains("user.toml`, line 1: ") && said.contains(words), "{said}");
     }
 }
@@ -283,7 +283,7 @@ fn a_project_never_says_what_an_agent_may_do_or_which_command_it_is() {
         "harness-command = \"sh -c pwned\"",
         "trusted-projects = [\"/\"]",
     ] {
-        let said = Bench::new(hostile, "").refused();
+        let said = OptionsBench::new(hostile, "").refused();
         assert!(said.contains("cannot be set by a project"), "{hostile}: {said}");
         assert!(said.contains("line 1"), "{hostile}: {said}");
     }
@@ -294,21 +294,21 @@ fn a_project_names_checks_and_the_agent_only_where_it_is_trusted() {
     for (hostile, shown) in
         [("check = [\"touch pwned\"]", "touch pwned"), ("harness = \"opencode\"", "opencode")]
     {
-        let bench = Bench::new(hostile, "");
+        let bench = OptionsBench::new(hostile, "");
         let settings = bench.settings(&[]).unwrap();
-        let said = only_what_is_trusted(settings.clone(), &bench.root(), Trusted::Listed)
+        let said = only_what_is_trusted(settings.clone(), &bench.root(), ProjectTrust::Listed)
             .unwrap_err()
             .to_string();
         assert!(said.contains(shown) && said.contains("--trust-project"), "{said}");
-        only_what_is_trusted(settings, &bench.root(), Trusted::Now).unwrap();
+        only_what_is_trusted(settings, &bench.root(), ProjectTrust::Now).unwrap();
     }
 }
 
 #[test]
 fn what_the_person_types_instead_needs_no_trust() {
-    let bench = Bench::new("check = [\"touch pwned\"]\nharness = \"opencode\"\n", "");
+    let bench = OptionsBench::new("check = [\"touch pwned\"]\nharness = \"opencode\"\n", "");
     let trust = |own: &[(&str, &str)]| {
-        only_what_is_trusted(bench.settings(own).unwrap(), &bench.root(), Trusted::Listed)
+        only_what_is_trusted(bench.settings(own).unwrap(), &bench.root(), ProjectTrust::Listed)
     };
     trust(&[("check", "true"), ("harness", "claude")]).unwrap();
     trust(&[("check", "true"), ("harness-command", "mine")]).unwrap();
@@ -317,11 +317,11 @@ fn what_the_person_types_instead_needs_no_trust() {
 
 #[test]
 fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them() {
-    let bench = Bench::new("check = [\"cargo test\"]\n", "");
+    let bench = OptionsBench::new("check = [\"cargo test\"]\n", "");
     let user = bench.scratch.path().join("user.toml");
     let listed = |folder: &Path| {
         fs::write(&user, format!("trusted-projects = ['{}']\n", folder.display())).unwrap();
-        only_what_is_trusted(bench.settings(&[]).unwrap(), &bench.root(), Trusted::Listed)
+        only_what_is_trusted(bench.settings(&[]).unwrap(), &bench.root(), ProjectTrust::Listed)
     };
     listed(&bench.root()).unwrap();
     listed(bench.root().parent().unwrap()).unwrap_err();
@@ -331,7 +331,7 @@ fn the_persons_file_names_the_projects_that_are_trusted_and_not_those_below_them
 #[cfg(unix)]
 #[test]
 fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
-    let bench = Bench::new("", "max-iterations = 1\n");
+    let bench = OptionsBench::new("", "max-iterations = 1\n");
     let path = bench.root().join(".spool/ralph.toml");
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(bench.scratch.path().join("user.toml"), &path).unwrap();
@@ -345,7 +345,7 @@ fn a_project_file_behind_a_link_out_of_the_project_is_refused() {
 #[test]
 fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project() {
     let words = "it's $(touch pwned) `id`\n---\n\"$&\" --max-iterations 3 \\";
-    let bench = Bench::new("prompt-file = \"ask.md\"\n", "");
+    let bench = OptionsBench::new("prompt-file = \"ask.md\"\n", "");
     let root = bench.root();
     let asked = |typed: Option<&str>| {
         let settings = bench.settings(&[]).unwrap();
@@ -361,7 +361,7 @@ fn a_prompt_is_taken_letter_for_letter_and_a_projects_file_stays_in_the_project(
         fs::write(root.join("ask.md"), content).unwrap();
         assert!(asked(None).unwrap_err().contains(why), "{why}");
     }
-    let outside = Bench::new("prompt-file = \"../user.toml\"\n", "");
+    let outside = OptionsBench::new("prompt-file = \"../user.toml\"\n", "");
     let settings = outside.settings(&[]).unwrap();
     let said = task(None, &settings.merged(), Path::new("/"), Some(&outside.root()))
         .unwrap_err()
@@ -417,14 +417,14 @@ fn the_sample_in_the_documents_has_every_key_and_its_default() {
     assert_eq!(format!("{sampled:?}"), format!("{default:?}"));
     let is_key = |line: &str| {
         let name = line.strip_prefix("# ").and_then(|it| it.split_once(" = "));
-        name.is_some_and(|(name, _)| Settings::NAMES.contains(&name))
+        name.is_some_and(|(name, _)| RunnerSettings::NAMES.contains(&name))
     };
     let whole: Vec<&str> =
         sample.lines().map(|line| if is_key(line) { &line[2..] } else { line }).collect();
     fs::write(&path, whole.join("\n")).unwrap();
     let all = file::of_user(&path).unwrap();
     let mut names: Vec<&str> = all.made().iter().map(|setting| setting.name).collect();
-    let mut expected = Settings::NAMES.to_vec();
+    let mut expected = RunnerSettings::NAMES.to_vec();
     names.sort_unstable();
     expected.sort_unstable();
     assert_eq!(names, expected);
@@ -435,7 +435,7 @@ fn every_setting_is_a_flag_and_every_flag_a_setting() {
     let command = flags();
     let flags = command.get_arguments().filter_map(|it| it.get_long().map(str::to_owned));
     let mut flags: Vec<String> = flags.collect();
-    let mut names = Settings::NAMES.to_vec();
+    let mut names = RunnerSettings::NAMES.to_vec();
     names.retain(|name| *name != "trusted-projects");
     flags.sort_unstable();
     names.sort_unstable();

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::choices::{Commits, DoneCriteria, Doubted};
 use super::file::PROJECT_FILE;
 use super::resolve::{Options, resolve};
-use super::settings::{FromProject, Layers, Origin, ProjectChecks, Setting, Settings};
+use super::settings::{FromProject, Layers, Origin, ProjectChecks, RunnerSettings, Setting};
 use crate::engine::PromiseMatch;
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned::indented;
@@ -19,7 +19,7 @@ mod properties;
 
 /// Whether the person trusts the project for this once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trusted {
+pub enum ProjectTrust {
     /// `--trust-project`.
     Now,
     /// Only where the person's file names the project.
@@ -35,8 +35,12 @@ const HOW: &str = "run `spool trust` when you would type that yourself, or use -
 ///
 /// A project's file comes with the repository. What it tightens is harmless; a check is a command that runs with
 /// the person's rights and asks nobody, and agent programs differ in what they allow by themselves.
-pub fn only_what_is_trusted(mut layers: Layers, root: &Path, trusted: Trusted) -> Result<Layers> {
-    if trusted == Trusted::Now || names_project(&layers.person, root) {
+pub fn only_what_is_trusted(
+    mut layers: Layers,
+    root: &Path,
+    trusted: ProjectTrust,
+) -> Result<Layers> {
+    if trusted == ProjectTrust::Now || names_project(&layers.person, root) {
         return Ok(layers);
     }
     let ProjectChecks { checks, foreign } = &layers.of_every_loop;
@@ -153,7 +157,7 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
 }
 
 /// Whether the person's own file names the project; a project's file cannot get here.
-fn names_project(person: &Settings, root: &Path) -> bool {
+fn names_project(person: &RunnerSettings, root: &Path) -> bool {
     person.trusted_projects.iter().any(|folder| {
         let path = match (folder.value.strip_prefix("~/"), world::folder("HOME")) {
             (Some(rest), Some(home)) => home.join(rest),

@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_hours(365 * 24);
 const LONGEST_PROMISE: usize = 200;
 
 /// What a setting can be.
-pub trait Value: Clone + Sized {
+pub trait SettingValue: Clone + Sized {
     /// What it needs to be in a file, in words that follow its name.
     const NEEDS: &str = "needs a text in quotes";
 
@@ -47,14 +47,14 @@ pub struct Model(pub String);
 pub struct CommandLine(pub String);
 /// A check that runs something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run(pub String);
-impl Value for String {
+pub struct CheckCommand(pub String);
+impl SettingValue for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
 }
 
-impl Value for bool {
+impl SettingValue for bool {
     const NEEDS: &str = "is `true` or `false`";
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -66,7 +66,7 @@ impl Value for bool {
     }
 }
 
-impl<const LEAST: u64, const MOST: u64> Value for Number<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> SettingValue for Number<LEAST, MOST> {
     const NEEDS: &str = "needs a whole number";
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -86,7 +86,7 @@ impl<const LEAST: u64, const MOST: u64> Value for Number<LEAST, MOST> {
     }
 }
 
-impl<const UNIT: u64> Value for Time<UNIT> {
+impl<const UNIT: u64> SettingValue for Time<UNIT> {
     const NEEDS: &str = "needs a number, or a text such as \"1h30m\"";
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -98,7 +98,7 @@ impl<const UNIT: u64> Value for Time<UNIT> {
     }
 }
 
-impl Value for Token {
+impl SettingValue for Token {
     fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty: every answer would keep it".to_owned());
@@ -116,7 +116,7 @@ impl Value for Token {
     }
 }
 
-impl Value for Model {
+impl SettingValue for Model {
     fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty".to_owned());
@@ -131,7 +131,7 @@ impl Value for Model {
     }
 }
 
-impl Value for CommandLine {
+impl SettingValue for CommandLine {
     fn parse(text: &str) -> Result<Self, String> {
         match shell_words::split(text) {
             Ok(words) if words.first().is_some_and(|program| !program.is_empty()) => {
@@ -143,7 +143,7 @@ impl Value for CommandLine {
     }
 }
 
-impl Value for Run {
+impl SettingValue for CheckCommand {
     fn parse(text: &str) -> Result<Self, String> {
         if Check::runs_nothing(text) || text.contains('\0') {
             return Err("needs a command: this one runs nothing".to_owned());
@@ -152,7 +152,7 @@ impl Value for Run {
     }
 }
 
-impl Value for HarnessChoice {
+impl SettingValue for HarnessChoice {
     fn parse(text: &str) -> Result<Self, String> {
         let names = [
             ("claude", Self::Claude),
@@ -168,13 +168,13 @@ impl Value for HarnessChoice {
     }
 }
 
-impl Value for DoneCriteria {
+impl SettingValue for DoneCriteria {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("tasks", Self::Tasks), ("manual", Self::Manual), ("check", Self::Check)])
     }
 }
 
-impl Value for PromiseMatch {
+impl SettingValue for PromiseMatch {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("anywhere", Self::Anywhere), ("own-line", Self::OwnLine)])
     }

@@ -12,9 +12,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::lines::Lines;
+use super::lines::LineSplitter;
+use super::protocol::{SupervisorCommand, SupervisorEvent};
 use super::supervisor::SUPERVISOR;
-use super::words::{Command as Asked, SupervisorEvent};
 use crate::exec::partner::supervisor_name;
 use crate::runner::harness::Stream;
 use crate::world::Deadline;
@@ -42,13 +42,13 @@ pub struct OutputPipe {
     /// What comes out of it; reading never waits.
     pub pipe: PipeReader,
     /// The line that is being read.
-    pub lines: Lines,
+    pub lines: LineSplitter,
 }
 
 impl OutputPipe {
     fn new(stream: Stream, pipe: PipeReader) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Self { stream, pipe, lines: Lines::default() })
+        Ok(Self { stream, pipe, lines: LineSplitter::default() })
     }
 }
 
@@ -98,9 +98,11 @@ impl SupervisorHandle {
             match poll(&mut wanted, patience.as_ref()) {
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => match self.hear()? {
-                    Heard::Nothing => {}
-                    Heard::SupervisorEvent(news) => return Ok(news == SupervisorEvent::Ready),
-                    Heard::Silence => return Ok(false),
+                    FromSupervisor::Nothing => {}
+                    FromSupervisor::SupervisorEvent(news) => {
+                        return Ok(news == SupervisorEvent::Ready);
+                    }
+                    FromSupervisor::Silence => return Ok(false),
                 },
                 Err(error) => return Err(error.into()),
             }
@@ -114,7 +116,7 @@ impl SupervisorHandle {
     }
 
     /// Asks something of the supervisor. One that is not there any more is found out about when it is heard.
-    pub fn ask(&mut self, command: Asked) {
+    pub fn ask(&mut self, command: SupervisorCommand) {
         let _ = self.runner_end.write_all(&[command.written()]);
     }
 
@@ -140,21 +142,24 @@ impl SupervisorHandle {
     }
 
     /// Reads what the supervisor says; only called when there is something to read.
-    pub fn hear(&mut self) -> io::Result<Heard> {
+    pub fn hear(&mut self) -> io::Result<FromSupervisor> {
         let mut bytes = [0; SupervisorEvent::LENGTH];
         let room = SupervisorEvent::LENGTH - self.heard.len();
         match self.runner_end.read(&mut bytes[..room]) {
-            Ok(0) => Ok(Heard::Silence),
+            Ok(0) => Ok(FromSupervisor::Silence),
             Ok(count) => {
                 self.heard.extend_from_slice(&bytes[..count]);
                 let Ok(whole) = <[u8; SupervisorEvent::LENGTH]>::try_from(&self.heard[..]) else {
-                    return Ok(Heard::Nothing);
+                    return Ok(FromSupervisor::Nothing);
                 };
                 self.heard.clear();
-                Ok(SupervisorEvent::from(whole).map_or(Heard::Nothing, Heard::SupervisorEvent))
+                Ok(SupervisorEvent::from(whole)
+                    .map_or(FromSupervisor::Nothing, FromSupervisor::SupervisorEvent))
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Heard::Nothing),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Heard::Silence),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(FromSupervisor::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                Ok(FromSupervisor::Silence)
+            }
             Err(error) => Err(error),
         }
     }
@@ -169,7 +174,7 @@ pub struct Ready {
 }
 
 /// What the supervisor said.
-pub enum Heard {
+pub enum FromSupervisor {
     /// Nothing whole yet.
     Nothing,
     /// This.

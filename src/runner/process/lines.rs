@@ -9,12 +9,12 @@ const KEPT: usize = 256 << 10;
 
 /// The line that is being read.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct LineSplitter {
     begun: Vec<u8>,
     skipping: bool,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Takes in a piece of output and hands on each line that ends in it, without its end.
     pub fn take(&mut self, mut piece: &[u8], line: &mut dyn FnMut(&[u8])) {
         while let Some(end) = memchr(b'\n', piece) {
@@ -75,7 +75,7 @@ mod tests {
 
     fn lines(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
         let mut told = Vec::new();
-        let mut lines = Lines::default();
+        let mut lines = LineSplitter::default();
         for piece in pieces {
             lines.take(piece, &mut |line| told.push(line.to_vec()));
         }

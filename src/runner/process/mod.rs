@@ -4,10 +4,10 @@ mod handle;
 mod lines;
 mod log;
 mod orphaned;
+mod protocol;
 mod run;
 mod supervisor;
 mod watch;
-mod words;
 
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub use orphaned::has_supervisor;
 pub use run::run;
 pub use supervisor::supervise_if_asked;
-pub use watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
+pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::handle::{Heard, SupervisorHandle};
+use super::handle::{FromSupervisor, SupervisorHandle};
 use super::log::Log;
+use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use super::supervisor;
-use super::watch::{Cut, Limits, ProcessOutcome, Watch, Watcher};
-use super::words::{Command as Asked, Order, SupervisorEvent};
+use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use crate::exec::family::{self, EndedProcesses};
 use crate::exec::tree;
 use crate::runner::harness::{ExitInfo, Launch};
@@ -43,7 +43,7 @@ pub fn run(
     supervisor: &Path,
     launch: &Launch,
     folder: &Path,
-    limits: &Limits,
+    limits: &ProcessLimits,
     log: &mut File,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessOutcome> {
@@ -54,8 +54,8 @@ pub fn run(
     // Before the supervisor has a child, so that none of them is lost with it.
     family::adopts();
     let mut kept = SupervisorHandle::start(supervisor)?;
-    kept.order(&Order::written(launch, folder, limits.grace))?;
-    let mut run = Run {
+    kept.order(&SupervisorOrder::written(launch, folder, limits.grace))?;
+    let mut run = SupervisedRun {
         limits,
         watcher,
         log: Log::new(log),
@@ -108,8 +108,8 @@ enum Over {
     NotStarted(i32),
 }
 
-struct Run<'a> {
-    limits: &'a Limits,
+struct SupervisedRun<'a> {
+    limits: &'a ProcessLimits,
     watcher: &'a mut dyn Watcher,
     log: Log<'a>,
     kept: SupervisorHandle,
@@ -127,7 +127,7 @@ struct Run<'a> {
     piece: Vec<u8>,
 }
 
-impl Run<'_> {
+impl SupervisedRun<'_> {
     fn until_over(&mut self) -> Over {
         loop {
             let ready = self.kept.wait(self.patience());
@@ -139,24 +139,27 @@ impl Run<'_> {
             }
             if ready.news {
                 match self.kept.hear() {
-                    Ok(Heard::Nothing | Heard::SupervisorEvent(SupervisorEvent::Ready)) => {}
-                    Ok(Heard::SupervisorEvent(SupervisorEvent::Started(id))) => {
+                    Ok(
+                        FromSupervisor::Nothing
+                        | FromSupervisor::SupervisorEvent(SupervisorEvent::Ready),
+                    ) => {}
+                    Ok(FromSupervisor::SupervisorEvent(SupervisorEvent::Started(id))) => {
                         self.agent = Some(id);
                     }
-                    Ok(Heard::SupervisorEvent(SupervisorEvent::NotStarted(number))) => {
+                    Ok(FromSupervisor::SupervisorEvent(SupervisorEvent::NotStarted(number))) => {
                         return Over::NotStarted(number);
                     }
-                    Ok(Heard::SupervisorEvent(SupervisorEvent::LeftWithCode(code))) => {
+                    Ok(FromSupervisor::SupervisorEvent(SupervisorEvent::LeftWithCode(code))) => {
                         self.leave(Some(code), None);
                     }
-                    Ok(Heard::SupervisorEvent(SupervisorEvent::LeftBySignal(signal))) => {
+                    Ok(FromSupervisor::SupervisorEvent(SupervisorEvent::LeftBySignal(signal))) => {
                         self.leave(None, Some(signal));
                     }
-                    Ok(Heard::SupervisorEvent(SupervisorEvent::Over(survivors))) => {
+                    Ok(FromSupervisor::SupervisorEvent(SupervisorEvent::Over(survivors))) => {
                         self.survivors = usize::try_from(survivors).unwrap_or(0);
                         return Over::Ended;
                     }
-                    Ok(Heard::Silence) | Err(_) => {
+                    Ok(FromSupervisor::Silence) | Err(_) => {
                         self.end_without_supervisor();
                         return Over::Ended;
                     }
@@ -200,7 +203,7 @@ impl Run<'_> {
         };
         let piece = &self.piece[..count];
         self.log.take(piece);
-        let (stream, mut watch) = (tap.stream, Watch::GoOn);
+        let (stream, mut watch) = (tap.stream, Control::GoOn);
         tap.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.silence = self.limits.silence.map(Deadline::after);
         self.heed(watch);
@@ -210,24 +213,24 @@ impl Run<'_> {
     /// Hands on the last line of an output, and listens to it no more.
     fn close(&mut self, place: usize) {
         let mut tap = self.kept.taps.remove(place);
-        let (stream, mut watch) = (tap.stream, Watch::GoOn);
+        let (stream, mut watch) = (tap.stream, Control::GoOn);
         tap.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.heed(watch);
     }
 
-    fn heed(&mut self, watch: Watch) {
+    fn heed(&mut self, watch: Control) {
         match watch {
-            Watch::GoOn => {}
-            Watch::AtWork => self.lingering = None,
-            Watch::Finished => {
+            Control::GoOn => {}
+            Control::AtWork => self.lingering = None,
+            Control::Finished => {
                 self.lingering.get_or_insert_with(|| Deadline::after(self.limits.lingering));
             }
-            Watch::End => self.end(Cut::Asked, Asked::End),
-            Watch::Kill if self.cut.is_none() && self.left.is_none() => {
-                self.end(Cut::Asked, Asked::Kill);
+            Control::End => self.end(Cut::Asked, SupervisorCommand::End),
+            Control::Kill if self.cut.is_none() && self.left.is_none() => {
+                self.end(Cut::Asked, SupervisorCommand::Kill);
             }
             // What is being ended already, and what the program left behind.
-            Watch::Kill => self.kept.ask(Asked::Kill),
+            Control::Kill => self.kept.ask(SupervisorCommand::Kill),
         }
     }
 
@@ -236,16 +239,16 @@ impl Run<'_> {
         // With the result there, no limit makes a failure of it.
         if self.lingering.is_some() {
             if over(self.lingering) || over(self.wall) {
-                self.end(Cut::Lingering, Asked::End);
+                self.end(Cut::Lingering, SupervisorCommand::End);
             }
         } else if over(self.wall) {
-            self.end(Cut::Wall, Asked::End);
+            self.end(Cut::Wall, SupervisorCommand::End);
         } else if over(self.silence) {
-            self.end(Cut::Silence, Asked::End);
+            self.end(Cut::Silence, SupervisorCommand::End);
         }
     }
 
-    fn end(&mut self, cut: Cut, how: Asked) {
+    fn end(&mut self, cut: Cut, how: SupervisorCommand) {
         if self.cut.is_some() || self.left.is_some() {
             return;
         }

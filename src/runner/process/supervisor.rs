@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, setsid, wait};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::words::{Command, Order, SupervisorEvent};
+use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use crate::exec::supervisor::awake_when_orphaned;
 use crate::exec::tree;
 use crate::runner::harness::{Ending, Input};
@@ -78,7 +78,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
     signal_hook::low_level::pipe::register(SIGCHLD, waker)?;
 
     runner.write_all(&SupervisorEvent::Ready.written())?;
-    let mut order = Order::read(&mut runner)?;
+    let mut order = SupervisorOrder::read(&mut runner)?;
     let started = start(&mut order);
     let null = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -102,7 +102,7 @@ fn keep(mut runner: UnixStream) -> io::Result<()> {
         ended: BTreeSet::new(),
         seen: BTreeSet::new(),
     };
-    supervisor.tell(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
+    supervisor.report(SupervisorEvent::Started(agent.as_raw_nonzero().get()));
     supervisor.watch(&order);
     Ok(())
 }
@@ -120,7 +120,7 @@ fn adopt_orphans() -> bool {
 
 /// Starts the program in a process group of its own.
 #[expect(clippy::disallowed_methods, reason = "the supervisor itself starts it")]
-fn start(order: &mut Order) -> io::Result<(Pid, Option<Feed>)> {
+fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<AgentInput>)> {
     let launch = &mut order.launch;
     let mut command = std::process::Command::new(&launch.program);
     command.args(&launch.arguments).current_dir(&order.folder).process_group(0);
@@ -140,7 +140,7 @@ fn start(order: &mut Order) -> io::Result<(Pid, Option<Feed>)> {
             let (reader, writer) = io::pipe()?;
             rustix::io::ioctl_fionbio(&writer, true)?;
             command.stdin(reader);
-            Some(Feed { pipe: writer, text, written: 0 })
+            Some(AgentInput { pipe: writer, text, written: 0 })
         }
     };
     let child = command.spawn()?;
@@ -149,13 +149,13 @@ fn start(order: &mut Order) -> io::Result<(Pid, Option<Feed>)> {
 }
 
 /// What still has to go into the program's standard input.
-struct Feed {
+struct AgentInput {
     pipe: PipeWriter,
     text: Vec<u8>,
     written: usize,
 }
 
-impl Feed {
+impl AgentInput {
     /// Writes what the program takes now and returns what is left to do, `None` for nothing: all is
     /// written, or it has closed its standard input.
     fn go_on(mut self) -> Option<Self> {
@@ -172,9 +172,9 @@ impl Feed {
 }
 
 /// What a look at the runner showed.
-enum Heard {
+enum FromRunner {
     Nothing,
-    Command(Command),
+    Command(SupervisorCommand),
     /// It is dead, or has given up.
     Silence,
 }
@@ -184,7 +184,7 @@ struct Supervisor {
     runner: Option<UnixStream>,
     wake: UnixStream,
     agent: Pid,
-    feed: Option<Feed>,
+    feed: Option<AgentInput>,
     left: Option<WaitStatus>,
     /// Whether this process is the parent of every orphan of the tree.
     adopts: bool,
@@ -197,9 +197,9 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn watch(&mut self, order: &Order) {
+    fn watch(&mut self, order: &SupervisorOrder) {
         let asked = self.until_it_left(order);
-        self.tell(match self.left.and_then(WaitStatus::exit_status) {
+        self.report(match self.left.and_then(WaitStatus::exit_status) {
             Some(code) => SupervisorEvent::LeftWithCode(code),
             None => SupervisorEvent::LeftBySignal(
                 self.left.and_then(WaitStatus::terminating_signal).unwrap_or(Signal::KILL.as_raw()),
@@ -207,12 +207,12 @@ impl Supervisor {
         });
         self.end_the_rest(asked.map_or(LEAVING, |asked| asked.left().min(LEAVING)));
         self.ended.remove(&self.agent.as_raw_nonzero().get());
-        self.tell(SupervisorEvent::Over(i32::try_from(self.ended.len()).unwrap_or(i32::MAX)));
+        self.report(SupervisorEvent::Over(i32::try_from(self.ended.len()).unwrap_or(i32::MAX)));
     }
 
     /// Waits until the program has left, by itself or because it was ended; in that case, returns
     /// until when the tree had time to leave.
-    fn until_it_left(&mut self, order: &Order) -> Option<Deadline> {
+    fn until_it_left(&mut self, order: &SupervisorOrder) -> Option<Deadline> {
         let mut until: Option<Deadline> = None;
         let mut noting = (!self.adopts).then(|| Deadline::after(NOTING));
         while self.left.is_none() {
@@ -221,11 +221,15 @@ impl Supervisor {
                 break;
             }
             match heard {
-                Heard::Nothing => {}
-                Heard::Command(Command::End) if until.is_some() => {}
-                Heard::Command(Command::End) => until = Some(self.ask(order, order.grace)),
-                Heard::Command(Command::Kill) => until = Some(Deadline::after(Duration::ZERO)),
-                Heard::Silence => {
+                FromRunner::Nothing => {}
+                FromRunner::Command(SupervisorCommand::End) if until.is_some() => {}
+                FromRunner::Command(SupervisorCommand::End) => {
+                    until = Some(self.ask(order, order.grace));
+                }
+                FromRunner::Command(SupervisorCommand::Kill) => {
+                    until = Some(Deadline::after(Duration::ZERO));
+                }
+                FromRunner::Silence => {
                     let left = until.map_or(order.grace, |until| until.left());
                     until = Some(self.ask(order, left.min(GRACE_OF_ORPHANS)));
                 }
@@ -243,7 +247,7 @@ impl Supervisor {
     }
 
     /// Asks the program to end, as the terminal would.
-    fn ask(&mut self, order: &Order, grace: Duration) -> Deadline {
+    fn ask(&mut self, order: &SupervisorOrder, grace: Duration) -> Deadline {
         self.note_the_tree();
         let signal = match order.launch.ending {
             Ending::Terminate => Signal::TERM,
@@ -271,7 +275,7 @@ impl Supervisor {
         while !self.alone && !deadline.is_over() {
             // Only the death of an own child is heard of.
             let patience = if self.adopts { deadline.left() } else { ROUND };
-            if let Heard::Command(Command::Kill) = self.look(Some(patience)) {
+            if let FromRunner::Command(SupervisorCommand::Kill) = self.look(Some(patience)) {
                 return;
             }
         }
@@ -294,7 +298,7 @@ impl Supervisor {
     }
 
     /// Looks after everything once something happens, or when the patience is over.
-    fn look(&mut self, patience: Option<Duration>) -> Heard {
+    fn look(&mut self, patience: Option<Duration>) -> FromRunner {
         let patience = patience.and_then(|it| Timespec::try_from(it).ok());
         let mut wanted = vec![PollFd::new(&self.wake, PollFlags::IN)];
         let runner = self.runner.as_ref().map(|runner| {
@@ -311,19 +315,21 @@ impl Supervisor {
         if self.bury() {
             self.alone = self.adopts || self.members().is_empty();
         }
-        self.feed = self.feed.take().and_then(Feed::go_on);
-        if looked.is_ok() && spoke { self.hear() } else { Heard::Nothing }
+        self.feed = self.feed.take().and_then(AgentInput::go_on);
+        if looked.is_ok() && spoke { self.hear() } else { FromRunner::Nothing }
     }
 
-    fn hear(&mut self) -> Heard {
+    fn hear(&mut self) -> FromRunner {
         let mut byte = [0];
         let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
         match read {
-            Some(Ok(1)) => Command::from(byte[0]).map_or(Heard::Nothing, Heard::Command),
-            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => Heard::Nothing,
+            Some(Ok(1)) => {
+                SupervisorCommand::from(byte[0]).map_or(FromRunner::Nothing, FromRunner::Command)
+            }
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => FromRunner::Nothing,
             _ => {
                 self.runner = None;
-                Heard::Silence
+                FromRunner::Silence
             }
         }
     }
@@ -362,7 +368,7 @@ impl Supervisor {
         }
     }
 
-    fn tell(&mut self, news: SupervisorEvent) {
+    fn report(&mut self, news: SupervisorEvent) {
         if let Some(runner) = &mut self.runner {
             // A runner that is not there any more is found out about when it is listened to.
             let _ = runner.write_all(&news.written());

@@ -6,7 +6,7 @@ use crate::runner::harness::{ExitInfo, Stream};
 
 /// How long a run may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Wall time, `None` for no limit.
     pub wall: Option<Duration>,
     /// Time without a byte of output, `None` for no limit.
@@ -32,7 +32,7 @@ pub enum Cut {
 
 /// What the watcher of a run makes of a line or of the moment; a later one outweighs an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watch {
+pub enum Control {
     /// Go on.
     GoOn,
     /// It works, also when its result seemed to be there.
@@ -45,7 +45,7 @@ pub enum Watch {
     Kill,
 }
 
-impl Watch {
+impl Control {
     /// Returns what two answers come to, one after the other.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
@@ -60,10 +60,10 @@ impl Watch {
 /// Takes part in a run while it goes on.
 pub trait Watcher {
     /// Takes in one line of output, without its end; one of more than 8 MiB comes cut.
-    fn line(&mut self, stream: Stream, line: &[u8]) -> Watch;
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control;
 
     /// Is asked at least five times a second.
-    fn moment(&mut self) -> Watch;
+    fn moment(&mut self) -> Control;
 }
 
 /// How a run ended.

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
-use crate::runner::target::{Change, Kind};
+use crate::runner::target::{Change, ChangeKind};
 use crate::store::read::{self, Problem};
 use crate::text;
 
@@ -56,8 +56,8 @@ impl<'a> Documents<'a> {
             }
         };
         let design = match change.kind {
-            Kind::Spool | Kind::OpenSpec => "design.md",
-            Kind::SpecKit => "plan.md",
+            ChangeKind::Spool | ChangeKind::OpenSpec => "design.md",
+            ChangeKind::SpecKit => "plan.md",
         };
         add("The design", change.folder.join(design), false);
         if let Some(tasks) = tasks {
@@ -76,7 +76,7 @@ impl<'a> Documents<'a> {
             Ok(proposal) if !proposal.trim().is_empty() => proposal,
             // A feature may live from its list alone.
             Err(Problem::Missing)
-                if self.change.kind == Kind::SpecKit && !self.others.is_empty() =>
+                if self.change.kind == ChangeKind::SpecKit && !self.others.is_empty() =>
             {
                 String::new()
             }
@@ -186,8 +186,8 @@ impl<'a> Documents<'a> {
 /// The other documents of a change: those that spec-kit's plan leaves, and the deltas of the specs.
 fn more_documents(change: &Change) -> Vec<PathBuf> {
     let (files, folder): (&[&str], &str) = match change.kind {
-        Kind::SpecKit => (&["research.md", "data-model.md", "quickstart.md"], "contracts"),
-        Kind::Spool | Kind::OpenSpec => (&[], "specs"),
+        ChangeKind::SpecKit => (&["research.md", "data-model.md", "quickstart.md"], "contracts"),
+        ChangeKind::Spool | ChangeKind::OpenSpec => (&[], "specs"),
     };
     let mut more: Vec<PathBuf> = files.iter().map(|name| change.folder.join(name)).collect();
     more.retain(|path| path.is_file());

@@ -16,7 +16,7 @@ const CHECKS: usize = 4;
 const IDS: usize = 20;
 
 /// Writes what was missing and what the driver has to tell; nothing when there is nothing.
-pub fn tell(text: &mut String, material: &Material<'_>) {
+pub fn write(text: &mut String, material: &Material<'_>) {
     let mut lines: Vec<String> = material.remarks.to_vec();
     let promise = material.contract.token.as_deref().map(marker).unwrap_or_default();
     lines.extend(material.missing.iter().filter_map(|one| explained(one, &promise)));

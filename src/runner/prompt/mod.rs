@@ -38,7 +38,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
         let _ =
             write!(text, "\n# Added by the person while the loop runs\n\n{}\n", material.context);
     }
-    missing::tell(&mut text, material);
+    missing::write(&mut text, material);
     rules(&mut text, material);
     Ok(text.replace('\0', "\u{fffd}"))
 }

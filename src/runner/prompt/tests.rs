@@ -8,10 +8,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::engine::{Check, CheckResult, Guardrails, Tampered};
 use crate::engine::{Contract, Shortfall};
-use crate::runner::target::Kind;
+use crate::runner::target::ChangeKind;
 
 /// A change on the disk, and what a prompt about it is made of.
-struct Bench {
+struct PromptBench {
     _scratch: TempDir,
     change: Change,
     contract: Contract,
@@ -20,7 +20,7 @@ struct Bench {
     context: String,
 }
 
-impl Bench {
+impl PromptBench {
     fn new() -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let root = scratch.path().canonicalize().unwrap();
@@ -29,7 +29,7 @@ impl Bench {
         fs::write(folder.join("proposal.md"), "# Greeting\n\nSay hello.\n").unwrap();
         let change = Change {
             id: "002-01_greet".to_owned(),
-            kind: Kind::Spool,
+            kind: ChangeKind::Spool,
             folder,
             worktree: root.clone(),
             root,
@@ -89,7 +89,7 @@ impl Bench {
 
 #[test]
 fn the_whole_prompt_of_a_change_with_tasks() {
-    let bench = Bench::new()
+    let bench = PromptBench::new()
         .with("tasks.md", "- [x] T001 Write it\n- [ ] T002 Try it\n")
         .with("design.md", "In Rust.\n");
     let shelf = bench.change.root.join(".spool/modules/002_words");
@@ -142,7 +142,7 @@ fn the_whole_prompt_of_a_change_with_tasks() {
 
 #[test]
 fn the_whole_prompt_of_a_change_without_tasks() {
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     bench.contract.checks = vec![Check { run: "cargo test".to_owned(), limit_seconds: 300 }];
     bench.contract.min_iterations = 5;
     bench.contract.guardrails.max_commitless = Some(4);
@@ -187,7 +187,7 @@ fn the_whole_prompt_of_a_change_without_tasks() {
 #[test]
 fn the_persons_words_arrive_letter_for_letter() {
     let words = "it's $(touch pwned) `id` \"$&\" \\1 %s {} ---\n---\n\ttab\r\n  </promise> é 🦀 --max-iterations=3";
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     bench.context = words.to_owned();
     let text = bench.prompt(words);
     assert_eq!(text.matches(words).count(), 2, "{text}");
@@ -196,7 +196,7 @@ fn the_persons_words_arrive_letter_for_letter() {
 
 #[test]
 fn what_was_missing_is_told_with_the_failing_output() {
-    let mut bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let mut bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let failed = CheckResult {
         run: "cargo test".to_owned(),
         passed: false,
@@ -240,7 +240,7 @@ fn every_shortfall_has_words_of_its_own() {
         Shortfall::TooEarly { first: 4 },
         Shortfall::Unreadable,
     ];
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     let mut said = Vec::new();
     for one in all {
         bench.missing = vec![one];
@@ -264,7 +264,7 @@ fn every_shortfall_has_words_of_its_own() {
 
 #[test]
 fn a_failing_output_is_cut_from_the_front() {
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     let failed = |number: usize| {
         Shortfall::CheckFailed(CheckResult {
             run: format!("check {number}"),
@@ -290,7 +290,7 @@ fn long_documents_are_told_by_their_beginning_and_their_path() {
             if number < 100 { 'x' } else { ' ' }
         )
     });
-    let bench = Bench::new()
+    let bench = PromptBench::new()
         .with("proposal.md", &proposal)
         .with("design.md", &design)
         .with("tasks.md", &list);
@@ -312,7 +312,7 @@ fn long_documents_are_told_by_their_beginning_and_their_path() {
 
 #[test]
 fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
-    let bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let tasks = bench.change.tasks();
     let material = Material { resumed: true, ..bench.material("Build it.", tasks.as_deref()) };
     let text = bench.told(&material);
@@ -324,7 +324,7 @@ fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
 
 #[test]
 fn the_promise_is_asked_for_where_it_counts_and_only_where_it_counts() {
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     let own_line =
         Material { promise_match: PromiseMatch::OwnLine, ..bench.material("Build it.", None) };
     let text = bench.told(&own_line);
@@ -336,7 +336,7 @@ fn the_promise_is_asked_for_where_it_counts_and_only_where_it_counts() {
 
 #[test]
 fn a_list_that_does_not_count_is_not_said_to_count() {
-    let bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    let bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
     let tasks = bench.change.tasks();
     let material =
         Material { done: DoneCriteria::Manual, ..bench.material("Build it.", tasks.as_deref()) };
@@ -346,7 +346,7 @@ fn a_list_that_does_not_count_is_not_said_to_count() {
 
 #[test]
 fn without_a_proposal_there_is_no_prompt_and_the_file_is_named() {
-    let bench = Bench::new();
+    let bench = PromptBench::new();
     fs::remove_file(bench.path("proposal.md")).unwrap();
     let said = prompt(&bench.material("Build it.", None)).unwrap_err().to_string();
     assert!(said.contains("proposal.md` cannot be read: it does not exist"), "{said}");
@@ -357,15 +357,15 @@ fn without_a_proposal_there_is_no_prompt_and_the_file_is_named() {
 
 #[test]
 fn a_feature_may_live_from_its_list_alone() {
-    let mut bench = Bench::new().with("tasks.md", "- [ ] T001 Write it\n");
-    bench.change.kind = Kind::SpecKit;
+    let mut bench = PromptBench::new().with("tasks.md", "- [ ] T001 Write it\n");
+    bench.change.kind = ChangeKind::SpecKit;
     assert!(bench.prompt("Build it.").contains("- [ ] T001 Write it"));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_document_behind_a_link_out_of_the_change_is_never_quoted() {
-    let bench = Bench::new();
+    let bench = PromptBench::new();
     let secret = tempfile::NamedTempFile::new().unwrap();
     fs::write(secret.path(), "the secret").unwrap();
     std::os::unix::fs::symlink(secret.path(), bench.path("design.md")).unwrap();
@@ -380,7 +380,7 @@ fn a_document_behind_a_link_out_of_the_change_is_never_quoted() {
 
 #[test]
 fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
-    let bench = Bench::new().with("design.md", "a\0b");
+    let bench = PromptBench::new().with("design.md", "a\0b");
     fs::write(bench.path("proposal.md"), b"# Say \xff hello\n").unwrap();
     let text = bench.prompt("Build it.");
     assert!(!text.contains('\0') && text.contains("a\u{fffd}b"), "{text}");
@@ -388,7 +388,7 @@ fn what_no_argument_can_carry_does_not_get_into_a_prompt() {
 
 #[test]
 fn d13_the_other_documents_of_a_change_are_named() {
-    let mut bench = Bench::new();
+    let mut bench = PromptBench::new();
     for name in ["specs/greeting/spec.md", "specs/farewell/spec.md", "specs/.hidden.md"] {
         fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
         fs::write(bench.path(name), "WHOLE").unwrap();
@@ -399,15 +399,15 @@ fn d13_the_other_documents_of_a_change_are_named() {
     let greeting = format!("- `{folder}/specs/greeting/spec.md`\n");
     assert!(text.contains(&format!("{farewell}{greeting}")), "{text}");
     assert!(!text.contains("hidden") && !text.contains("WHOLE"), "{text}");
-    bench.change.kind = Kind::SpecKit;
+    bench.change.kind = ChangeKind::SpecKit;
     let text = bench.with("spec.md", "# Spec\n").prompt("Build it");
     assert!(!text.contains("specs/greeting"), "spec-kit's own documents only: {text}");
 }
 
 #[test]
 fn d13_of_a_feature_the_documents_of_its_plan_are_named() {
-    let mut bench = Bench::new().with("spec.md", "# Spec\n");
-    bench.change.kind = Kind::SpecKit;
+    let mut bench = PromptBench::new().with("spec.md", "# Spec\n");
+    bench.change.kind = ChangeKind::SpecKit;
     for name in ["research.md", "data-model.md", "quickstart.md", "contracts/api.yaml"] {
         fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
         fs::write(bench.path(name), "WHOLE").unwrap();

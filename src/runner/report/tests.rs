@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::runner::requests::Request;
-use crate::runner::state::{Books, Status, iso, make_state_folder, state_folder};
-use crate::runner::target::{Change, Kind};
+use crate::runner::requests::RunnerRequest;
+use crate::runner::state::{LoopStatus, StateFiles, iso, make_state_folder, state_folder};
+use crate::runner::target::{Change, ChangeKind};
 use crate::store::names::VerdictName;
 
 const ID: &str = "002-01_add-ralph-loop";
@@ -20,10 +20,10 @@ fn project() -> (TempDir, PathBuf) {
     (scratch, root)
 }
 
-fn books(root: &Path) -> Books {
+fn state_files(root: &Path) -> StateFiles {
     let change = Change {
         id: ID.to_owned(),
-        kind: Kind::Spool,
+        kind: ChangeKind::Spool,
         folder: root.to_owned(),
         root: root.to_owned(),
         worktree: root.to_owned(),
@@ -36,7 +36,7 @@ fn books(root: &Path) -> Books {
         max_iterations: 50,
         ..LoopState::default()
     };
-    Books::open(&change, state).unwrap()
+    StateFiles::open(&change, state).unwrap()
 }
 
 fn iteration(n: u32) -> Iteration {
@@ -57,16 +57,16 @@ fn iteration(n: u32) -> Iteration {
 #[test]
 fn status_command_shows_the_current_iteration_and_recent_history() {
     let (_scratch, root) = project();
-    let mut books = books(&root);
-    books.state.status = Status::Running;
-    books.state.total_tokens = 1_234_567;
+    let mut files = state_files(&root);
+    files.state.status = LoopStatus::Running;
+    files.state.total_tokens = 1_234_567;
     for n in 1..=12 {
-        books.begin(&iteration(n)).unwrap();
-        books.end(&iteration(n)).unwrap();
+        files.begin(&iteration(n)).unwrap();
+        files.end(&iteration(n)).unwrap();
     }
-    books.state.doing = "iteration 13".to_owned();
-    books.begin(&Iteration { started: iso(world::now()), ..iteration(13) }).unwrap();
-    let report = Report::of(&root, ID).unwrap();
+    files.state.doing = "iteration 13".to_owned();
+    files.begin(&Iteration { started: iso(world::now()), ..iteration(13) }).unwrap();
+    let report = RunnerReport::of(&root, ID).unwrap();
     let text = report.text();
     let pid = format!("Loop: running (process {})", std::process::id());
     for words in [
@@ -103,8 +103,8 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
     let state = json!({"change_id": ID, "status": "running", "pid": 4711, "current_iteration": 3,
         "updated_at": iso(world::now() - 120_000), "running_iteration": {"n": 3, "started": iso(5)}});
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
-    let report = Report::of(&root, ID).unwrap();
-    assert_eq!(report.runner, Runner::Dead);
+    let report = RunnerReport::of(&root, ID).unwrap();
+    assert_eq!(report.runner, RunnerLife::Dead);
     let text = report.text();
     for words in [
         "Loop: dead. Its file says running, but process 4711 was killed",
@@ -124,19 +124,19 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
 fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
     let (_scratch, root) = project();
     for words in ["all the work is done", "the limit was reached"] {
-        let mut books = books(&root);
-        books.begin(&iteration(1)).unwrap();
+        let mut files = state_files(&root);
+        files.begin(&iteration(1)).unwrap();
         let strange = "\u{1b}[31m".to_owned() + words;
         let last =
             Iteration { tokens_estimated: true, timed_out: true, failure: strange, ..iteration(1) };
-        books.end(&last).unwrap();
-        books.state.status = Status::Stuck;
-        books.state.reason = "max_iters".to_owned();
-        books.state.words = words.to_owned();
-        books.state.ended_at = iso(world::now());
-        books.save().unwrap();
+        files.end(&last).unwrap();
+        files.state.status = LoopStatus::Stuck;
+        files.state.reason = "max_iters".to_owned();
+        files.state.words = words.to_owned();
+        files.state.ended_at = iso(world::now());
+        files.save().unwrap();
     }
-    let text = Report::of(&root, ID).unwrap().text();
+    let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(text.contains("Loop: stuck (max_iters): the limit was reached\n"), "{text}");
     assert!(text.contains("  Ended: 2"), "{text}");
     assert_eq!(text.matches("-- a new run --").count(), 1, "{text}");
@@ -148,25 +148,25 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
 #[test]
 fn a_pause_that_was_asked_for_is_shown_with_the_way_out() {
     let (_scratch, root) = project();
-    let mut books = books(&root);
-    books.save().unwrap();
-    Requests::of(&state_folder(&root, ID)).ask(Request::Pause).unwrap();
-    let text = Report::of(&root, ID).unwrap().text();
+    let mut files = state_files(&root);
+    files.save().unwrap();
+    Requests::of(&state_folder(&root, ID)).ask(RunnerRequest::Pause).unwrap();
+    let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(text.contains("Pause: asked for 0 s ago; `spool resume --change"), "{text}");
-    drop(books);
-    let text = Report::of(&root, ID).unwrap().text();
+    drop(files);
+    let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(!text.contains("Pause"), "{text}");
 }
 
 #[test]
 fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
     let (_scratch, root) = project();
-    let mut books = books(&root);
-    books.begin(&iteration(1)).unwrap();
-    books.end(&iteration(1)).unwrap();
-    drop(books);
+    let mut files = state_files(&root);
+    files.begin(&iteration(1)).unwrap();
+    files.end(&iteration(1)).unwrap();
+    drop(files);
     fs::write(state_folder(&root, ID).join("state.json"), "{").unwrap();
-    let text = Report::of(&root, ID).unwrap().text();
+    let text = RunnerReport::of(&root, ID).unwrap().text();
     assert!(text.contains("State: it cannot be read"), "{text}");
     assert!(text.contains("3 tasks are open"), "{text}");
 }
@@ -175,13 +175,13 @@ fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
 fn without_a_loop_the_report_says_where_loops_have_run() {
     let (_scratch, root) = project();
     assert_eq!(meant(&root).unwrap(), None);
-    let words = Report::of(&root, "x").unwrap_err().to_string();
+    let words = RunnerReport::of(&root, "x").unwrap_err().to_string();
     assert!(words.contains("start one with `spool ralph"), "{words}");
-    let books = books(&root);
-    let words = Report::of(&root, "x").unwrap_err().to_string();
+    let files = state_files(&root);
+    let words = RunnerReport::of(&root, "x").unwrap_err().to_string();
     assert!(words.contains(&format!("loops have run on: {ID}")), "{words}");
     assert_eq!(live(&root).unwrap(), [ID]);
-    drop(books);
+    drop(files);
     assert_eq!(live(&root).unwrap(), Vec::<String>::new());
     assert_eq!(meant(&root).unwrap().as_deref(), Some(ID));
 }

@@ -27,7 +27,7 @@ const RUNNING: &str = "running_iteration";
 
 /// The iterations of this run that have ended, serialised, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct EndedIterations {
     /// The lines, each with a comma behind it.
     bytes: Vec<u8>,
     lengths: VecDeque<usize>,
@@ -36,7 +36,7 @@ pub(super) struct Ended {
 
 /// What a file of ours, or of another program, held.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Read {
+pub(super) struct ReadState {
     /// The state, as far as it could be understood.
     pub state: LoopState,
     /// The iteration that `state.json` shows as running.
@@ -47,7 +47,7 @@ pub(super) struct Read {
     pub left_out: u64,
 }
 
-impl Ended {
+impl EndedIterations {
     /// Takes in the next one; the oldest go when there are too many.
     pub fn push(&mut self, iteration: &Iteration) -> io::Result<()> {
         let before = self.bytes.len();
@@ -104,7 +104,7 @@ impl Bytes {
     pub fn fill(
         &mut self,
         state: &LoopState,
-        ended: &Ended,
+        ended: &EndedIterations,
         running: Option<&Iteration>,
     ) -> io::Result<()> {
         self.document.clear();
@@ -124,7 +124,7 @@ impl Bytes {
 }
 
 /// Returns what a state file says, whoever wrote it; an error in words when it is no such file.
-pub(super) fn parse(bytes: &[u8]) -> Result<Read, String> {
+pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(mut fields) = value else {
         return Err("it holds no JSON object".to_owned());
@@ -146,7 +146,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Read, String> {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     };
-    Ok(Read {
+    Ok(ReadState {
         state: lenient(fields),
         running: running.and_then(as_iteration),
         iterations: list.into_iter().filter_map(as_iteration).collect(),

@@ -28,7 +28,7 @@ pub struct Past {
 
 /// The end of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tail {
+pub struct HistoryTail {
     /// The last iterations, oldest first.
     pub iterations: Vec<Past>,
     /// How many lines among them could not be read.
@@ -36,7 +36,7 @@ pub struct Tail {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct HistoryLine<'a> {
     run_started_at: &'a str,
     #[serde(flatten)]
     iteration: &'a Iteration,
@@ -44,14 +44,14 @@ struct Line<'a> {
 
 /// Returns the line of an iteration.
 pub(super) fn line(run_started_at: &str, iteration: &Iteration) -> io::Result<Vec<u8>> {
-    Ok(serde_json::to_vec(&Line { run_started_at, iteration })?)
+    Ok(serde_json::to_vec(&HistoryLine { run_started_at, iteration })?)
 }
 
 /// Returns the last iterations, at most `count` of them; reads from the end, and no more than it needs.
-pub fn tail(path: &Path, count: usize) -> Result<Tail, Problem> {
+pub fn tail(path: &Path, count: usize) -> Result<HistoryTail, Problem> {
     let (mut file, meta) = match read::open(path) {
         Ok(open) => open,
-        Err(Problem::Missing) => return Ok(Tail::default()),
+        Err(Problem::Missing) => return Ok(HistoryTail::default()),
         Err(problem) => return Err(problem),
     };
     let mut size = FIRST;
@@ -64,7 +64,7 @@ pub fn tail(path: &Path, count: usize) -> Result<Tail, Problem> {
     }
 }
 
-fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Result<Tail> {
+fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Result<HistoryTail> {
     let from = length.saturating_sub(size);
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::with_capacity((length - from) as usize);
@@ -75,7 +75,7 @@ fn last_lines(file: &mut File, length: u64, size: u64, count: usize) -> io::Resu
         let begin = whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |at| at + 1);
         whole = &whole[begin..];
     }
-    let mut tail = Tail::default();
+    let mut tail = HistoryTail::default();
     for line in whole.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         if tail.iterations.len() == count {
             break;

@@ -34,7 +34,7 @@ pub struct Holder {
 
 /// Why no second runner may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct LockTaken {
     /// The change that the first one works on, empty when it is not known.
     pub change: String,
     /// What both want.
@@ -52,9 +52,9 @@ pub enum Both {
     WorkTree,
 }
 
-impl std::error::Error for Taken {}
+impl std::error::Error for LockTaken {}
 
-impl fmt::Display for Taken {
+impl fmt::Display for LockTaken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let change = printable(&self.change);
         match self.both {
@@ -100,7 +100,9 @@ impl ChangeLock {
             Ok(lock) => lock,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 let holder = written_holder(folder).unwrap_or_default();
-                return Err(Taken { change: change.to_owned(), both: Both::Change, holder }.into());
+                return Err(
+                    LockTaken { change: change.to_owned(), both: Both::Change, holder }.into()
+                );
             }
             Err(error) => return Err(at(&path, &error)),
         };

@@ -10,7 +10,7 @@ use crate::store::names::{PromiseState, VerdictName};
 /// The status of a loop (spec 001).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum LoopStatus {
     /// Being set up: no iteration has begun.
     #[default]
     Starting,
@@ -37,7 +37,7 @@ pub struct LoopState {
     /// The same, under its older name.
     pub worktree_name: String,
     /// Where the loop stands.
-    pub status: Status,
+    pub status: LoopStatus,
     /// The iteration that runs, or the last one, from 1 in each run; 0 before the first.
     pub current_iteration: u32,
     /// The last iteration that may run, 0 for no limit.
@@ -170,7 +170,7 @@ pub struct Iteration {
     pub more: Map<String, Value>,
 }
 
-impl Status {
+impl LoopStatus {
     /// Returns whether the loop is over.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Starting | Self::Running)

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use self::document::{Bytes, Ended, Read, parse};
+use self::document::{Bytes, EndedIterations, ReadState, parse};
 use self::folder::{at, make, make_private, must_be_free_or_a_file};
 use self::holder::{ChangeLock, TreeLock};
 use self::recover::{mended, recover};
@@ -39,9 +39,9 @@ pub use self::folder::{
     changes_with_state, find_state_folder, is_change_id, make_state_folder, state_folder,
     states_folder,
 };
-pub use self::history::{Past, Tail, tail};
-pub use self::holder::{Both, Holder, Taken, holder};
-pub use self::loop_state::{Iteration, LoopState, Status};
+pub use self::history::{HistoryTail, Past, tail};
+pub use self::holder::{Both, Holder, LockTaken, holder};
+pub use self::loop_state::{Iteration, LoopState, LoopStatus};
 pub use self::recover::Recovered;
 pub use self::time::{iso, millis_of, readable};
 
@@ -52,12 +52,12 @@ const PRUNED_EVERY: u64 = 64 << 20;
 /// The most that is read of either file, in bytes.
 const MOST: u64 = 32 << 20;
 
-/// The books of one change, open for writing: the lock on change and work tree is held.
+/// The state files of one change, open for writing: the lock on change and work tree is held.
 ///
-/// Books that are dropped in the middle of an iteration record it as interrupted, and the loop as stopped.
+/// Dropped in the middle of an iteration, they record it as interrupted, and the loop as stopped.
 #[derive(Debug)]
-pub struct Books {
-    /// What stands in the files.
+pub struct StateFiles {
+    /// What is in the files.
     pub state: LoopState,
     /// `.spool/.state/ralph/<change>/`, a real path.
     pub folder: PathBuf,
@@ -68,7 +68,7 @@ pub struct Books {
     /// `<worktree>/.claude/loop-state.json`.
     document: PathBuf,
     running: Option<Iteration>,
-    ended: Ended,
+    ended: EndedIterations,
     bytes: Bytes,
     /// Lines of the history that are not written yet.
     unwritten: Vec<u8>,
@@ -86,13 +86,13 @@ pub struct Books {
 }
 
 /// What is on the disk when a runner comes.
-struct Found {
-    state: Option<Read>,
-    document: Option<Read>,
+struct OldFiles {
+    state: Option<ReadState>,
+    document: Option<ReadState>,
 }
 
-impl Books {
-    /// Returns the books of a change, locked; an iteration that a killed runner left is recorded as
+impl StateFiles {
+    /// Returns the state files of a change, locked; an iteration that a killed runner left is recorded as
     /// interrupted first. An error names the process that holds the lock.
     pub fn open(change: &Change, state: LoopState) -> Result<Self> {
         Self::open_with(change, state, |_| Vec::new())
@@ -127,7 +127,7 @@ impl Books {
             must_be_free_or_a_file(&folder.join(name))?;
         }
         let mut put_aside = Vec::new();
-        let mut found = Found {
+        let mut found = OldFiles {
             state: read_or_put_aside(&folder.join("state.json"), &mut put_aside)?,
             document: read_or_put_aside(&document, &mut put_aside)?,
         };
@@ -137,14 +137,14 @@ impl Books {
             state.started_at = iso(millis_of(&state.started_at).unwrap_or(now) + 1);
         }
         let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
-        let mut books = Self {
+        let mut files = Self {
             state: LoopState::default(),
             folder,
             recovered: None,
             put_aside,
             document,
             running: None,
-            ended: Ended::default(),
+            ended: EndedIterations::default(),
             bytes: Bytes::default(),
             unwritten: Vec::new(),
             recorded: 0,
@@ -156,11 +156,11 @@ impl Books {
             change_lock,
         };
         if let Some(recovered) = recovered {
-            books.close_the_old(&found, recovered)?;
+            files.close_the_old(&found, recovered)?;
         }
-        Requests::of(&books.folder).forget_all();
-        books.begin_run(state, &change.id, found)?;
-        Ok(books)
+        Requests::of(&files.folder).forget_all();
+        files.begin_run(state, &change.id, found)?;
+        Ok(files)
     }
 
     /// Writes the state down, whole; an iteration that runs stays in it.
@@ -336,15 +336,15 @@ impl Books {
     }
 
     /// Writes the end of a run whose runner was killed, in its own words.
-    fn close_the_old(&mut self, found: &Found, recovered: Recovered) -> Result<()> {
+    fn close_the_old(&mut self, found: &OldFiles, recovered: Recovered) -> Result<()> {
         let Some(old) = &found.state else { return Ok(()) };
         self.state = old.state.clone();
         if let Some(cut_off) = recovered.iteration.as_ref().filter(|_| !recovered.is_in_history) {
             self.unwritten.extend(history::line(&recovered.run_started_at, cut_off)?);
             self.unwritten.push(b'\n');
         }
-        let empty = Read::default();
-        let is_its_own = |it: &&Read| {
+        let empty = ReadState::default();
+        let is_its_own = |it: &&ReadState| {
             it.state.started_at == old.state.started_at && it.state.change_id == old.state.change_id
         };
         let document = found.document.as_ref().filter(is_its_own).unwrap_or(&empty);
@@ -356,7 +356,7 @@ impl Books {
     }
 
     /// Writes the first state of the new run.
-    fn begin_run(&mut self, state: LoopState, change: &str, found: Found) -> Result<()> {
+    fn begin_run(&mut self, state: LoopState, change: &str, found: OldFiles) -> Result<()> {
         self.state = state;
         self.state.version = VERSION;
         change.clone_into(&mut self.state.change_id);
@@ -367,7 +367,7 @@ impl Books {
                 self.state.more.entry(name).or_insert(value);
             }
         }
-        self.ended = Ended::default();
+        self.ended = EndedIterations::default();
         if let Some(cut_off) = self.recovered.as_ref().and_then(Recovered::for_next_run) {
             self.ended.push(&cut_off)?;
         }
@@ -375,7 +375,7 @@ impl Books {
     }
 }
 
-impl Drop for Books {
+impl Drop for StateFiles {
     /// Whatever made the runner leave: no iteration stays open, and no loop is said to run.
     fn drop(&mut self) {
         if self.state.status.is_over() && self.running.is_none() {
@@ -391,7 +391,7 @@ impl Drop for Books {
             let _ = self.record(&iteration);
         }
         if !self.state.status.is_over() {
-            self.state.status = Status::Stopped;
+            self.state.status = LoopStatus::Stopped;
             self.state.ended_at = iso(now);
             self.state.doing.clear();
             if self.state.reason.is_empty() {
@@ -419,16 +419,16 @@ fn is_real(folder: &Path) -> bool {
 }
 
 /// Who has the work tree, as far as `loop-state.json` tells.
-fn taken_tree(document: &Path) -> Taken {
+fn taken_tree(document: &Path) -> LockTaken {
     let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
     let state = state.map(|read| read.state).filter(|state| world::is_alive(state.pid));
     let state = state.unwrap_or_default();
     let holder = Holder { pid: state.pid, since: state.started_at };
-    Taken { change: state.change_id, both: Both::WorkTree, holder }
+    LockTaken { change: state.change_id, both: Both::WorkTree, holder }
 }
 
 /// What a state file holds; one that cannot be read is renamed, never overwritten and never fatal.
-fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<Read>> {
+fn read_or_put_aside(path: &Path, aside: &mut Vec<PathBuf>) -> Result<Option<ReadState>> {
     let why = match read::read(path, MOST) {
         Err(Problem::Missing) => return Ok(None),
         // It may be as good as ever: only what was read and is not ours is renamed.

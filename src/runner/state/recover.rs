@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::document::{Ended, Read};
+use super::document::{EndedIterations, ReadState};
 use super::history;
-use super::loop_state::{Iteration, Status};
+use super::loop_state::{Iteration, LoopStatus};
 use super::time::{iso, millis_of};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent, VerdictName};
@@ -33,7 +33,7 @@ pub struct Recovered {
 /// `commits_since` returns the commits since a given one, oldest first.
 pub(super) fn recover(
     folder: &Path,
-    old: &mut Read,
+    old: &mut ReadState,
     commits_since: impl FnOnce(&str) -> Vec<String>,
 ) -> Option<Recovered> {
     if old.state.status.is_over() && old.running.is_none() {
@@ -67,7 +67,7 @@ pub(super) fn recover(
     });
     if !old.state.status.is_over() {
         let state = &mut old.state;
-        state.status = Status::Stopped;
+        state.status = LoopStatus::Stopped;
         state.ended_at = iso(seen);
         "stopped".clone_into(&mut state.reason);
         state.doing.clear();
@@ -112,8 +112,11 @@ impl Recovered {
 }
 
 /// The iterations of the run that was killed, with the recovered one in its place.
-pub(super) fn mended(document: &Read, recovered: &Recovered) -> std::io::Result<Ended> {
-    let mut ended = Ended::default();
+pub(super) fn mended(
+    document: &ReadState,
+    recovered: &Recovered,
+) -> std::io::Result<EndedIterations> {
+    let mut ended = EndedIterations::default();
     ended.leave_out(document.left_out);
     let number = recovered.iteration.as_ref().map(|iteration| iteration.n);
     for iteration in &document.iterations {
@@ -132,7 +135,7 @@ pub(super) fn mended(document: &Read, recovered: &Recovered) -> std::io::Result<
 
 /// When the runner was last known to be alive, in milliseconds since the Unix epoch: it wrote its state,
 /// or its agent printed something.
-fn sign_of_life(folder: &Path, old: &Read) -> u64 {
+fn sign_of_life(folder: &Path, old: &ReadState) -> u64 {
     let written = millis_of(&old.state.updated_at).unwrap_or_default();
     let began = old.running.as_ref().and_then(|it| millis_of(&it.started)).unwrap_or_default();
     let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();

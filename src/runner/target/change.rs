@@ -8,7 +8,7 @@ use crate::store::read;
 
 /// What kind of project a change stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChangeKind {
     /// `.spool/changes/<id>/`.
     Spool,
     /// `openspec/changes/<id>/`.
@@ -23,7 +23,7 @@ pub struct Change {
     /// Its id, the name of its folder; checked: no `/`, no `..`, no control characters, no leading `-`.
     pub id: String,
     /// Where it stands.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// Its folder, a real path inside the project.
     pub folder: PathBuf,
     /// The project's folder, a real path.
@@ -38,8 +38,8 @@ impl Change {
     /// Returns the name of the document that says what is wanted: `proposal.md`, or `spec.md` of a feature.
     pub fn primary(&self) -> &'static str {
         match self.kind {
-            Kind::Spool | Kind::OpenSpec => "proposal.md",
-            Kind::SpecKit => "spec.md",
+            ChangeKind::Spool | ChangeKind::OpenSpec => "proposal.md",
+            ChangeKind::SpecKit => "spec.md",
         }
     }
 

@@ -13,13 +13,13 @@ use crate::feature::project::{is_feature_name, printable};
 use place::Place;
 use shelf::Listing;
 
-pub use change::{Change, Kind};
+pub use change::{Change, ChangeKind};
 pub use names::{meant, one_of};
 pub use place::worktree_around;
 
 /// What the person asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct ChangeQuery<'a> {
     /// `--change`, or a short form of it.
     pub change: Option<&'a str>,
     /// `--module`.
@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum FoundChange {
     /// One change, by the name or the module that was given.
     One(Change),
     /// No name was given: a person has to choose, also when there is only one; archived ones are not
@@ -42,7 +42,7 @@ pub enum Found {
 /// The project is the nearest folder at or above `start` that has changes. A name is the id, or a short
 /// form that only one change answers to: `2-1` for `002-01_add-ralph-loop`, the start of the id, or a
 /// word of it.
-pub fn find(start: &Path, wanted: &Wanted<'_>) -> Result<Found> {
+pub fn find(start: &Path, wanted: &ChangeQuery<'_>) -> Result<FoundChange> {
     let place = Place::around(start)?;
     let listing = shelf::list(&place);
     if let Some(module) = wanted.module
@@ -51,7 +51,7 @@ pub fn find(start: &Path, wanted: &Wanted<'_>) -> Result<Found> {
         bail!("`{}` cannot be a module: a module is a number such as `002`", printable(module));
     }
     match wanted.change {
-        Some(name) => named(&place, &listing, name, wanted.module).map(Found::One),
+        Some(name) => named(&place, &listing, name, wanted.module).map(FoundChange::One),
         None => unnamed(&place, &listing, wanted.module),
     }
 }
@@ -111,13 +111,13 @@ fn narrowed_or<'a>(narrowed: &[&'a Change], all: &[&'a Change]) -> Vec<&'a Chang
     if narrowed.is_empty() { all.to_vec() } else { narrowed.to_vec() }
 }
 
-fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<Found> {
+fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<FoundChange> {
     let offered = listing.offered(place)?;
     let Some(module) = module else {
         if offered.is_empty() {
             bail!("there is no active change: {}", place.nothing(&listing.refused));
         }
-        return Ok(Found::Several(offered));
+        return Ok(FoundChange::Several(offered));
     };
     let all: Vec<Change> = listing.all().cloned().collect();
     let mut of_module: Vec<Change> =
@@ -130,9 +130,9 @@ fn unnamed(place: &Place, listing: &Listing, module: Option<&str>) -> Result<Fou
     }
     // A module with one change names it.
     if of_module.len() == 1 {
-        return Ok(Found::One(of_module.remove(0)));
+        return Ok(FoundChange::One(of_module.remove(0)));
     }
-    Ok(Found::Several(of_module))
+    Ok(FoundChange::Several(of_module))
 }
 
 fn is_of_module(change: &Change, module: &str) -> bool {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 
-use super::change::{Change, Kind};
+use super::change::{Change, ChangeKind};
 use super::names;
 use super::place::Place;
 use crate::evidence::task_list::TASKS;
@@ -54,7 +54,7 @@ impl Listing {
 /// Two of the same id would share one state: spool's own comes before OpenSpec's, and that before a feature.
 pub fn list(place: &Place) -> Listing {
     let mut listing = Listing::default();
-    for (kind, folder) in [(Kind::Spool, ".spool"), (Kind::OpenSpec, "openspec")] {
+    for (kind, folder) in [(ChangeKind::Spool, ".spool"), (ChangeKind::OpenSpec, "openspec")] {
         let shelf = place.root.join(folder).join("changes");
         for id in names::names_in(&shelf) {
             let known = listing.changes.iter().any(|change| change.id == id);
@@ -75,13 +75,18 @@ pub fn list(place: &Place) -> Listing {
         if known || feature.name == ARCHIVE || !has_documents(&feature.folder) {
             continue;
         }
-        listing.features.push(entry(place, Kind::SpecKit, feature.name, feature.folder));
+        listing.features.push(entry(place, ChangeKind::SpecKit, feature.name, feature.folder));
     }
     listing
 }
 
 /// The change in a folder, `None` where the folder holds none; an error says why it must not be used.
-fn change(place: &Place, kind: Kind, id: &str, path: &Path) -> Result<Option<Change>, String> {
+fn change(
+    place: &Place,
+    kind: ChangeKind,
+    id: &str,
+    path: &Path,
+) -> Result<Option<Change>, String> {
     let folder = match read::folder_inside(&place.root, path) {
         Ok(folder) => folder,
         Err(Problem::NotAFolder | Problem::Missing) => return Ok(None),
@@ -100,10 +105,10 @@ fn has_documents(folder: &Path) -> bool {
     DOCUMENTS.iter().any(|name| folder.join(name).is_file())
 }
 
-fn entry(place: &Place, kind: Kind, id: String, folder: PathBuf) -> Change {
+fn entry(place: &Place, kind: ChangeKind, id: String, folder: PathBuf) -> Change {
     let module = match kind {
-        Kind::Spool | Kind::OpenSpec => names::module_of(&id).map(str::to_owned),
-        Kind::SpecKit => None,
+        ChangeKind::Spool | ChangeKind::OpenSpec => names::module_of(&id).map(str::to_owned),
+        ChangeKind::SpecKit => None,
     };
     Change { id, kind, folder, root: place.root.clone(), worktree: place.worktree.clone(), module }
 }

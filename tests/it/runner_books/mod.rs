@@ -6,9 +6,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use ralph_speckit::runner::requests::Request;
-use ralph_speckit::runner::state::{Books, Iteration, LoopState, Status, iso, state_folder};
-use ralph_speckit::runner::target::{Change, Kind};
+use ralph_speckit::runner::requests::RunnerRequest;
+use ralph_speckit::runner::state::{
+    Iteration, LoopState, LoopStatus, StateFiles, iso, state_folder,
+};
+use ralph_speckit::runner::target::{Change, ChangeKind};
 use ralph_speckit::store::names::VerdictName;
 use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;
@@ -25,16 +27,17 @@ fn project() -> (TempDir, PathBuf) {
     (scratch, root)
 }
 
-fn open(root: &Path) -> Books {
+fn open(root: &Path) -> StateFiles {
     let change = Change {
         id: ID.to_owned(),
-        kind: Kind::Spool,
+        kind: ChangeKind::Spool,
         folder: root.to_owned(),
         root: root.to_owned(),
         worktree: root.to_owned(),
         module: None,
     };
-    Books::open(&change, LoopState { task: "Make it".to_owned(), ..LoopState::default() }).unwrap()
+    StateFiles::open(&change, LoopState { task: "Make it".to_owned(), ..LoopState::default() })
+        .unwrap()
 }
 
 fn iteration(n: u32) -> Iteration {
@@ -46,7 +49,7 @@ fn iteration(n: u32) -> Iteration {
 fn a_runner_that_writes_its_books_until_it_is_killed() {
     let Some(root) = world::folder(PROJECT) else { return };
     let mut books = open(&root);
-    books.state.status = Status::Running;
+    books.state.status = LoopStatus::Running;
     for n in 1.. {
         books.begin(&iteration(n)).unwrap();
         println!("began {n}");
@@ -147,16 +150,16 @@ fn refused(output: &Output) -> String {
 }
 
 /// Runs `spool` while the books are open, and ends the loop as a runner does once it is asked.
-fn stopped_while_running(root: &Path, mut books: Books, arguments: &[&str]) -> Output {
+fn stopped_while_running(root: &Path, mut books: StateFiles, arguments: &[&str]) -> Output {
     std::thread::scope(|scope| {
         let command = scope.spawn(|| spool(root, arguments));
         let deadline = Deadline::after(Duration::from_secs(30));
-        while books.requests().pending() != Some(Request::Stop) {
+        while books.requests().pending() != Some(RunnerRequest::Stop) {
             assert!(!deadline.is_over(), "nothing was asked");
             world::pause(Duration::from_millis(5));
         }
         books.requests().clear_stop();
-        books.state.status = Status::Stopped;
+        books.state.status = LoopStatus::Stopped;
         "a person stopped it".clone_into(&mut books.state.words);
         books.save().unwrap();
         drop(books);
@@ -193,7 +196,7 @@ fn spool_stop_says_when_the_runner_does_not_leave() {
     }
     let output = spool(&root, &["stop", "--wait", "0"]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("was asked to end"));
-    assert_eq!(books.requests().pending(), Some(Request::Stop));
+    assert_eq!(books.requests().pending(), Some(RunnerRequest::Stop));
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn computed() -> u64 {
 fn what_the_books_cost() {
     let (_scratch, root) = project();
     let mut books = open(&root);
-    books.state.status = Status::Running;
+    books.state.status = LoopStatus::Running;
     let like_a_real_one = |n| Iteration {
         commits: vec!["4f2a6f0c9d1e8b7a6c5d4e3f2a1b0c9d8e7f6a5b".to_owned(); 2],
         files: (0..8).map(|file| format!("src/some/folder/file_{file}.rs")).collect(),
@@ -260,7 +263,7 @@ fn what_the_books_cost() {
     println!("history.jsonl: {} bytes", size(&books.folder.join("history.jsonl")));
     let from = computed();
     for _ in 0..100 {
-        let report = ralph_speckit::runner::report::Report::of(&root, ID).unwrap();
+        let report = ralph_speckit::runner::report::RunnerReport::of(&root, ID).unwrap();
         assert!(report.text().contains("Iteration: 10000"));
     }
     println!("--status of 10,000 iterations: {} us of CPU", (computed() - from) / 100_000);

@@ -1,10 +1,12 @@
 //! How runs end: what may pass, what will not, and what is only talked about.
 
 use super::super::command::Any;
-use super::super::{Approval, Event, ExitInfo, Harness, Outcome, Report, Stream, TokenUsage};
+use super::super::{
+    AgentEvent, AgentReport, Approval, ExitInfo, Harness, RunOutcome, Stream, TokenUsage,
+};
 use super::{code, order, read, reader_for, recording};
 
-fn ended(name: &str, output: &[&str], errors: &[&str], left: &ExitInfo) -> Outcome {
+fn ended(name: &str, output: &[&str], errors: &[&str], left: &ExitInfo) -> RunOutcome {
     let mut reader = reader_for(name, Approval::All);
     for line in output {
         reader.line(Stream::Output, line.as_bytes(), &mut |_| {});
@@ -77,7 +79,7 @@ fn what_trying_again_does_not_mend_is_lasting() {
         ("gemini", &[], &["Please set an Auth method"], 41, "Auth method"),
     ] {
         match ended(name, output, errors, &code(exit)) {
-            Outcome::Lasting(message) => assert!(message.contains(words), "{name}: {message}"),
+            RunOutcome::Lasting(message) => assert!(message.contains(words), "{name}: {message}"),
             other => panic!("{name} {output:?} {errors:?}: {other:?}"),
         }
     }
@@ -105,7 +107,7 @@ fn what_may_pass_is_a_failure() {
         ("opencode", &[unnamed], &[], code(1), "Unexpected server error.\n`opencode models` lists"),
     ] {
         match ended(name, output, errors, &left) {
-            Outcome::Failed(message) => assert!(message.contains(words), "{name}: {message}"),
+            RunOutcome::Failed(message) => assert!(message.contains(words), "{name}: {message}"),
             other => panic!("{name} {output:?}: {other:?}"),
         }
     }
@@ -117,7 +119,7 @@ fn a_program_that_the_runner_cut_short_is_cut_whatever_it_printed() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         let left = ExitInfo { code: Some(0), cut: true, ..ExitInfo::default() };
         let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &left);
-        assert_eq!(seen.outcome, Outcome::Cut, "{name}");
+        assert_eq!(seen.outcome, RunOutcome::Cut, "{name}");
     }
 }
 
@@ -130,7 +132,7 @@ fn copilot_ended_by_somebody_else_prints_a_result_and_has_not_finished() {
     let (seen, _) = read(reader_for("copilot", Approval::Own), &cut, &code(0));
     assert_eq!(
         seen.outcome,
-        Outcome::Failed("`copilot` was ended in the middle of a turn".to_owned())
+        RunOutcome::Failed("`copilot` was ended in the middle of a turn".to_owned())
     );
 }
 
@@ -155,7 +157,7 @@ fn an_agent_that_quotes_a_usage_limit_has_not_hit_one() {
                 .collect();
             let (seen, _) = read(reader_for(name, Approval::Own), &quoted, &code(0));
             assert_eq!(seen.final_text, limit, "{name}");
-            assert_eq!(seen.outcome, Outcome::Finished, "{name}: {limit}");
+            assert_eq!(seen.outcome, RunOutcome::Finished, "{name}: {limit}");
         }
     }
 }
@@ -172,7 +174,7 @@ fn a_failure_that_quotes_a_usage_limit_is_no_limit() {
             })
             .collect();
         let (seen, _) = read(reader_for(name, Approval::Own), &quoted, &code(1));
-        assert!(matches!(seen.outcome, Outcome::Failed(_)), "{name}: {:?}", seen.outcome);
+        assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{name}: {:?}", seen.outcome);
     }
 }
 
@@ -182,10 +184,10 @@ fn the_daily_quota_of_gemini_is_a_usage_limit() {
     let line = format!(
         r#"{{"type":"result","status":"error","error":{{"type":"unknown","message":"{words}"}},"stats":{{}}}}"#
     );
-    let limit = |words: &str| Outcome::UsageLimit { resets_at: None, words: words.to_owned() };
+    let limit = |words: &str| RunOutcome::UsageLimit { resets_at: None, words: words.to_owned() };
     assert_eq!(ended("gemini", &[&line], &[], &code(173)), limit(words));
     assert_eq!(ended("gemini", &[], &[LIMITS[2]], &code(173)), limit(LIMITS[2]));
-    assert!(matches!(ended("gemini", &[], &[LIMITS[2]], &code(1)), Outcome::Failed(_)));
+    assert!(matches!(ended("gemini", &[], &[LIMITS[2]], &code(1)), RunOutcome::Failed(_)));
 }
 
 #[test]
@@ -209,14 +211,14 @@ fn claude_that_goes_on_behind_a_result_ends_with_its_last_one() {
     assert_eq!(
         heard,
         [
-            Event::Called { tool: "Task".to_owned(), what: "look".to_owned() },
-            Event::Said("it is back".to_owned()),
-            Event::Finished
+            AgentEvent::Called { tool: "Task".to_owned(), what: "look".to_owned() },
+            AgentEvent::Said("it is back".to_owned()),
+            AgentEvent::Finished
         ]
     );
     // Cut off in the second turn, the first result is no success.
     let (seen, _) = read(reader_for("claude", Approval::Own), &lines[..7], &code(0));
-    assert!(matches!(seen.outcome, Outcome::Failed(_)), "{:?}", seen.outcome);
+    assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{:?}", seen.outcome);
 }
 
 #[test]
@@ -229,7 +231,7 @@ fn claude_with_an_agents_end_still_to_tell_is_not_said_to_be_finished() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"x"}"#;
     let finished = |lines: &[&str]| {
         let (_, heard) = read(reader_for("claude", Approval::Own), lines, &code(0));
-        heard.iter().filter(|event| **event == Event::Finished).count()
+        heard.iter().filter(|event| **event == AgentEvent::Finished).count()
     };
     assert_eq!(finished(&[init, result]), 1);
     assert_eq!(finished(&[init, notified, none, result]), 0);
@@ -242,7 +244,7 @@ fn claude_counts_the_tokens_of_a_resumed_session_for_this_run_alone() {
     let since = r#"{"type":"result","subtype":"success","is_error":false,"result":"x","usage":{"input_tokens":200,"output_tokens":100},"modelUsage":{"m":{"inputTokens":900,"outputTokens":900}},"model_usage_since_last_result":{"m":{"inputTokens":200,"outputTokens":100}}}"#;
     let run = Some(TokenUsage { input: 200, output: 100, ..TokenUsage::default() });
     for line in [before, since] {
-        let order = super::Order { resume: Some("s1"), ..order("go on") };
+        let order = super::AgentOrder { resume: Some("s1"), ..order("go on") };
         let reader = super::harness_named("claude").reader(&order);
         let (seen, _) = read(reader, &[line], &code(0));
         assert_eq!((seen.tokens, seen.tokens_of_session), (run, false), "{line}");
@@ -303,7 +305,7 @@ fn words_that_are_not_the_agents_are_never_its_final_text() {
     ] {
         let (seen, _) = read(reader_for(name, Approval::Own), &lines, &code(0));
         assert!(!seen.final_text.contains(PROMISE), "{name}: {seen:?}");
-        assert_eq!(seen.outcome, Outcome::Finished, "{name}");
+        assert_eq!(seen.outcome, RunOutcome::Finished, "{name}");
     }
 }
 
@@ -335,10 +337,10 @@ fn opencode_that_goes_on_after_a_step_that_seemed_the_last_is_not_finished() {
     let start = lines[0].clone();
     lines.push(start);
     let (seen, _) = read(reader_for("opencode", Approval::Own), &lines, &code(0));
-    assert!(matches!(seen.outcome, Outcome::Failed(_)), "{:?}", seen.outcome);
+    assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{:?}", seen.outcome);
 }
 
-fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> Report {
+fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> AgentReport {
     let any = Any::new("some/agent").unwrap();
     let mut reader = any.reader(&order(prompt));
     for line in lines {
@@ -351,13 +353,15 @@ fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> Report {
 #[test]
 fn a_program_of_ones_own_is_taken_at_its_exit_code() {
     let seen = own(&["one", "<promise>COMPLETE</promise>"], &code(0), "go on");
-    let expected =
-        Report { final_text: "one\n<promise>COMPLETE</promise>\n".to_owned(), ..Report::default() };
+    let expected = AgentReport {
+        final_text: "one\n<promise>COMPLETE</promise>\n".to_owned(),
+        ..AgentReport::default()
+    };
     assert_eq!(seen, expected);
     let seen = own(&[], &code(3), "go on");
     assert_eq!(
         seen.outcome,
-        Outcome::Failed(
+        RunOutcome::Failed(
             "`agent` left with exit code 3: <promise>COMPLETE</promise> on stderr".to_owned()
         )
     );

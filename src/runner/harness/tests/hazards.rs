@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::super::{Approval, Event, Outcome, Stream};
+use super::super::{AgentEvent, Approval, RunOutcome, Stream};
 use super::{code, read, reader_for, recording, recordings};
 
 const ALL: [&str; 5] = ["claude", "codex", "copilot", "gemini", "opencode"];
@@ -19,7 +19,7 @@ proptest! {
             reader.line(Stream::Errors, &errors, &mut |_| {});
             let report = reader.report(&code(0));
             prop_assert_eq!(report.final_text, "");
-            prop_assert!(matches!(report.outcome, Outcome::Failed(_)));
+            prop_assert!(matches!(report.outcome, RunOutcome::Failed(_)));
         }
     }
 
@@ -52,7 +52,7 @@ proptest! {
         let cut = at.index(whole.len());
         let lines: Vec<&[u8]> = whole[..cut].split(|byte| *byte == b'\n').collect();
         let (seen, _) = read(reader_for(name, Approval::Own), &lines, &code(0));
-        prop_assert_ne!(seen.outcome, Outcome::Finished, "{} at {}", name, cut);
+        prop_assert_ne!(seen.outcome, RunOutcome::Finished, "{} at {}", name, cut);
     }
 
     #[test]
@@ -81,7 +81,7 @@ fn bytes_that_are_no_text_cost_one_letter_and_not_the_line() {
     let line = b"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"a\xff\xfeb <promise>X</promise>\"}";
     let (seen, _) = read(reader_for("claude", Approval::Own), &[line], &code(0));
     assert_eq!(seen.final_text, "a\u{fffd}\u{fffd}b <promise>X</promise>");
-    assert_eq!(seen.outcome, Outcome::Finished);
+    assert_eq!(seen.outcome, RunOutcome::Finished);
 }
 
 #[test]
@@ -126,11 +126,11 @@ fn a_million_pieces_of_an_answer_are_kept_to_their_end() {
 fn control_characters_of_a_program_never_reach_the_screen() {
     let line = r#"{"type":"error","sessionID":"s","error":{"name":"x","data":{"message":"\u001b[31mred\u001b[0m\u0007\nnext\u0000 line"}}}"#;
     let (seen, heard) = read(reader_for("opencode", Approval::Own), &[line], &code(1));
-    assert_eq!(heard, [Event::Trouble("red next line".to_owned())]);
-    assert_eq!(seen.outcome, Outcome::Failed("`opencode` failed: red next line".to_owned()));
+    assert_eq!(heard, [AgentEvent::Trouble("red next line".to_owned())]);
+    assert_eq!(seen.outcome, RunOutcome::Failed("`opencode` failed: red next line".to_owned()));
     let long = format!(r#"{{"type":"turn.failed","error":{{"message":"{}"}}}}"#, "x".repeat(9_000));
     let (seen, _) = read(reader_for("codex", Approval::Own), &[long], &code(1));
-    let Outcome::Failed(message) = seen.outcome else { panic!("{:?}", seen.outcome) };
+    let RunOutcome::Failed(message) = seen.outcome else { panic!("{:?}", seen.outcome) };
     assert!(message.len() < 500, "{} bytes", message.len());
 }
 

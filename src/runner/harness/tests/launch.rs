@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::Command;
 
 use super::super::command::Any;
-use super::super::{Approval, Harness, Input, Launch, Order};
+use super::super::{AgentOrder, Approval, Harness, Input, Launch};
 use super::{harness_named, order};
 
 fn arguments(launch: &Launch) -> Vec<&str> {
     launch.arguments.iter().map(|argument| argument.to_str().unwrap()).collect()
 }
 
-fn launch(name: &str, order: &Order<'_>) -> Launch {
+fn launch(name: &str, order: &AgentOrder<'_>) -> Launch {
     harness_named(name).launch(order).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn nothing_is_approved_unless_it_is_asked_for() {
 
 #[test]
 fn allow_all_is_what_really_works_for_each() {
-    let order = Order { approval: Approval::All, ..order("do it") };
+    let order = AgentOrder { approval: Approval::All, ..order("do it") };
     for (name, flags) in [
         ("claude", &["--dangerously-skip-permissions"][..]),
         ("codex", &["--dangerously-bypass-approvals-and-sandbox"]),
@@ -66,7 +66,7 @@ fn allow_all_is_what_really_works_for_each() {
 
 #[test]
 fn model_and_session_are_handed_on() {
-    let order = Order { model: Some("a/b-1"), resume: Some("id_1"), ..order("do it") };
+    let order = AgentOrder { model: Some("a/b-1"), resume: Some("id_1"), ..order("do it") };
     for (name, expected) in [
         (
             "claude",
@@ -111,12 +111,12 @@ fn model_and_session_are_handed_on() {
 fn a_model_or_a_session_that_could_be_a_flag_is_refused() {
     for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
         for model in ["--yolo", "", " ", "a\nb"] {
-            let order = Order { model: Some(model), ..order("do it") };
+            let order = AgentOrder { model: Some(model), ..order("do it") };
             let error = harness_named(name).launch(&order).unwrap_err().to_string();
             assert!(error.contains("is no name of a model"), "{name}: {error}");
         }
         for session in ["--yolo", "", "../x", "a b", "a\u{7f}"] {
-            let order = Order { resume: Some(session), ..order("do it") };
+            let order = AgentOrder { resume: Some(session), ..order("do it") };
             let error = harness_named(name).launch(&order).unwrap_err().to_string();
             assert!(error.contains("is no session id"), "{name}: {error}");
         }
@@ -189,7 +189,7 @@ fn a_prompt_arrives_as_it_is_whatever_stands_in_it() {
 fn a_command_of_ones_own_gets_the_prompt_where_it_wants_it() {
     for prompt in HARD {
         let folder = tempfile::tempdir().unwrap();
-        let order = Order { scratch: folder.path(), ..order(prompt) };
+        let order = AgentOrder { scratch: folder.path(), ..order(prompt) };
         for (line, expected) in [
             ("my-agent 'two words' --flag", vec!["two words", "--flag"]),
             ("my-agent '{prompt}' x{prompt}", vec![prompt, &format!("x{prompt}")]),
@@ -228,10 +228,10 @@ fn a_command_of_ones_own_is_split_and_never_given_to_a_shell() {
 fn a_command_of_ones_own_gets_model_and_session() {
     let folder = tempfile::tempdir().unwrap();
     let any = Any::new("my-agent -m {model} -s {session}").unwrap();
-    let plain = Order { scratch: folder.path(), ..order("do it") };
+    let plain = AgentOrder { scratch: folder.path(), ..order("do it") };
     let error = any.launch(&plain).unwrap_err().to_string();
     assert!(error.starts_with("the command asks for {model}"), "{error}");
-    let order = Order { model: Some("m-1"), ..plain.clone() };
+    let order = AgentOrder { model: Some("m-1"), ..plain.clone() };
     let first = any.launch(&order).unwrap();
     assert_eq!(any.launch(&order).unwrap(), first, "one order, one session");
     let session = arguments(&first)[3].to_owned();
@@ -239,10 +239,10 @@ fn a_command_of_ones_own_gets_model_and_session() {
     // The reader tells the same session, so that the next iteration can go on with it.
     let report = any.reader(&order).report(&super::code(0));
     assert_eq!(report.session.as_deref(), Some(session.as_str()));
-    let next = Order { resume: Some(&session), ..order.clone() };
+    let next = AgentOrder { resume: Some(&session), ..order.clone() };
     assert_eq!(arguments(&any.launch(&next).unwrap()), ["-m", "m-1", "-s", session.as_str()]);
     let other = tempfile::tempdir().unwrap();
-    let elsewhere = any.launch(&Order { scratch: other.path(), ..order }).unwrap();
+    let elsewhere = any.launch(&AgentOrder { scratch: other.path(), ..order }).unwrap();
     assert_ne!(elsewhere, first, "another iteration, another session");
 }
 

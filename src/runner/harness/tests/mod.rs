@@ -8,7 +8,7 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use super::{Approval, Event, ExitInfo, Order, Reader, Report, Stream};
+use super::{AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, OutputReader, Stream};
 
 /// The recording of this name, as its lines.
 fn recording(name: &str) -> Vec<Vec<u8>> {
@@ -31,8 +31,8 @@ fn recordings() -> Vec<String> {
 }
 
 /// An order that asks for nothing special.
-fn order(prompt: &str) -> Order<'_> {
-    Order {
+fn order(prompt: &str) -> AgentOrder<'_> {
+    AgentOrder {
         prompt,
         model: None,
         approval: Approval::Own,
@@ -42,9 +42,9 @@ fn order(prompt: &str) -> Order<'_> {
 }
 
 /// The reader for the recording of this name.
-fn reader_for(name: &str, approval: Approval) -> Box<dyn Reader> {
+fn reader_for(name: &str, approval: Approval) -> Box<dyn OutputReader> {
     let program = name.split('-').next().unwrap();
-    let order = Order { approval, ..order("go on") };
+    let order = AgentOrder { approval, ..order("go on") };
     harness_named(program).reader(&order)
 }
 
@@ -61,10 +61,10 @@ fn harness_named(name: &str) -> Box<dyn super::Harness> {
 
 /// What a reader makes of these lines of standard output, and of an exit code.
 fn read<L: AsRef<[u8]>>(
-    mut reader: Box<dyn Reader>,
+    mut reader: Box<dyn OutputReader>,
     lines: &[L],
     left: &ExitInfo,
-) -> (Report, Vec<Event>) {
+) -> (AgentReport, Vec<AgentEvent>) {
     let mut heard = Vec::new();
     for line in lines {
         reader.line(Stream::Output, line.as_ref(), &mut |event| heard.push(event));

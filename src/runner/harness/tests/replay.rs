@@ -2,10 +2,12 @@
 
 use super::super::codex;
 use super::super::copilot::Copilot;
-use super::super::{Approval, Event, Harness, Order, Outcome, Report, TokenUsage};
+use super::super::{
+    AgentEvent, AgentOrder, AgentReport, Approval, Harness, RunOutcome, TokenUsage,
+};
 use super::{code, order, read, reader_for, recording};
 
-fn replay(name: &str, exit: i32) -> (Report, Vec<Event>) {
+fn replay(name: &str, exit: i32) -> (AgentReport, Vec<AgentEvent>) {
     read(reader_for(name, Approval::Own), &recording(name), &code(exit))
 }
 
@@ -13,12 +15,12 @@ fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> TokenUs
     TokenUsage { input, output, cache_read, cache_write }
 }
 
-fn report(session: &str, model: Option<&str>) -> Report {
-    Report {
+fn report(session: &str, model: Option<&str>) -> AgentReport {
+    AgentReport {
         tool_calls: Some(0),
         session: Some(session.to_owned()),
         model: model.map(str::to_owned),
-        ..Report::default()
+        ..AgentReport::default()
     }
 }
 
@@ -26,22 +28,22 @@ const SONNET: Option<&str> = Some("claude-sonnet-4-5");
 const DONE: &str = "All done: wrote proof.txt.";
 const COMMAND: &str = "echo hi > proof.txt; cat proof.txt";
 
-fn said(text: &str) -> Event {
-    Event::Said(text.to_owned())
+fn said(text: &str) -> AgentEvent {
+    AgentEvent::Said(text.to_owned())
 }
 
-fn called(tool: &str, what: &str) -> Event {
-    Event::Called { tool: tool.to_owned(), what: what.to_owned() }
+fn called(tool: &str, what: &str) -> AgentEvent {
+    AgentEvent::Called { tool: tool.to_owned(), what: what.to_owned() }
 }
 
-fn trouble(text: &str) -> Event {
-    Event::Trouble(text.to_owned())
+fn trouble(text: &str) -> AgentEvent {
+    AgentEvent::Trouble(text.to_owned())
 }
 
 #[test]
 fn claude_writes_a_file() {
     let (seen, heard) = replay("claude", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         tokens: Some(tokens(200, 100, 80, 40)),
@@ -50,14 +52,14 @@ fn claude_writes_a_file() {
     assert_eq!(seen, expected);
     assert_eq!(
         heard,
-        [said("I will write the file."), called("Bash", COMMAND), said(DONE), Event::Finished]
+        [said("I will write the file."), called("Bash", COMMAND), said(DONE), AgentEvent::Finished]
     );
 }
 
 #[test]
 fn claude_names_the_tool_that_was_denied() {
     let (seen, heard) = replay("claude-denied", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("Bash: {COMMAND}")],
@@ -68,7 +70,7 @@ fn claude_names_the_tool_that_was_denied() {
     assert_eq!(seen, expected);
     assert_eq!(heard.len(), 5, "{heard:?}");
     assert!(
-        matches!(&heard[2], Event::Trouble(text) if text.starts_with("Bash was refused: Output redirection to")),
+        matches!(&heard[2], AgentEvent::Trouble(text) if text.starts_with("Bash was refused: Output redirection to")),
         "{heard:?}"
     );
 }
@@ -76,9 +78,9 @@ fn claude_names_the_tool_that_was_denied() {
 #[test]
 fn claude_with_a_429_failed_and_hit_no_usage_limit() {
     let (seen, heard) = replay("claude-429-apikey", 1);
-    let expected = Report {
+    let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
-        outcome: Outcome::Failed(
+        outcome: RunOutcome::Failed(
             "`claude` failed: API Error: Request rejected (429) · mock error 429".to_owned(),
         ),
         status: Some(429),
@@ -91,7 +93,7 @@ fn claude_with_a_429_failed_and_hit_no_usage_limit() {
             trouble("the model is asked again, 1 of 2: rate_limit (429)"),
             trouble("the model is asked again, 2 of 2: rate_limit (429)"),
             trouble("API Error: Request rejected (429) · mock error 429"),
-            Event::Finished
+            AgentEvent::Finished
         ]
     );
 }
@@ -99,9 +101,9 @@ fn claude_with_a_429_failed_and_hit_no_usage_limit() {
 #[test]
 fn claude_with_a_500_failed() {
     let (seen, _) = replay("claude-500", 1);
-    let expected = Report {
+    let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
-        outcome: Outcome::Failed("`claude` failed: API Error: 500 mock error 500. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:35573).".to_owned()),
+        outcome: RunOutcome::Failed("`claude` failed: API Error: 500 mock error 500. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:35573).".to_owned()),
         status: Some(500),
         ..report("b15989d6-820c-41f2-ac9f-fa1db2dbb939", SONNET)
     };
@@ -112,19 +114,19 @@ fn claude_with_a_500_failed() {
 fn claude_says_when_its_usage_limit_is_lifted() {
     let (seen, heard) = replay("claude-429-oauth-limit", 1);
     let words = "You've hit your 5-hour limit · resets 12:57am (UTC)";
-    let expected = Report {
+    let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
-        outcome: Outcome::UsageLimit { resets_at: Some(1_795_309_069), words: words.to_owned() },
+        outcome: RunOutcome::UsageLimit { resets_at: Some(1_795_309_069), words: words.to_owned() },
         ..report("dc31624d-6fca-4064-97a7-69972de49d4b", SONNET)
     };
     assert_eq!(seen, expected);
-    assert_eq!(heard, [trouble(words), Event::Finished]);
+    assert_eq!(heard, [trouble(words), AgentEvent::Finished]);
 }
 
 #[test]
 fn claude_near_its_usage_limit_goes_on() {
     let (seen, heard) = replay("claude-ratelimit-warning", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: "hello".to_owned(),
         tokens: Some(tokens(100, 50, 40, 20)),
         ..report("8c6ae08f-45fc-47bb-abf6-d62e057cbe08", SONNET)
@@ -132,14 +134,14 @@ fn claude_near_its_usage_limit_goes_on() {
     assert_eq!(seen, expected);
     assert_eq!(
         heard,
-        [said("hello"), trouble("the usage limit is near: 95 % is used"), Event::Finished]
+        [said("hello"), trouble("the usage limit is near: 95 % is used"), AgentEvent::Finished]
     );
 }
 
 #[test]
 fn claude_held_by_a_stop_hook_ends_with_its_last_answer() {
     let (seen, _) = replay("claude-stop-hook", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: "second answer".to_owned(),
         tokens: Some(tokens(200, 100, 80, 40)),
         ..report("01617863-186f-4ce7-aa38-18bca3ef6acb", SONNET)
@@ -152,7 +154,7 @@ const METADATA: &str = "Model metadata for `mock-model` not found. Defaulting to
 #[test]
 fn codex_writes_a_file() {
     let (seen, heard) = replay("codex", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         tokens: Some(tokens(120, 100, 80, 0)),
@@ -166,7 +168,7 @@ fn codex_writes_a_file() {
             said("I will write the file."),
             called("command_execution", &format!("/bin/bash -lc '{COMMAND}'")),
             said(DONE),
-            Event::Finished
+            AgentEvent::Finished
         ]
     );
 }
@@ -174,7 +176,7 @@ fn codex_writes_a_file() {
 #[test]
 fn codex_shows_nothing_of_a_command_that_its_sandbox_refused() {
     let (seen, _) = replay("codex-sandbox-denied", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tokens: Some(tokens(120, 100, 80, 0)),
         ..report("01a20086-c1ad-7ea1-94b8-757e01e8e84c", None)
@@ -185,7 +187,7 @@ fn codex_shows_nothing_of_a_command_that_its_sandbox_refused() {
 #[test]
 fn codex_held_by_a_stop_hook_ends_with_its_last_answer() {
     let (seen, _) = replay("codex-stop-hook", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: "second answer".to_owned(),
         tokens: Some(tokens(120, 100, 80, 0)),
         ..report("01a20088-2e9b-7d03-b32b-06879f8b0978", None)
@@ -196,8 +198,8 @@ fn codex_held_by_a_stop_hook_ends_with_its_last_answer() {
 #[test]
 fn codex_with_a_429_failed() {
     let (seen, _) = replay("codex-429", 1);
-    let expected = Report {
-        outcome: Outcome::Failed(
+    let expected = AgentReport {
+        outcome: RunOutcome::Failed(
             "`codex` failed: exceeded retry limit, last status: 429 Too Many Requests".to_owned(),
         ),
         status: Some(429),
@@ -210,15 +212,15 @@ fn codex_with_a_429_failed() {
 fn codex_with_a_500_failed_after_its_retries() {
     let (seen, heard) = replay("codex-500", 1);
     let words = "We’re currently experiencing high demand, which may cause temporary errors.";
-    let expected = Report {
-        outcome: Outcome::Failed(format!("`codex` failed: {words}")),
+    let expected = AgentReport {
+        outcome: RunOutcome::Failed(format!("`codex` failed: {words}")),
         status: Some(503),
         ..report("01a20087-d494-7460-81ce-843e5ddfa651", None)
     };
     assert_eq!(seen, expected);
     let mut events = vec![trouble(METADATA)];
     events.extend((1..=5).map(|n| trouble(&format!("Reconnecting... {n}/5 ({words})"))));
-    events.extend([trouble(words), Event::Finished]);
+    events.extend([trouble(words), AgentEvent::Finished]);
     assert_eq!(heard, events);
 }
 
@@ -227,8 +229,8 @@ fn codex_says_in_words_when_its_usage_limit_is_lifted() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
     let reader = Box::new(codex::reader(&order("go on"), now));
     let (seen, _) = read(reader, &recording("codex-usage-limit"), &code(1));
-    let expected = Report {
-        outcome: Outcome::UsageLimit {
+    let expected = AgentReport {
+        outcome: RunOutcome::UsageLimit {
             // The end of the minute 00:59 of 22 November, UTC.
             resets_at: Some(1_795_309_199),
             words: "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at Nov 22nd, 2026 12:59 AM.".to_owned(),
@@ -241,7 +243,7 @@ fn codex_says_in_words_when_its_usage_limit_is_lifted() {
 #[test]
 fn a_resumed_codex_counts_its_tokens_from_the_first_day() {
     let now = "2026-11-21T23:59:00+00:00[UTC]".parse().unwrap();
-    let order = Order { resume: Some("s"), ..order("go on") };
+    let order = AgentOrder { resume: Some("s"), ..order("go on") };
     let reader = Box::new(codex::reader(&order, now));
     let (seen, _) = read(reader, &recording("codex"), &code(0));
     assert!(seen.tokens_of_session);
@@ -253,7 +255,7 @@ const GEMINI: Option<&str> = Some("gemini-2.5-pro");
 #[test]
 fn gemini_writes_a_file() {
     let (seen, heard) = replay("gemini", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         tokens: Some(tokens(120, 114, 80, 0)),
@@ -266,7 +268,7 @@ fn gemini_writes_a_file() {
             said("I will write the file."),
             called("run_shell_command", COMMAND),
             said(DONE),
-            Event::Finished
+            AgentEvent::Finished
         ]
     );
 }
@@ -274,7 +276,7 @@ fn gemini_writes_a_file() {
 #[test]
 fn gemini_without_consent_has_no_tool_to_write_with() {
     let (seen, _) = replay("gemini-no-yolo", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("run_shell_command: {COMMAND}")],
@@ -292,9 +294,9 @@ fn gemini_without_consent_has_no_tool_to_write_with() {
 #[test]
 fn gemini_with_a_429_failed() {
     let (seen, _) = replay("gemini-429", 173);
-    let expected = Report {
+    let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
-        outcome: Outcome::Failed("`gemini` failed: [API Error: mock error 429] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method".to_owned()),
+        outcome: RunOutcome::Failed("`gemini` failed: [API Error: mock error 429] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method".to_owned()),
         status: Some(429),
         ..report("ff70c867-84b6-422a-b3b1-e1867757db40", GEMINI)
     };
@@ -304,7 +306,7 @@ fn gemini_with_a_429_failed() {
 #[test]
 fn gemini_sent_back_by_a_hook_ends_with_its_last_answer_alone() {
     let (seen, heard) = replay("gemini-afteragent-hook", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: "second answer".to_owned(),
         tokens: Some(tokens(120, 114, 80, 0)),
         ..report("4d62f393-2d80-4cda-abd8-b6720dfff8b8", GEMINI)
@@ -316,7 +318,7 @@ fn gemini_sent_back_by_a_hook_ends_with_its_last_answer_alone() {
             said("first answer"),
             trouble("Agent execution blocked: HOOKREASON keep going please"),
             said("second answer"),
-            Event::Finished
+            AgentEvent::Finished
         ]
     );
 }
@@ -326,7 +328,7 @@ const MOCK: Option<&str> = Some("mock-model");
 #[test]
 fn copilot_writes_a_file() {
     let (seen, heard) = replay("copilot", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         ..report("67dc979f-8921-4532-9bd0-6bc3dfdfad8b", MOCK)
@@ -334,14 +336,14 @@ fn copilot_writes_a_file() {
     assert_eq!(seen, expected);
     assert_eq!(
         heard,
-        [said("I will write the file."), called("bash", COMMAND), said(DONE), Event::Finished]
+        [said("I will write the file."), called("bash", COMMAND), said(DONE), AgentEvent::Finished]
     );
 }
 
 #[test]
 fn copilot_names_the_tool_that_was_denied() {
     let (seen, heard) = replay("copilot-denied", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         denied: vec![format!("bash: {COMMAND}")],
@@ -356,22 +358,22 @@ fn copilot_names_the_tool_that_was_denied() {
 fn copilot_with_a_429_hit_a_limit_without_a_time() {
     let (seen, heard) = replay("copilot-429", 1);
     let words = "Failed to get response from the AI model; retried 5 times (total retry wait time: 56.77 seconds) Last error: 429 mock error 429";
-    let expected = Report {
-        outcome: Outcome::UsageLimit { resets_at: None, words: words.to_owned() },
+    let expected = AgentReport {
+        outcome: RunOutcome::UsageLimit { resets_at: None, words: words.to_owned() },
         status: Some(429),
         ..report("540216ba-d96d-4815-9de4-98969b65ef56", None)
     };
     assert_eq!(seen, expected);
     let retry = r#"the model did not answer (429): {"message":"mock error 429","type":"rate_limit_error","code":null}"#;
     let mut events = vec![trouble(retry); 6];
-    events.extend([trouble(words), Event::Finished]);
+    events.extend([trouble(words), AgentEvent::Finished]);
     assert_eq!(heard, events);
 }
 
 #[test]
 fn copilot_sent_back_by_a_hook_ends_with_its_last_answer() {
     let (seen, _) = replay("copilot-agentstop-hook", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: "second answer".to_owned(),
         ..report("35a0ac34-e8be-467e-90bf-4238fb1754d2", MOCK)
     };
@@ -386,11 +388,11 @@ fn copilot_counts_its_tokens_in_a_file_of_its_own() {
         "one":{"usage":{"inputTokens":200,"outputTokens":100,"cacheReadTokens":80,"cacheWriteTokens":0,"reasoningTokens":14}},
         "two":{"usage":{"inputTokens":10,"outputTokens":5,"cacheReadTokens":0,"cacheWriteTokens":4}}}}"#;
     std::fs::write(&file, usage).unwrap();
-    let order = Order { scratch: folder.path(), ..order("go on") };
+    let order = AgentOrder { scratch: folder.path(), ..order("go on") };
     let (seen, _) = read(Copilot.reader(&order), &recording("copilot"), &code(0));
     assert_eq!(seen.tokens, Some(tokens(126, 105, 80, 4)));
     assert!(!seen.tokens_of_session);
-    let resumed = Order { resume: Some("s"), ..order.clone() };
+    let resumed = AgentOrder { resume: Some("s"), ..order.clone() };
     assert!(read(Copilot.reader(&resumed), &recording("copilot"), &code(0)).0.tokens_of_session);
     std::fs::write(&file, "{\"modelMetrics\":{").unwrap();
     let (seen, _) = read(Copilot.reader(&order), &recording("copilot"), &code(0));
@@ -400,7 +402,7 @@ fn copilot_counts_its_tokens_in_a_file_of_its_own() {
 #[test]
 fn opencode_writes_a_file() {
     let (seen, heard) = replay("opencode", 0);
-    let expected = Report {
+    let expected = AgentReport {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         tokens: Some(tokens(120, 100, 80, 0)),
@@ -409,30 +411,30 @@ fn opencode_writes_a_file() {
     assert_eq!(seen, expected);
     assert_eq!(
         heard,
-        [said("I will write the file."), called("bash", COMMAND), said(DONE), Event::Finished]
+        [said("I will write the file."), called("bash", COMMAND), said(DONE), AgentEvent::Finished]
     );
 }
 
 #[test]
 fn opencode_ends_where_a_permission_was_refused_and_that_is_no_success() {
     let (seen, heard) = replay("opencode-rejected", 0);
-    let expected = Report {
+    let expected = AgentReport {
         tool_calls: Some(1),
         denied: vec![format!("bash: {COMMAND}")],
         tokens: Some(tokens(60, 50, 40, 0)),
-        outcome: Outcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned()),
+        outcome: RunOutcome::Failed("`opencode` ended the run because a permission was refused\nallow it in its settings, or give --allow-all".to_owned()),
         failed_calls: 1,
         ..report("ses_dff76c47affeKF9qN5ZPSDWvGn", None)
     };
     assert_eq!(seen, expected);
-    assert!(!heard.contains(&Event::Finished), "{heard:?}");
+    assert!(!heard.contains(&AgentEvent::Finished), "{heard:?}");
 }
 
 #[test]
 fn opencode_with_a_429_failed() {
     let (seen, heard) = replay("opencode-429", 1);
-    let expected = Report {
-        outcome: Outcome::Failed("`opencode` failed: mock error 429".to_owned()),
+    let expected = AgentReport {
+        outcome: RunOutcome::Failed("`opencode` failed: mock error 429".to_owned()),
         status: Some(429),
         ..report("ses_dff784a12ffekSXhTO5EVSxLhy", None)
     };

@@ -1,6 +1,6 @@
 //! The six rules that the real programs taught, one test each.
 
-use super::super::{Approval, Ending, Event, ExitInfo, Input, Outcome, Stream};
+use super::super::{AgentEvent, Approval, Ending, ExitInfo, Input, RunOutcome, Stream};
 use super::{code, harness_named, order, read, reader_for, recording};
 
 const ALL: [&str; 5] = ["claude", "codex", "copilot", "gemini", "opencode"];
@@ -43,14 +43,14 @@ fn rule_2_exit_code_0_is_not_success_without_the_terminal_event() {
         for kept in 0..lines.len() {
             let (seen, _) = read(reader_for(name, Approval::Own), &lines[..kept], &code(0));
             assert!(
-                matches!(seen.outcome, Outcome::Failed(_)),
+                matches!(seen.outcome, RunOutcome::Failed(_)),
                 "{name} with {kept} of {} lines: {:?}",
                 lines.len(),
                 seen.outcome
             );
         }
         let (seen, _) = read(reader_for(name, Approval::Own), &lines, &code(0));
-        assert_eq!(seen.outcome, Outcome::Finished, "{name}");
+        assert_eq!(seen.outcome, RunOutcome::Finished, "{name}");
     }
 }
 
@@ -59,12 +59,12 @@ fn rule_2_the_terminal_event_is_not_success_without_exit_code_0() {
     for name in GOOD {
         for left in [code(1), code(143), ExitInfo { signal: Some(15), ..ExitInfo::default() }] {
             let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &left);
-            assert!(matches!(seen.outcome, Outcome::Failed(_)), "{name}: {:?}", seen.outcome);
+            assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{name}: {:?}", seen.outcome);
         }
         let lingered =
             ExitInfo { signal: Some(9), lingered: true, cut: true, ..ExitInfo::default() };
         let (seen, _) = read(reader_for(name, Approval::Own), &recording(name), &lingered);
-        assert_eq!(seen.outcome, Outcome::Finished, "{name}: the result was there");
+        assert_eq!(seen.outcome, RunOutcome::Finished, "{name}: the result was there");
     }
 }
 
@@ -84,12 +84,15 @@ fn rule_4_a_retry_is_heard_where_it_is_shown_and_ends_nothing() {
     let mut heard = Vec::new();
     let line = b"Attempt 1 failed with status 429. Retrying with backoff...";
     reader.line(Stream::Errors, line, &mut |event| heard.push(event));
-    assert_eq!(heard, [Event::Trouble(String::from_utf8_lossy(line).into_owned())]);
+    assert_eq!(heard, [AgentEvent::Trouble(String::from_utf8_lossy(line).into_owned())]);
     for name in ["claude-500", "codex-500", "copilot-429"] {
         let (_, heard) = read(reader_for(name, Approval::Own), &recording(name), &code(1));
-        let finished = heard.iter().position(|event| *event == Event::Finished);
+        let finished = heard.iter().position(|event| *event == AgentEvent::Finished);
         assert_eq!(finished, Some(heard.len() - 1), "{name}: {heard:?}");
-        assert!(heard.iter().filter(|it| matches!(it, Event::Trouble(_))).count() >= 3, "{name}");
+        assert!(
+            heard.iter().filter(|it| matches!(it, AgentEvent::Trouble(_))).count() >= 3,
+            "{name}"
+        );
     }
 }
 
@@ -97,8 +100,8 @@ fn rule_4_a_retry_is_heard_where_it_is_shown_and_ends_nothing() {
 fn rule_5_a_line_is_read_as_json_wherever_its_type_stands() {
     let result = br#"  {"is_error":false,"result":"fine","usage":{"input_tokens":1},"subtype":"success","type":"result"}"#;
     let (seen, heard) = read(reader_for("claude", Approval::Own), &[&result[..]], &code(0));
-    assert_eq!((seen.outcome, seen.final_text.as_str()), (Outcome::Finished, "fine"));
-    assert_eq!(heard, [Event::Finished]);
+    assert_eq!((seen.outcome, seen.final_text.as_str()), (RunOutcome::Finished, "fine"));
+    assert_eq!(heard, [AgentEvent::Finished]);
     // A prefix would have been taken in by these.
     for line in [
         r#"{"type":"user","message":{"content":"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\"}"}}"#,
@@ -106,7 +109,7 @@ fn rule_5_a_line_is_read_as_json_wherever_its_type_stands() {
         r#"note: {"type":"result","subtype":"success","is_error":false,"result":"x"}"#,
     ] {
         let (seen, heard) = read(reader_for("claude", Approval::Own), &[line], &code(0));
-        assert!(matches!(seen.outcome, Outcome::Failed(_)), "{line}: {:?}", seen.outcome);
+        assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{line}: {:?}", seen.outcome);
         assert_eq!(heard, [], "{line}");
     }
 }
@@ -122,7 +125,7 @@ fn rule_6_only_a_failed_turn_is_the_failure_of_codex() {
         lines.insert(at, line.into());
     }
     let (seen, heard) = read(reader_for("codex", Approval::Own), &lines, &code(0));
-    assert_eq!(seen.outcome, Outcome::Finished);
-    assert!(heard.contains(&Event::Trouble("a warning".to_owned())), "{heard:?}");
-    assert_eq!(heard.iter().filter(|event| **event == Event::Finished).count(), 1);
+    assert_eq!(seen.outcome, RunOutcome::Finished);
+    assert!(heard.contains(&AgentEvent::Trouble("a warning".to_owned())), "{heard:?}");
+    assert_eq!(heard.iter().filter(|event| **event == AgentEvent::Finished).count(), 1);
 }

@@ -34,7 +34,7 @@ fn values(name: &str) -> &'static [&'static str] {
 /// The names that a project may set at all.
 fn names() -> impl Iterator<Item = &'static str> {
     let never = ["trusted-projects", "harness-command", "allow-all"];
-    Settings::NAMES.iter().copied().filter(move |name| !never.contains(name))
+    RunnerSettings::NAMES.iter().copied().filter(move |name| !never.contains(name))
 }
 
 /// The lines of a file, with values that are taken there.
@@ -47,7 +47,7 @@ fn file() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     lines.prop_map(|lines| lines.into_iter().flatten().collect())
 }
 
-fn read(lines: &[(&str, &str)], origin: fn(usize) -> Origin) -> Settings {
+fn read(lines: &[(&str, &str)], origin: fn(usize) -> Origin) -> RunnerSettings {
     let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
     parse(lines.concat().as_bytes(), Path::new("ralph.toml"), &origin).unwrap()
 }
@@ -123,7 +123,7 @@ fn options(layers: &Layers) -> Result<Options> {
 }
 
 fn counted(layers: Layers) -> Result<Layers> {
-    only_what_is_trusted(layers, Path::new("/nowhere"), Trusted::Listed)
+    only_what_is_trusted(layers, Path::new("/nowhere"), ProjectTrust::Listed)
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::runner::harness::{Ending, Input, Launch};
 
-/// What a supervisor is told to do; all of it comes before the first [`Command`].
+/// What a supervisor is told to do; all of it comes before the first [`SupervisorCommand`].
 #[derive(Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct SupervisorOrder {
     /// The program and all that belongs to it.
     pub launch: Launch,
     /// The folder in which it is started.
@@ -21,7 +21,7 @@ pub struct Order {
 
 /// What the runner asks of a supervisor at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum SupervisorCommand {
     /// End the tree: ask first, then without asking.
     End,
     /// End the tree without asking.
@@ -48,10 +48,10 @@ pub enum SupervisorEvent {
 /// The most that an order may be, in bytes: far more than a system takes as arguments.
 const LONGEST_ORDER: u32 = 256 << 20;
 
-impl Order {
-    /// Returns the bytes that [`Order::read`] takes.
+impl SupervisorOrder {
+    /// Returns the bytes that [`SupervisorOrder::read`] takes.
     pub fn written(launch: &Launch, folder: &Path, grace: Duration) -> Vec<u8> {
-        let mut fields = Fields(vec![0; 4]);
+        let mut fields = FieldWriter(vec![0; 4]);
         fields.put(launch.program.as_os_str());
         fields.put(folder.as_os_str());
         fields.number(u32::try_from(grace.as_millis()).unwrap_or(u32::MAX));
@@ -99,7 +99,7 @@ impl Order {
     }
 
     fn from(bytes: &[u8]) -> Option<Self> {
-        let mut rest = Rest(bytes);
+        let mut rest = FieldReader(bytes);
         let program = PathBuf::from(rest.text()?);
         let folder = PathBuf::from(rest.text()?);
         let grace = Duration::from_millis(rest.number()?.into());
@@ -124,9 +124,9 @@ fn no_order() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "this is no order for a supervisor")
 }
 
-struct Fields(Vec<u8>);
+struct FieldWriter(Vec<u8>);
 
-impl Fields {
+impl FieldWriter {
     fn number(&mut self, number: u32) {
         self.0.extend_from_slice(&number.to_be_bytes());
     }
@@ -141,9 +141,9 @@ impl Fields {
     }
 }
 
-struct Rest<'a>(&'a [u8]);
+struct FieldReader<'a>(&'a [u8]);
 
-impl Rest<'_> {
+impl FieldReader<'_> {
     fn number(&mut self) -> Option<u32> {
         let (number, rest) = self.0.split_first_chunk::<4>()?;
         self.0 = rest;
@@ -162,7 +162,7 @@ impl Rest<'_> {
     }
 }
 
-impl Command {
+impl SupervisorCommand {
     /// Returns the byte that stands for it.
     pub fn written(self) -> u8 {
         match self {
@@ -235,18 +235,18 @@ mod tests {
     fn an_order_arrives_as_it_was_given_whatever_its_bytes() {
         let folder = Path::new("/a folder");
         let grace = Duration::from_millis(2500);
-        let bytes = Order::written(&launch(), folder, grace);
-        let order = Order { launch: launch(), folder: folder.into(), grace };
-        assert_eq!(Order::read(&mut &bytes[..]).unwrap(), order);
+        let bytes = SupervisorOrder::written(&launch(), folder, grace);
+        let order = SupervisorOrder { launch: launch(), folder: folder.into(), grace };
+        assert_eq!(SupervisorOrder::read(&mut &bytes[..]).unwrap(), order);
     }
 
     #[test]
     fn an_order_that_breaks_off_anywhere_is_an_error() {
-        let bytes = Order::written(&launch(), Path::new("/"), Duration::ZERO);
+        let bytes = SupervisorOrder::written(&launch(), Path::new("/"), Duration::ZERO);
         for length in 0..bytes.len() {
-            assert!(Order::read(&mut &bytes[..length]).is_err(), "{length}");
+            assert!(SupervisorOrder::read(&mut &bytes[..length]).is_err(), "{length}");
             let (_, body) = bytes[..length.max(4)].split_at(4);
-            assert_eq!(Order::from(body), None, "{length}");
+            assert_eq!(SupervisorOrder::from(body), None, "{length}");
         }
     }
 
@@ -262,8 +262,8 @@ mod tests {
         ] {
             assert_eq!(SupervisorEvent::from(news.written()), Some(news));
         }
-        for command in [Command::End, Command::Kill] {
-            assert_eq!(Command::from(command.written()), Some(command));
+        for command in [SupervisorCommand::End, SupervisorCommand::Kill] {
+            assert_eq!(SupervisorCommand::from(command.written()), Some(command));
         }
     }
 }

@@ -1,0 +1,143 @@
+//! The history, the list of the newest iterations, and the logs.
+
+use super::*;
+
+#[test]
+fn old_logs_go_at_the_first_iteration_and_whenever_64_mib_more_were_logged() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    let logs = files.folder.join("logs");
+    // Files with a length and nothing in them.
+    let write = |name: &str, length| {
+        fs::File::create(logs.join(name)).unwrap().set_len(length).unwrap();
+    };
+    (1..=21).for_each(|number| write(&format!("1999-{number:04}.log"), 100 << 20));
+    files.log(1).unwrap();
+    assert!(!logs.join("1999-0001.log").exists());
+    write("1999-0001.log", 1);
+    let (second, _) = files.log(2).unwrap();
+    assert!(logs.join("1999-0001.log").exists(), "nothing was logged in the first iteration");
+    second.set_len(64 << 20).unwrap();
+    files.log(3).unwrap();
+    assert!(!logs.join("1999-0001.log").exists());
+}
+
+#[test]
+fn an_iteration_that_does_not_count_is_in_the_history_only() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    let (_, first_log) = files.log(1).unwrap();
+    files.begin(&begun(1)).unwrap();
+    files.give_back(&finished(1)).unwrap();
+    assert_eq!(desk.document()["iterations"], json!([]));
+    assert_eq!(desk.state()["running_iteration"], Value::Null);
+    assert_eq!(desk.state()["current_iteration"], 0);
+    let (_, second_log) = files.log(1).unwrap();
+    assert_ne!(first_log, second_log, "no log is overwritten");
+    files.begin(&begun(1)).unwrap();
+    files.end(&finished(1)).unwrap();
+    files.end(&finished(1)).unwrap();
+    assert_eq!(desk.history().len(), 2, "an end that is told twice is recorded once");
+    assert_eq!(numbers(&desk.document()["iterations"]), [1]);
+}
+
+#[test]
+fn the_newest_two_hundred_are_listed_and_all_are_in_the_history() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    for n in 1..=210 {
+        files.ended.push(&finished(n)).unwrap();
+        files.unwritten.extend(super::super::history::line("run", &finished(n)).unwrap());
+        files.unwritten.push(b'\n');
+    }
+    files.save().unwrap();
+    let document = desk.document();
+    let listed = numbers(&document["iterations"]);
+    assert_eq!((listed.len(), listed[0], listed[199]), (MOST_ITERATIONS, 11, 210));
+    assert_eq!(document["iterations_left_out"], 10);
+    assert_eq!(desk.history().len(), 210);
+}
+
+#[test]
+fn the_list_stays_below_a_mebibyte_and_always_holds_the_last_one() {
+    let mut ended = EndedIterations::default();
+    for n in 1..=20 {
+        ended.push(&Iteration { words: "x".repeat(200_000), ..finished(n) }).unwrap();
+    }
+    let huge = Iteration { words: "x".repeat(2 * MOST_BYTES), ..finished(21) };
+    let mut bytes = Bytes::default();
+    bytes.fill(&starting(), &ended, None).unwrap();
+    assert!(bytes.document.len() < MOST_BYTES + 4096);
+    let read = parse(&bytes.document).unwrap();
+    assert_eq!(read.iterations.len() as u64 + read.left_out, 20);
+    assert_eq!(read.iterations.last().unwrap().n, 20);
+    ended.push(&huge).unwrap();
+    bytes.fill(&starting(), &ended, None).unwrap();
+    let read = parse(&bytes.document).unwrap();
+    assert_eq!((read.iterations.len(), read.iterations[0].n, read.left_out), (1, 21, 20));
+}
+
+#[test]
+fn a_torn_line_of_the_history_costs_that_line_only() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    files.begin(&begun(1)).unwrap();
+    files.end(&finished(1)).unwrap();
+    kill(files);
+    let path = desk.folder().join("history.jsonl");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"n\": 2, \"star");
+    fs::write(&path, bytes).unwrap();
+    let mut files = desk.open();
+    files.begin(&begun(1)).unwrap();
+    files.end(&finished(1)).unwrap();
+    let found = tail(&path, 10).unwrap();
+    assert_eq!((found.iterations.len(), found.unread), (2, 1));
+}
+
+#[test]
+fn l1_an_iteration_behind_the_garbage_of_an_agent_is_in_the_history() {
+    let desk = Desk::new();
+    let mut files = desk.open();
+    let path = desk.folder().join("history.jsonl");
+    for n in 1..=2 {
+        files.begin(&begun(n)).unwrap();
+        let mut file = File::options().create(true).append(true).open(&path).unwrap();
+        file.write_all(b"an agent was here").unwrap();
+        files.end(&finished(n)).unwrap();
+        let mut journal = File::options()
+            .create(true)
+            .append(true)
+            .open(desk.folder().join("journal.jsonl"))
+            .unwrap();
+        journal.write_all(b"{\"at\":1,\"eve").unwrap();
+        files.note(&Entry { at: u64::from(n), ..Entry::default() }).unwrap();
+    }
+    let found = tail(&path, 10).unwrap();
+    let numbers: Vec<_> = found.iterations.iter().map(|past| past.iteration.n).collect();
+    assert_eq!((numbers, found.unread), (vec![1, 2], 2));
+    let (entries, unread) =
+        journal::entries(&fs::read(desk.folder().join("journal.jsonl")).unwrap());
+    assert_eq!((entries.len(), unread), (2, 2));
+}
+
+#[test]
+fn the_tail_of_a_long_history_is_read_from_its_end() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("history.jsonl");
+    let mut text = Vec::new();
+    for n in 1..=5000 {
+        let words = "x".repeat(if n == 4998 { 100_000 } else { 10 });
+        text.extend(
+            super::super::history::line("run", &Iteration { words, ..finished(n) }).unwrap(),
+        );
+        text.push(b'\n');
+    }
+    fs::write(&path, &text).unwrap();
+    let last = tail(&path, 10).unwrap();
+    let numbers: Vec<u32> = last.iterations.iter().map(|past| past.iteration.n).collect();
+    assert_eq!(numbers, (4991..=5000).collect::<Vec<_>>());
+    assert_eq!(last.unread, 0);
+    assert_eq!(tail(&path, 0).unwrap().iterations.len(), 0);
+    assert_eq!(tail(&scratch.path().join("none"), 3).unwrap(), HistoryTail::default());
+}

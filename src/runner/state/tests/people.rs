@@ -1,0 +1,74 @@
+//! What a person adds or asks while a runner runs.
+
+use super::*;
+
+#[test]
+fn context_is_added_and_cleared_while_a_runner_runs() {
+    let desk = Desk::new();
+    let files = desk.open();
+    assert_eq!(files.context().unwrap(), "");
+    let context = Context::of(&desk.folder());
+    context.add("Use port 8081 $(touch pwned)").unwrap();
+    context.add("Über\nalles\n").unwrap();
+    assert_eq!(files.context().unwrap(), "Use port 8081 $(touch pwned)\n\nÜber\nalles\n");
+    assert!(context.add(" \n").unwrap_err().to_string().contains("no words"));
+    let words = context.add(&"x".repeat(MOST_CONTEXT)).unwrap_err().to_string();
+    assert!(words.contains("--clear-context"), "{words}");
+    context.clear().unwrap();
+    context.clear().unwrap();
+    assert_eq!(files.context().unwrap(), "");
+    fs::write(desk.folder().join("context.md"), b"\xff").unwrap();
+    assert!(files.context().unwrap_err().to_string().contains("not UTF-8"));
+}
+
+#[test]
+fn many_who_add_context_at_once_lose_nothing() {
+    let desk = Desk::new();
+    let folder = make_state_folder(desk.root(), ID).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let context = Context::of(&folder);
+            scope.spawn(move || {
+                for line in 0..10 {
+                    context.add(&format!("word {number} {line}")).unwrap();
+                }
+            });
+        }
+    });
+    let text = Context::of(&folder).read().unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("word")).count(), 80);
+}
+
+#[test]
+fn requests_reach_the_runner_and_can_be_taken_back() {
+    let desk = Desk::new();
+    let files = desk.open();
+    let person = Requests::of(&desk.folder());
+    let runner = files.requests();
+    assert_eq!((runner.pending(), runner.paused()), (None, None));
+    person.ask(RunnerRequest::Pause).unwrap();
+    assert_eq!(runner.pending(), Some(RunnerRequest::Pause));
+    assert!(runner.paused().unwrap() <= world::now());
+    person.ask(RunnerRequest::Stop).unwrap();
+    assert_eq!(runner.pending(), Some(RunnerRequest::Stop), "a stop outranks a pause");
+    runner.clear_stop();
+    person.ask(RunnerRequest::Resume).unwrap();
+    person.ask(RunnerRequest::Resume).unwrap();
+    assert_eq!((runner.pending(), runner.paused()), (None, None));
+}
+
+#[test]
+fn a_stale_stop_of_an_earlier_run_never_ends_a_new_one() {
+    let desk = Desk::new();
+    drop(desk.open());
+    Requests::of(&desk.folder()).ask(RunnerRequest::Stop).unwrap();
+    let files = desk.open();
+    assert_eq!(files.requests().pending(), None, "it was there before the run began");
+    // It was asked of another process, and only written down now.
+    let stale = json!({"runner": std::process::id() + 1, "at": 5}).to_string();
+    fs::write(desk.folder().join("stop"), stale).unwrap();
+    assert_eq!(files.requests().pending(), None);
+    // One that a person made by hand is meant for whoever runs.
+    fs::write(desk.folder().join("stop"), "").unwrap();
+    assert_eq!(files.requests().pending(), Some(RunnerRequest::Stop));
+}
