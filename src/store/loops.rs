@@ -35,6 +35,8 @@ const FOLDER: &str = ".claude/ralph";
 const LET_GO: &str = "let-go.json";
 /// How many of them are kept.
 const MOST_LET_GO: usize = 8;
+/// The most entries that are read of a folder with one entry a session.
+pub(super) const MOST_SESSIONS: usize = 100_000;
 /// How often something is tried again that was taken away in the same moment.
 const TRIES: usize = 50;
 /// How long to wait for another process that writes the same file.
@@ -86,8 +88,8 @@ impl Loops {
 
     /// Returns the ids of all sessions that had a loop here.
     pub fn sessions(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let found = read::entries(&self.folder, MOST_SESSIONS);
+        let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
         let has_journal =
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
         let mut ids: Vec<_> = names.filter(|name| self.knows(name) || has_journal(name)).collect();
@@ -193,7 +195,7 @@ impl Loops {
 
     fn remove_leftovers(&self) {
         remove_all_leftovers(&self.folder, LEFT_ALONE);
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+        for entry in read::entries(&self.folder, MOST_SESSIONS).entries {
             // A link in a folder's place is not followed.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 remove_all_leftovers(&entry.path(), LEFT_ALONE);

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loops::{Assignment, Notified, VerifyCommands, is_session_id};
+use super::loops::{Assignment, MOST_SESSIONS, Notified, VerifyCommands, is_session_id};
 use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
@@ -225,8 +225,8 @@ impl Pins {
     /// read there.
     pub fn sessions(root: &Path) -> Vec<String> {
         let folder = state_home().map(|home| home.join("projects").join(folder_name(root)));
-        let entries = folder.and_then(fs::read_dir).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let found = folder.map(|folder| read::entries(&folder, MOST_SESSIONS)).unwrap_or_default();
+        let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
         let sessions = names.filter_map(|name| {
             let session = name.strip_prefix("session-")?.strip_suffix(".json")?;
             is_session_id(session).then(|| session.to_owned())

@@ -1,7 +1,7 @@
 //! Reading files that somebody else may have put there: regular, bounded, inside the project.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
 }
 
 /// Returns an open regular file and its metadata; a pipe, a folder or a device is refused.
-pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
+pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
@@ -92,7 +92,7 @@ pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
     let file = match options.open(path) {
         Ok(file) => file,
         // Each system has words of its own for opening a socket.
-        Err(error) => match std::fs::metadata(path) {
+        Err(error) => match fs::metadata(path) {
             Ok(meta) if !meta.is_file() => return Err(Problem::NotAFile(kind_of(&meta))),
             _ => return Err(error.into()),
         },
@@ -104,7 +104,7 @@ pub fn open(path: &Path) -> Result<(File, std::fs::Metadata), Problem> {
     Ok((file, meta))
 }
 
-fn kind_of(meta: &std::fs::Metadata) -> &'static str {
+fn kind_of(meta: &fs::Metadata) -> &'static str {
     if meta.is_dir() {
         return "a folder";
     }
@@ -145,6 +145,23 @@ fn is_inside(folder: &Path, real: &Path) -> bool {
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/'))) || real.starts_with(folder)
 }
 
+/// The entries of a folder, up to a bound.
+#[derive(Debug, Default)]
+pub struct FolderEntries {
+    /// Those that were read, in the order of the system.
+    pub entries: Vec<DirEntry>,
+    /// Whether the folder has more.
+    pub has_more: bool,
+}
+
+/// Returns at most `most` entries of a folder, none where it cannot be read: somebody may have put millions
+/// there.
+pub fn entries(folder: &Path, most: usize) -> FolderEntries {
+    let mut found = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = found.by_ref().take(most).collect();
+    FolderEntries { entries, has_more: found.next().is_some() }
+}
+
 /// Returns the path of something below a folder, put together in one piece.
 pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
     let length: usize = names.iter().map(|name| name.len() + 1).sum();
@@ -163,4 +180,23 @@ pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<FileContent, Prob
         return Err(Problem::Outside);
     }
     read(&path, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_up_to_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..5 {
+            fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        let counted = |most| {
+            let found = entries(folder.path(), most);
+            (found.entries.len(), found.has_more)
+        };
+        assert_eq!([counted(4), counted(5), counted(6)], [(4, true), (5, false), (5, false)]);
+        assert_eq!(entries(&folder.path().join("missing"), 1).entries.len(), 0);
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::read;
 use crate::world;
 
 /// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
@@ -12,6 +13,9 @@ const LOOKS: usize = 5;
 
 /// How old a temporary file is that nobody writes any more.
 pub const LEFT_ALONE: Duration = Duration::from_mins(1);
+
+/// The most entries of a folder that are looked through for temporary files at a time.
+const ENTRIES: usize = 10_000;
 
 /// How often a file is written again whose temporary one was taken away.
 const TRIES: usize = 20;
@@ -255,7 +259,7 @@ pub fn remove_all_leftovers(folder: &Path, age: Duration) {
 
 /// Removes temporary files that were left alone for as long as `needed` says, `None` for those that stay.
 fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in read::entries(folder, ENTRIES).entries {
         let found = entry.file_name();
         let found = found.to_string_lossy();
         let needed = parts(&found).and_then(|(target, process)| needed(target, process));

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::feature::project::printable;
-use crate::store::read::folder_inside;
+use crate::store::read::{self, folder_inside};
 use crate::store::write::{
     Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
 };
 
+/// The most entries that are read of the folder with all states.
+const MOST: usize = 10_000;
 /// The longest id that a change may have, in bytes: with what is added to it, it still names a file.
 const LONGEST: usize = 200;
 
@@ -71,8 +73,9 @@ pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
 
 /// Returns the changes of a project whose loops have left a state, in the order of their names.
 pub fn changes_with_state(root: &Path) -> Vec<String> {
-    let entries = fs::read_dir(states_folder(root)).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let found = read::entries(&states_folder(root), MOST);
+    let folders =
+        found.entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
     let mut changes: Vec<_> = names.filter(|name| is_change_id(name)).collect();
     changes.sort();

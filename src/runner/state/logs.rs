@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::store::read;
+
 /// The most bytes that all logs of a change may have, the newest aside.
 pub const MOST: u64 = 1 << 30;
+/// The most entries that are read at once; those beyond are looked at the next time.
+const ENTRIES: usize = 10_000;
 /// Logs that are kept whatever their size.
 const ALWAYS: usize = 20;
 
@@ -12,7 +16,7 @@ const ALWAYS: usize = 20;
 ///
 /// Their names begin with the time of their run and go on with their number: that is their order.
 pub(super) fn prune(folder: &Path, most: u64) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = read::entries(folder, ENTRIES).entries.into_iter();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
     let mut logs: Vec<(PathBuf, u64)> = entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))

@@ -66,7 +66,7 @@ impl Change {
         let modules = self.root.join(".spool").join("modules");
         let modules = read::folder_inside(&self.root, &modules).ok()?;
         let module = self.module.as_deref()?;
-        let mut names = names::names_in(&modules);
+        let (mut names, _) = names::names_in(&modules);
         names.retain(|name| names::belongs_to_module(name, module));
         names.iter().find_map(|name| {
             let path = modules.join(name);

@@ -10,6 +10,7 @@ use super::place::Place;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::Project;
 use crate::store::read::{self, Problem};
+use crate::text::grouped;
 
 /// The folder of finished changes; nothing in it is ever matched.
 const ARCHIVE: &str = "archive";
@@ -56,7 +57,15 @@ pub fn list(place: &Place) -> Listing {
     let mut listing = Listing::default();
     for (kind, folder) in [(ChangeKind::Spool, ".spool"), (ChangeKind::OpenSpec, "openspec")] {
         let shelf = place.root.join(folder).join("changes");
-        for id in names::names_in(&shelf) {
+        let (ids, has_more) = names::names_in(&shelf);
+        if has_more {
+            let why = format!(
+                "it has more than {} entries, and only so many are read",
+                grouped(names::MOST as u64)
+            );
+            listing.refused.push((format!("{folder}/changes"), why));
+        }
+        for id in ids {
             let known = listing.changes.iter().any(|change| change.id == id);
             if known || id == ARCHIVE || id.starts_with('.') {
                 continue;
