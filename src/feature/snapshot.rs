@@ -19,7 +19,7 @@ use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
 use crate::world::Deadline;
 
-/// The files of a feature as they stand now.
+/// The files of a feature as they are now.
 #[derive(Clone, Debug)]
 pub struct FeatureSnapshot {
     /// The feature.
@@ -30,7 +30,7 @@ pub struct FeatureSnapshot {
     pub tasks: Option<TaskList>,
     /// What cannot be read: the file and why.
     pub unreadable: Option<Unreadable>,
-    /// The limits of its loop; those of one that nobody armed until [`FeatureSnapshot::under`] says otherwise.
+    /// The limits of its loop; those of a loop that no person armed until [`FeatureSnapshot::under`] says otherwise.
     pub limits: LoopLimits,
     tasks_hash: u64,
 }
@@ -67,7 +67,7 @@ impl Unreadable {
 /// The present task and how many are done, in the words of spec 003.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskPosition {
-    /// The present task, from 1; one more than `total` never occurs.
+    /// The present task, from 1; at most `total`.
     pub task: u64,
     /// All tasks.
     pub total: u64,
@@ -81,7 +81,7 @@ impl FeatureSnapshot {
         Self::read_by(feature, Deadline::after(PATIENCE))
     }
 
-    /// Returns the same; waits until the deadline for those who are writing the files.
+    /// Returns the same; waits until the deadline for other programs that are writing the files.
     pub fn read_by(feature: &Feature, deadline: Deadline) -> Option<Self> {
         match State::read_by(feature, deadline) {
             Err(StateError::Missing) => None,
@@ -95,7 +95,7 @@ impl FeatureSnapshot {
         Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
-    /// Returns the files of a feature whose state is about to be this one; waits for nobody.
+    /// Returns the files of a feature whose state is about to be this one; does not wait.
     pub fn with_state(feature: &Feature, state: &State) -> Self {
         Self::with(feature, Ok(state.clone()), Deadline::after(Duration::ZERO))
     }
@@ -183,7 +183,7 @@ impl FeatureSnapshot {
         self.unreadable.is_some() || self.state.phase() == "execution"
     }
 
-    /// Returns where the work stands: by the task list, otherwise by the state file.
+    /// Returns the present task and how many are done: by the task list, otherwise by the state file.
     pub fn place(&self) -> TaskPosition {
         let (done, total, next) = match &self.tasks {
             Some(list) if !list.tasks.is_empty() => {
@@ -247,7 +247,7 @@ impl FeatureSnapshot {
         match &self.tasks {
             None if had_list => Work::List { done: 0, open: Vec::new() },
             // An empty list beside a state that counts nothing is no work; beside one that counts
-            // tasks it is a list that somebody emptied.
+            // tasks it is a list that was emptied.
             Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
                 done: list.done(),
                 open: list.open().map(|task| task.id.clone()).collect(),

@@ -13,9 +13,9 @@ use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
 
-/// Returns the line that tells the person of the pause; silence where this session has no live loop.
+/// Returns the line that reports the pause; silence where this session has no live loop.
 ///
-/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal tell of the pause.
+/// Claude Code up to 2.1.330 does not show it: `spool status` and the journal show the pause.
 /// The next prompt ends the pause, and no hook is asked at a prompt: the next stop shows that there
 /// was one. A hook at every prompt would cost every session a process for the sake of a failed one.
 pub fn answer(event: &HookEvent, class: &str) -> HookAnswer {
@@ -53,7 +53,7 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     let (at, error) = (world::now(), error.to_owned());
     let pause = Pause { at, by: PausedBy::Failure, error, notified: true, ..Pause::default() };
     if record.pause().is_some_and(|earlier| !earlier.ends_by_itself()) {
-        // Whoever paused it goes on with it: the failure is noted, and changes nothing.
+        // The person who paused it resumes it: the failure is noted, and changes nothing.
         folder.note(&Entry {
             at,
             event: JournalEvent::Failure,
@@ -66,5 +66,5 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     }
     pause_record(&folder, &mut record, pause)?;
     let message = pause::told(&record).unwrap_or_default();
-    Ok(HookAnswer::tell(&message).log(&message))
+    Ok(HookAnswer::notify(&message).log(&message))
 }

@@ -1,4 +1,4 @@
-//! The hook: one event in, one answer out. It never fails, and never holds a session it cannot judge.
+//! The hook: one event in, one answer out. It never fails, and never blocks a session that it cannot judge.
 
 mod failure;
 mod prompt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::exec::partner::{self, RunnerProof};
 use crate::exec::supervise::supervise_if_asked;
-use crate::hosts::{EventKind, HookAnswer, HookEvent, Host, LateEvent, started_by};
+use crate::hosts::{EventKind, HookAnswer, HookEvent, Host, HostName, LateEvent, started_by};
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -18,11 +18,11 @@ const MOST: usize = 16 << 20;
 /// How long a caller has to hand over the whole event; on a busy machine a client may start the hook long
 /// before it gets to writing.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// How much more it has for a stop in a project with loops, where nothing but the event tells whose stop it is.
+/// How much more it has for a stop in a project with loops, where only the event says whose stop it is.
 const MORE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a stop with such an event waits for others.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
-/// How long a stop waits for others, the caller included, all in all: the hook is over within 3 s on
+/// How long a stop waits for others, the caller included, all in all: the hook ends within 3 s on
 /// every path (spec 003, NFR-1), and locks and files take their part of it.
 const ALL_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -64,7 +64,7 @@ fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) 
     }
     match caller.host.late(started_for) {
         LateEvent::Stop(stop) => late_stop(caller, &stop, deadline).log(LATE),
-        LateEvent::Command => late_command(caller).log(LATE),
+        LateEvent::Command(host) => late_command(caller, host).log(LATE),
         LateEvent::Other => HookAnswer::silent().log(LATE),
     }
 }
@@ -84,15 +84,16 @@ fn late_stop(caller: &mut Caller, stop: &HookEvent, deadline: Deadline) -> HookA
     }
 }
 
-/// A command that nobody read must not look as if it had armed a loop.
-fn late_command(caller: &mut Caller) -> HookAnswer {
+/// A command that was not read must not look as if it had armed a loop.
+fn late_command(caller: &mut Caller, host: HostName) -> HookAnswer {
     match caller.event(MORE_PATIENCE) {
         Handed::Event(event) => answer_by(&event, Deadline::after(LITTLE_PATIENCE)),
         Handed::Nothing => HookAnswer::silent(),
         Handed::Late if matches!(partner::runner(), RunnerProof::Proven(_)) => HookAnswer::silent(),
-        Handed::Late => HookAnswer::stop_command(
-            "Ralph-speckit did nothing: Claude Code did not hand over the command in time. Type it again.",
-        ),
+        Handed::Late => HookAnswer::stop_command(&format!(
+            "Ralph-speckit did nothing: {} did not hand over the command in time. Type it again.",
+            host.title
+        )),
     }
 }
 
@@ -100,7 +101,7 @@ fn answer_by(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     if event.in_subagent {
         return HookAnswer::silent();
     }
-    // A session of `spool ralph` belongs to its runner: a loop that waits for somebody is not for it.
+    // A session of `spool ralph` belongs to its runner.
     match partner::runner() {
         RunnerProof::None => answer_to(event, deadline),
         RunnerProof::Proven(id) => HookAnswer::silent().log(&format!(
@@ -140,14 +141,14 @@ impl HookOutput {
 /// What came in on standard input.
 enum Handed {
     /// A whole event.
-    Event(HookEvent),
+    Event(Box<HookEvent>),
     /// No event, and the caller has closed its end.
     Nothing,
-    /// No whole event yet, and the time for it is over.
+    /// No whole event yet, and its time has passed.
     Late,
 }
 
-/// Who hands over the event on standard input, and what came of it so far.
+/// The program that hands over the event on standard input, and what came of it so far.
 struct Caller {
     host: &'static dyn Host,
     bytes: Vec<u8>,
@@ -186,7 +187,7 @@ impl Caller {
     }
 
     fn whole(&self) -> Option<Handed> {
-        self.host.read(&self.bytes).map(Handed::Event)
+        self.host.read(&self.bytes).map(|event| Handed::Event(Box::new(event)))
     }
 }
 

@@ -90,7 +90,7 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
     let nothing = || {
         Refusal::new(
             "there is no loop to take over: this folder has none, nor has one above it",
-            "start Claude Code in the project of that loop",
+            format!("start {} in the project of that loop", event.host.title),
         )
     };
     let project = Project::with_loops(&start, from).ok_or_else(nothing)?;
@@ -178,7 +178,7 @@ fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
     real.ok_or_else(|| {
         Refusal::new(
             "the folder of the session cannot be found",
-            "start Claude Code in a folder that exists",
+            format!("start {} in a folder that exists", event.host.title),
         )
     })
 }
@@ -190,7 +190,7 @@ fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
     }
     Err(Refusal::new(
         "the session has no usable id, so no loop can be bound to it",
-        "update Claude Code to 2.1.143 or later",
+        format!("update {} to {} or later", event.host.title, event.host.oldest),
     ))
 }
 
@@ -202,7 +202,7 @@ fn project(event: &HookEvent) -> Result<Project, Refusal> {
     found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
         Refusal::new(
             "this is no spec-kit project: no `.specify` folder here or above",
-            "run `specify init`, or start Claude Code in the project",
+            format!("run `specify init`, or start {} in the project", event.host.title),
         )
     })
 }

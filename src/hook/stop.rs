@@ -18,7 +18,7 @@ use crate::world::{self, Deadline};
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
 ///
-/// Until the deadline it waits for those who are writing the feature's files.
+/// Until the deadline it waits for other programs that are writing the feature's files.
 pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     let Some(project) = project(event) else {
         return HookAnswer::silent();
@@ -28,7 +28,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
             return switched_off(&project, event).unwrap_or_default();
         }
         Ok(settings) => (settings, None),
-        // What was armed still holds; the person is told.
+        // What was armed still holds; the person is notified.
         Err(error) => (Settings { digest: error.digest, ..Settings::default() }, Some(error)),
     };
     let mut answer = match judge(&project, &settings, broken.as_ref(), event, deadline) {
@@ -37,7 +37,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
             let message = format!(
                 "Ralph-speckit allows the stop: its notes cannot be read or written: {error}. Fix that; the loop continues with your next prompt."
             );
-            HookAnswer::tell(&message).log(&message)
+            HookAnswer::notify(&message).log(&message)
         }
     };
     if let Some(error) = broken {
@@ -46,7 +46,7 @@ pub fn answer(event: &HookEvent, deadline: Deadline) -> HookAnswer {
     answer
 }
 
-/// Tells the person once of a live loop that the settings switch off; `None` where there is none.
+/// Reports once that the settings switch a live loop off; `None` where there is none.
 fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
     let (root, session) = (&project.root, &event.session);
     let loops = Loops::of(root);
@@ -59,8 +59,8 @@ fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
     }
     let standing =
         if is_pinned { pinned::of_session(root, session, None) } else { PinState::Nobody };
-    let was_told = |pin: &Pin| pin.notified.is_some_and(|told| told.switched_off);
-    if standing.pin().is_some_and(was_told) {
+    let was_notified = |pin: &Pin| pin.notified.is_some_and(|it| it.switched_off);
+    if standing.pin().is_some_and(was_notified) {
         return None;
     }
     let transcript = event.transcript_path();
@@ -76,12 +76,12 @@ fn switched_off(project: &Project, event: &HookEvent) -> Option<HookAnswer> {
     let mut record = folder.record().ok().flatten().filter(live)?;
     pinned::recall_told(&mut record, &standing);
     let notice = session::switched_off(&mut record)?;
-    // What cannot be noted is told again at the next stop.
+    // What cannot be noted is reported again at the next stop.
     let _ = folder.note(&notice.entry(&record)).and_then(|()| folder.save(&record));
     pinned::keep(root, &record, &standing, &Verdict::Wait(Vec::new()));
     let mut notices = vec![notice];
     notices.extend(wrong.map(session::tampered));
-    Some(session::told(HookAnswer::silent(), &notices))
+    Some(session::with_notices(HookAnswer::silent(), &notices))
 }
 
 fn project(event: &HookEvent) -> Option<Project> {
@@ -99,7 +99,7 @@ fn project(event: &HookEvent) -> Option<Project> {
     if knows_it && found.as_ref().is_some_and(|project| is_pinned_in(project, session)) {
         return found;
     }
-    // The agent may have gone elsewhere: its loop is where the session was started. Most often that
+    // The agent may have changed its folder: its loop is where the session was started. Most often that
     // is one of the folders that were just looked at.
     let start = event
         .started_in
@@ -124,8 +124,8 @@ pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
     project(event).is_some_and(|project| Loops::of(&project.root).folder().is_dir())
 }
 
-/// Returns the answer to a stop of which nobody knows whose it is: it is allowed, and told where a loop lives
-/// that it may have ended the turn of.
+/// Returns the answer to a stop of an unknown session: it is allowed, and reported where a loop lives whose turn it may
+/// have ended.
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
@@ -134,20 +134,23 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
     if live.is_empty() {
         return HookAnswer::silent();
     }
-    let words = "a stop in this project was allowed unseen: Claude Code did not hand over its event in time";
+    let words = format!(
+        "a stop in this project was allowed unseen: {} did not hand over its event in time",
+        event.host.title
+    );
     for record in live {
         let entry = Entry {
             at: world::now(),
             event: JournalEvent::UnseenStop,
             about: record.about.clone(),
             iteration: record.ledger.iterations,
-            words: words.to_owned(),
+            words: words.clone(),
             ..Entry::default()
         };
-        // What cannot be noted is told all the same.
+        // What cannot be noted is reported all the same.
         let _ = loops.note(&record.session, &entry);
     }
-    HookAnswer::tell(&format!(
+    HookAnswer::notify(&format!(
         "Ralph-speckit: {words}. A loop of this session stays armed: type anything to continue it."
     ))
 }
@@ -178,7 +181,7 @@ fn judge(
 ) -> io::Result<HookAnswer> {
     let session = &event.session;
     if !is_session_id(session) {
-        let line = "The event names no usable session: the agent is let go";
+        let line = "The event names no usable session: the agent may stop";
         return Ok(HookAnswer::silent().log(line));
     }
     let loops = Loops::of(&project.root);

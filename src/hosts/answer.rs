@@ -37,12 +37,12 @@ impl HookAnswer {
 
     /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
     pub fn block(reason: &str, message: &str) -> Self {
-        Self::with(Effect::Block(reason.to_owned())).also_tell(message)
+        Self::with(Effect::Block(reason.to_owned())).also_notify(message)
     }
 
-    /// Returns the answer that lets it happen and tells the person why.
-    pub fn tell(message: &str) -> Self {
-        Self::default().also_tell(message)
+    /// Returns the answer that lets it happen, with a message to the person.
+    pub fn notify(message: &str) -> Self {
+        Self::default().also_notify(message)
     }
 
     /// Returns the answer that stops a command before a token is spent; the person reads the text.
@@ -52,7 +52,7 @@ impl HookAnswer {
 
     /// Returns the answer that hands the agent a text with its command, and the person a line.
     pub fn command_context(context: String, message: &str) -> Self {
-        Self::with(Effect::CommandContext(context)).also_tell(message)
+        Self::with(Effect::CommandContext(context)).also_notify(message)
     }
 
     /// Returns the answer that hands the agent a text as its session continues.
@@ -66,7 +66,7 @@ impl HookAnswer {
 
     /// Returns the same answer with one more paragraph for the person.
     #[must_use]
-    pub fn also_tell(mut self, message: &str) -> Self {
+    pub fn also_notify(mut self, message: &str) -> Self {
         if !self.message.is_empty() {
             self.message.push('\n');
         }

@@ -9,6 +9,8 @@ use super::transcript::Transcript;
 pub struct HookEvent {
     /// What happened.
     pub kind: EventKind,
+    /// The host in texts for people.
+    pub host: HostName,
     /// The session's id; not checked yet.
     pub session: String,
     /// The folder that the agent works in; it changes with its `cd`.
@@ -25,6 +27,15 @@ pub struct HookEvent {
     pub in_subagent: bool,
     /// What runs in the background and wakes the session when it ends.
     pub background: Vec<String>,
+}
+
+/// A host in texts for people.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostName {
+    /// Its name.
+    pub title: &'static str,
+    /// The oldest version that hands the hook all that it needs.
+    pub oldest: &'static str,
 }
 
 /// What happened in a session.
@@ -53,10 +64,10 @@ pub enum EventKind {
 
 /// What is known of an event that was not handed over in time.
 pub enum LateEvent {
-    /// A stop, as far as the environment tells of it.
+    /// A stop, as far as the environment shows it.
     Stop(Box<HookEvent>),
-    /// A command.
-    Command,
+    /// A command of this host.
+    Command(HostName),
     /// Nothing that the hook answers.
     Other,
 }

@@ -5,7 +5,7 @@ use super::event::{HookEvent, LateEvent};
 
 /// An agent program that starts the hook.
 pub trait Host: Sync {
-    /// Returns the argument by which the hook is told of this host.
+    /// Returns the hook's first argument that names this host.
     fn name(&self) -> &'static str;
 
     /// Returns the event in these bytes, `None` when they hold no whole event.

@@ -6,11 +6,11 @@ use serde::de::DeserializeOwned;
 /// Returns the value in these bytes; half a character (`\ud83d` alone) reads as U+FFFD.
 pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     // Almost all text is whole: only what cannot be read is looked through.
-    serde_json::from_slice(bytes).ok().or_else(|| serde_json::from_slice(&mended(bytes)?).ok())
+    serde_json::from_slice(bytes).ok().or_else(|| serde_json::from_slice(&repaired(bytes)?).ok())
 }
 
 /// The same text with every half of a surrogate pair replaced, `None` when there is none.
-fn mended(text: &[u8]) -> Option<Vec<u8>> {
+fn repaired(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut halves = 0;
     let mut at = 0;
@@ -35,7 +35,7 @@ fn mended(text: &[u8]) -> Option<Vec<u8>> {
     (halves > 0).then_some(out)
 }
 
-/// The 16-bit unit of the escape `\uXXXX` that stands at this place.
+/// The 16-bit unit of the escape `\uXXXX` at this place.
 fn escaped_unit(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     // `from_str_radix` takes a sign, which no escape has.

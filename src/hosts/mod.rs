@@ -9,7 +9,7 @@ mod scan;
 pub mod transcript;
 
 pub(crate) use answer::HookAnswer;
-pub use event::{EventKind, HookEvent, LateEvent};
+pub use event::{EventKind, HookEvent, HostName, LateEvent};
 pub(crate) use host::Host;
 
 /// All hosts. The first is the one that started a hook whose arguments name none.

@@ -5,7 +5,7 @@
 
 use memchr::memchr;
 
-/// A place in a JSON text. Every method moves it behind what it read, and is `None` where the text
+/// A place in a JSON text. Every method moves it past what it read, and is `None` where the text
 /// breaks off or is no JSON.
 pub struct Scan<'a> {
     rest: &'a [u8],
@@ -22,7 +22,7 @@ impl<'a> Scan<'a> {
         self.next().is_none()
     }
 
-    /// Goes through the members of an object; `each` gets a name as it is written and must pass over
+    /// Reads the members of an object; `each` gets a name as it is written and must pass over
     /// the value. Any other value is passed over.
     pub fn members(
         &mut self,
@@ -39,7 +39,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Goes through the items of a list; `each` must pass over the item. Any other value is passed over.
+    /// Reads the items of a list; `each` must pass over the item. Any other value is passed over.
     pub fn items(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if self.next()? != b'[' {
             return self.skip();
@@ -113,7 +113,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What stands between two brackets, with commas between.
+    /// What is between two brackets, with commas between.
     fn list(&mut self, end: u8, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.step();
         if self.next()? == end {
@@ -160,16 +160,16 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Where the quote stands that no backslash takes away.
+/// Where the quote is that no backslash takes away.
 #[inline]
 fn end_of_string(text: &[u8]) -> Option<usize> {
     let end = memchr(b'"', text)?;
     // Nearly always it is the first one.
-    if end == 0 || text[end - 1] != b'\\' { Some(end) } else { end_behind(text, end) }
+    if end == 0 || text[end - 1] != b'\\' { Some(end) } else { end_after(text, end) }
 }
 
-/// The same for a string whose first quote, at this place, stands behind a backslash.
-fn end_behind(text: &[u8], first: usize) -> Option<usize> {
+/// The same for a string whose first quote, at this place, comes after a backslash.
+fn end_after(text: &[u8], first: usize) -> Option<usize> {
     let mut end = first;
     loop {
         let backslashes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();

@@ -24,11 +24,11 @@ use crate::world;
 pub enum Unowned {
     /// It is answered.
     Answer(HookAnswer),
-    /// The session has a loop now, with what the person is told of it.
+    /// The session has a loop now, with the notices of it.
     HasLoop(Option<Box<FeatureSnapshot>>, Vec<Notice>),
 }
 
-/// A feature in execution that this session does not drive: somebody else's, finished, or to be claimed.
+/// A feature in execution that this session does not drive: another session's, finished, or to be claimed.
 pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let StopContext { project, loops, event, deadline, .. } = context;
     let feature = match project.current_feature() {
@@ -40,18 +40,18 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let pin = unbound_pin(context, &feature, there.as_ref());
     let (claim, wrong) = claimed(there, pin.as_deref());
     let earlier = loops.peek(&event.session);
-    let over = |claim: &Claim| let_go(claim, earlier.as_ref(), &event.session);
+    let over = |claim: &Claim| allowed(claim, earlier.as_ref(), &event.session);
     if let Some((claim, answer)) = claim.as_ref().and_then(|it| Some((it, over(it)?))) {
         if complete_end(loops, claim, &event.session)? {
             return Ok(Unowned::HasLoop(None, Vec::new()));
         }
-        // Whoever ended the loop may have been killed before its claim was closed.
+        // The process that ended the loop may have been killed before its claim was closed.
         match earlier.as_ref().filter(|_| claim.closed.is_none()) {
             Some(record) => {
                 let _closed = close_claim(loops, record);
-                note_let_go(loops, loops.claim(&feature.name).as_ref(), &event.session);
+                note_allowed(loops, loops.claim(&feature.name).as_ref(), &event.session);
             }
-            None => note_let_go(loops, Some(claim), &event.session),
+            None => note_allowed(loops, Some(claim), &event.session),
         }
         return Ok(Unowned::Answer(answer));
     }
@@ -69,8 +69,8 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     let standing = pinned::standing(&project.root, &trial);
     let snapshot = snapshot.under(&standing);
     let contract = snapshot.contract(&standing);
-    let nobody_looks = &mut || UnchangedFiles::Unknown;
-    if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, nobody_looks)
+    let unknown = &mut || UnchangedFiles::Unknown;
+    if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, unknown)
         && let Verdict::Wait(waiting) = judgement.verdict
     {
         return Ok(Unowned::Answer(waiting_answer(&waiting)));
@@ -123,33 +123,33 @@ fn claimed(found: Option<Claim>, pin: Option<&Pin>) -> (Option<Claim>, Option<St
 
 /// Silence with a line for the log when a claim is closed or another session's.
 ///
-/// `earlier` is this session's last loop: a claim of the same arming is over with it.
-fn let_go(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
+/// `earlier` is this session's last loop: a claim of the same arming has ended with it.
+fn allowed(claim: &Claim, earlier: Option<&Record>, session: &str) -> Option<HookAnswer> {
     let ended = earlier
         .filter(|record| record.about == claim.about && record.armed_at == claim.armed_at)
         .and_then(|record| record.ledger.ended.as_ref().map(EndName::of));
     if let Some(reason) = claim.closed.clone().or(ended) {
         let line = format!(
-            "The loop of feature {} is over ({reason}); /speckit:implement starts a new one",
+            "The loop of feature {} has ended ({reason}); /speckit:implement starts a new one",
             claim.about
         );
         return Some(HookAnswer::silent().log(&line));
     }
     let owner = claim.session.as_deref().filter(|owner| *owner != session)?;
     let line = format!(
-        "Feature {} is driven by session {owner}; this one is let go. /speckit:implement takes it over",
+        "Feature {} is driven by session {owner}; this session may stop. /speckit:implement takes it over",
         claim.about
     );
     Some(HookAnswer::silent().log(&line))
 }
 
 /// Notes that a session stopped beside the loop of another one, for a person who wonders why.
-fn note_let_go(loops: &Loops, claim: Option<&Claim>, session: &str) {
+fn note_allowed(loops: &Loops, claim: Option<&Claim>, session: &str) {
     let Some(claim) = claim.filter(|claim| claim.closed.is_none()) else {
         return;
     };
     let owner = claim.session.as_deref().filter(|owner| *owner != session);
-    // Nobody is kept waiting for a note, and nobody is told that it could not be written.
+    // No stop waits for a note, or fails without it.
     let _noted = owner.map(|owner| loops.note_let_go(session, &claim.about, owner));
 }
 
@@ -194,7 +194,7 @@ fn claim_feature(
     })
 }
 
-/// A record with an empty ledger; `earlier` is the session's last loop, which is over.
+/// A record with an empty ledger; `earlier` is the session's last loop, which has ended.
 fn fresh_record(
     project: &Project,
     feature: &Feature,
@@ -211,12 +211,12 @@ fn fresh_record(
         about: feature.name.clone(),
         folder: feature.relative.clone(),
         armed_at: claim.map_or_else(world::now, |claim| claim.armed_at),
-        // What was committed before nobody armed it is nobody's work for this loop.
+        // Earlier commits are no work of this loop.
         commits_from: claim
             .map_or_else(|| Some(commits::log_length(&project.root)), |claim| claim.commits_from),
         ..Claim::default()
     };
-    // A session that nobody armed has said all of its transcript for this loop, unless it had a
+    // A session without an armed loop has said all of its transcript for this loop, unless it had a
     // loop before: then only what it says now is new.
     let said_before = earlier.and_then(|_| event.transcript_path());
     let mut record = new_record(&claim, &event.session, &by, said_before);
@@ -226,7 +226,7 @@ fn fresh_record(
     record
 }
 
-/// Gives up the feature of a loop that is over, unless somebody else has taken it by now.
+/// Gives up the feature of a loop that has ended, unless another session has taken it by now.
 pub fn close_claim(loops: &Loops, record: &Record) -> io::Result<()> {
     let Some(reason) = &record.ledger.ended else {
         return Ok(());

@@ -45,21 +45,20 @@ pub struct ChecksRun {
     pub marks: Marks,
 }
 
-/// Returns the answer that lets the agent stop and stays armed; the log says for what.
+/// Returns the answer that lets the agent stop and keeps the loop armed; the log says for what.
 pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     match waiting {
-        [Waiting::Unproven] => HookAnswer::silent().log(
-            "The turn was held by another hook before this loop ever did: the agent is let go",
-        ),
+        [Waiting::Unproven] => HookAnswer::silent()
+            .log("Another hook had blocked the turn before this loop did: the agent may stop"),
         _ => HookAnswer::silent().log(&format!("Waiting: {}", waited_for(waiting))),
     }
 }
 
-/// Returns the same, with a line for the person where there is one to tell.
-pub fn waiting_and_telling(waiting: &[Waiting], message: Option<&str>) -> HookAnswer {
+/// Returns the same, with a line for the person where there is one.
+pub fn waiting_with_message(waiting: &[Waiting], message: Option<&str>) -> HookAnswer {
     let answer = waiting_answer(waiting);
     match message {
-        Some(message) => answer.also_tell(message),
+        Some(message) => answer.also_notify(message),
         None => answer,
     }
 }

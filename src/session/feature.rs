@@ -30,7 +30,7 @@ pub struct FeatureStop {
 
 /// Whether a stop is to be judged by the feature's files.
 pub enum Entered {
-    /// It is answered already: the loop is over, or not this one's.
+    /// It is answered already: the loop has ended, or is another session's.
     Answer(HookAnswer),
     /// It is.
     Feature(Box<FeatureStop>),
@@ -61,13 +61,13 @@ pub fn enter(
         return session.close(&Demand::Stopped, &line).map(Entered::Answer);
     }
     if let Some(reason) = claim.reason.filter(|reason| *reason != TerminalReason::Cancelled) {
-        // Whoever ended it was killed before the record had the end: it keeps its name and words.
+        // The process that ended it was killed before the record had the end: it keeps its name and words.
         let (record, telling) = (&mut session.record, EndNotice::AtNextStop);
         close_record(&session.folder, record, &reason, &claim.words, telling)?;
-        return session.tell_end().map(|told| Entered::Answer(told.unwrap_or_default()));
+        return session.report_end().map(|told| Entered::Answer(told.unwrap_or_default()));
     }
     if let Some(reason) = claim.closed {
-        let line = format!("The loop of feature {about} is over ({reason})");
+        let line = format!("The loop of feature {about} has ended ({reason})");
         return session.close(&Demand::Cancelled, &line).map(Entered::Answer);
     }
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
@@ -88,7 +88,7 @@ pub fn enter(
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
-pub fn end_told(
+pub fn late_end_texts(
     context: &StopContext<'_>,
     record: &Record,
     reason: &TerminalReason,
@@ -135,7 +135,7 @@ impl FeatureStop {
         Ok(())
     }
 
-    /// Returns what the person is told of another phase in the state file of a loop that was armed.
+    /// Returns the notice of another phase in the state file of a loop that was armed.
     pub fn other_phase(&self, record: &mut Record, standing: &PinState) -> Option<Notice> {
         let is_readable = standing.pin().is_some() && self.snapshot.unreadable.is_none();
         if is_readable { notices::other_phase(record, self.snapshot.state.phase()) } else { None }
@@ -147,7 +147,7 @@ impl FeatureStop {
         format!("{}/{}", place.task, place.total)
     }
 
-    /// Returns what the journal and `spool status` tell of a verdict, on one line.
+    /// Returns what the journal and `spool status` say of a verdict, on one line.
     pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         let words = match verdict {
             Verdict::End(reason) => match messages::failed_checks(seen.checks.as_deref()) {
@@ -184,7 +184,7 @@ impl FeatureStop {
         .log(&line)
     }
 
-    /// Returns the answer that tells why the loop ended, and brings the state file of a completed one up to date.
+    /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.
     pub fn end_answer(
         &self,
         session: &StopSession<'_>,
@@ -196,10 +196,10 @@ impl FeatureStop {
             let failed = messages::failed_checks(seen.checks.as_deref());
             let message =
                 messages::end_message(snapshot, &record.ledger, reason, failed.as_deref());
-            return HookAnswer::tell(&message).log(&messages::end_line(snapshot, reason));
+            return HookAnswer::notify(&message).log(&messages::end_line(snapshot, reason));
         }
         let mut answer = match messages::doubtful_message(record) {
-            Some(message) => HookAnswer::tell(&message).log(&message),
+            Some(message) => HookAnswer::notify(&message).log(&message),
             None => HookAnswer::silent(),
         };
         if seen.claimed {
@@ -222,20 +222,20 @@ impl StopSession<'_> {
         let snapshot = FeatureSnapshot::read_even_without_state(&feature);
         let place = snapshot.place();
         let all_done = place.total > 0 && place.done == place.total;
-        // In execution: somebody has just written it.
+        // In execution: it has just been written.
         (all_done || snapshot.in_execution()).then_some(snapshot)
     }
 
-    /// The state file is gone with work undone: a person is told, for nobody else will say so.
+    /// The state file is gone with work undone: nothing else reports that to the person.
     fn state_gone(&mut self) -> io::Result<HookAnswer> {
         let about = self.record.about.clone();
-        let line = format!("The state file of feature {about} is gone: the loop is over");
+        let line = format!("The state file of feature {about} is gone: the loop has ended");
         self.close(&Demand::Cancelled, &line)?;
         let feature = self.context.project.feature_at(&self.record.folder).ok();
         let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
         let place = snapshot.as_ref().map(FeatureSnapshot::place).unwrap_or_default();
         let message = messages::gone_message(&about, place, &self.record.ledger);
-        Ok(HookAnswer::tell(&message).log(&line))
+        Ok(HookAnswer::notify(&message).log(&line))
     }
 
     /// Ends the loop for a reason that lies outside the work; only the log says so.
@@ -249,7 +249,7 @@ impl StopSession<'_> {
     }
 }
 
-/// Keeps which open tasks are gone from the list: they may come back, and are told at the end.
+/// Keeps which open tasks are gone from the list: they may come back, and are named at the end.
 fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, seen: &Observation) {
     let Some(list) = &snapshot.tasks else { return };
     let gone = &mut record.gone_tasks;
@@ -260,9 +260,9 @@ fn note_gone_tasks(record: &mut Record, snapshot: &FeatureSnapshot, seen: &Obser
     gone.truncate(MOST_GONE);
 }
 
-/// Everything is done: the state file says so too. The agent has stopped, nobody else writes it.
+/// Brings the counters of a completed feature up to date: the agent has stopped, so no other process writes them.
 ///
-/// A state file that the agent has removed is not written anew.
+/// A state file that the agent has removed is not written again.
 fn bring_up_to_date(loops: &Loops, snapshot: &FeatureSnapshot) -> io::Result<()> {
     let total = snapshot.place().total;
     let state = &snapshot.state;

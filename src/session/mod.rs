@@ -22,4 +22,4 @@ mod task;
 pub mod task_log;
 
 pub(crate) use context::StopContext;
-pub(crate) use notices::{switched_off, tampered, told};
+pub(crate) use notices::{switched_off, tampered, with_notices};

@@ -1,4 +1,4 @@
-//! What a person is told once of a loop, beside its verdict: that nobody armed it, that settings were
+//! Notices to a person, each given once beside a loop's verdict: that no person armed it, that settings were
 //! changed since, that it waits for their approval, that it is switched off.
 
 use super::context::StopContext;
@@ -13,7 +13,7 @@ use crate::store::pins::{LoopLimits, PinState};
 use crate::text;
 use crate::world;
 
-/// Something that a person is told, and the journal too.
+/// Something that a person and the journal are notified of.
 pub struct Notice {
     /// The name of the event in the journal.
     event: JournalEvent,
@@ -34,14 +34,14 @@ impl Notice {
     }
 }
 
-/// Returns an answer that tells the person of these things as well.
-pub fn told(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
+/// Returns the answer with these notices to the person.
+pub fn with_notices(answer: HookAnswer, notices: &[Notice]) -> HookAnswer {
     notices.iter().fold(answer, |answer, notice| {
-        answer.also_tell(&format!("Ralph-speckit: {}", notice.words))
+        answer.also_notify(&format!("Ralph-speckit: {}", notice.words))
     })
 }
 
-/// Returns what the person has not been told yet, and notes in the record that they are told now.
+/// Returns the notices that the person has not had yet, and marks them in the record as given.
 pub fn notices(
     context: &StopContext<'_>,
     record: &mut Record,
@@ -57,12 +57,12 @@ pub fn notices(
     notices
 }
 
-/// What is told of notes that contradicted what a person armed; it is in the journal already.
+/// Returns the notice of notes that contradicted what a person armed; it is in the journal already.
 pub fn tampered(words: String) -> Notice {
     Notice { event: JournalEvent::Tampered, words }
 }
 
-/// What is told of an armed loop whose state file names another phase; `None` when that was told before.
+/// Returns the notice of an armed loop whose state file names another phase; `None` when it was given before.
 pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     if phase == "execution" {
         record.notified.phase = 0;
@@ -80,7 +80,7 @@ pub fn other_phase(record: &mut Record, phase: &str) -> Option<Notice> {
     Some(Notice { event: JournalEvent::Phase, words })
 }
 
-/// What is told of a loop that the settings have just switched off; `None` when that was told before.
+/// Returns the notice of a loop that the settings have just switched off; `None` when it was given before.
 pub fn switched_off(record: &mut Record) -> Option<Notice> {
     if std::mem::replace(&mut record.notified.switched_off, true) {
         return None;
@@ -109,7 +109,7 @@ fn unarmed(
     };
     let completed = matches!(verdict, Verdict::End(TerminalReason::Completed));
     if completed && !matches!(standing, PinState::Lost(_)) {
-        // Done without what the project asks for is never said in silence.
+        // A completion without the project's checks is always reported.
         let words = format!(
             "{} is complete by its task list alone: no person armed it, so the checks in `{SETTINGS}` ({asked}) were not run.",
             text::title(&record.about, 80)

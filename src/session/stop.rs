@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::claim::{Unowned, close_claim, unowned};
-use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_and_telling};
+use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
 use super::evidence::still_good;
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
@@ -46,7 +46,7 @@ enum StopKind {
 }
 
 /// What became of a look at the session's loop.
-enum Turn {
+enum Look {
     /// The session has no loop that lives.
     NoLoop,
     /// It was judged.
@@ -63,7 +63,7 @@ enum Judged {
     RunChecks(Box<Pending>),
 }
 
-/// Returns the answer to a stop of a session: in the loop that it has, or in one that nobody has claimed yet.
+/// Returns the answer to a stop of a session: in the loop that it has, or in one without an owner.
 pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
     if let Some(answer) = own_loop(context, None)? {
         return Ok(answer);
@@ -72,7 +72,7 @@ pub fn answer(context: &StopContext<'_>) -> io::Result<HookAnswer> {
         Unowned::Answer(answer) => Ok(answer),
         Unowned::HasLoop(snapshot, notices) => {
             let answer = own_loop(context, snapshot.map(|snapshot| *snapshot))?.unwrap_or_default();
-            Ok(notices::told(answer, &notices))
+            Ok(notices::with_notices(answer, &notices))
         }
     }
 }
@@ -87,16 +87,16 @@ fn own_loop(
     let mut checks = None;
     let mut tries = 0;
     while tries < TRIES {
-        match turn(context, snapshot.take(), checks.take())? {
+        match look(context, snapshot.take(), checks.take())? {
             // The notes were taken away while they were read.
-            Turn::NoLoop if is_pinned(context)? => tries += 1,
-            Turn::NoLoop if notices.is_empty() => return Ok(None),
-            Turn::NoLoop => return Ok(Some(notices::told(HookAnswer::silent(), &notices))),
-            Turn::Answered(answer) => return Ok(Some(notices::told(answer, &notices))),
-            Turn::RunChecks(pending, record) => {
+            Look::NoLoop if is_pinned(context)? => tries += 1,
+            Look::NoLoop if notices.is_empty() => return Ok(None),
+            Look::NoLoop => return Ok(Some(notices::with_notices(HookAnswer::silent(), &notices))),
+            Look::Answered(answer) => return Ok(Some(notices::with_notices(answer, &notices))),
+            Look::RunChecks(pending, record) => {
                 checks = Some(run_checks(context, *pending, &record));
             }
-            Turn::Contradicted => {
+            Look::Contradicted => {
                 tries += 1;
                 notices.extend(reconciled(context)?);
             }
@@ -108,7 +108,7 @@ fn own_loop(
     )))
 }
 
-/// Puts this session's notes right, and returns what the person is told of it.
+/// Puts this session's notes right, and returns the notice of it.
 fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
     let transcript = context.event.transcript_path();
     let root = &context.project.root;
@@ -117,16 +117,16 @@ fn reconciled(context: &StopContext<'_>) -> io::Result<Option<Notice>> {
 }
 
 /// One look at the session's loop: it is read, locked, judged and kept.
-fn turn(
+fn look(
     context: &StopContext<'_>,
     snapshot: Option<FeatureSnapshot>,
     checks: Option<ChecksRun>,
-) -> io::Result<Turn> {
+) -> io::Result<Look> {
     let (root, session) = (&context.project.root, &context.event.session);
     let Some(record) = to_judge(context) else {
         return without_loop(context);
     };
-    // The files are read before the lock is taken: who waits for a writer keeps nobody waiting.
+    // The files are read before the lock is taken: waiting for a writer makes no other session wait.
     let is_task = record.kind == LoopKind::Task;
     let waits = snapshot.is_none() && record.ledger.is_live() && checks.is_none();
     let snapshot = match snapshot {
@@ -142,7 +142,7 @@ fn turn(
     let folder = context.loops.session(session)?;
     let Some(record) = folder.record()?.filter(|record| (record.kind == LoopKind::Task) == is_task)
     else {
-        return Ok(Turn::NoLoop);
+        return Ok(Look::NoLoop);
     };
     let standing = pinned::standing_in(root, &record, session);
     let claim = if is_task { None } else { context.loops.read_claim(&record.about)? };
@@ -152,46 +152,46 @@ fn turn(
         .filter(is_own)
         .is_some_and(|pin| !agree(&record, claim.as_ref(), pin, session))
     {
-        return Ok(Turn::Contradicted);
+        return Ok(Look::Contradicted);
     }
     if is_task && record.ralph().is_none() {
-        return Ok(Turn::NoLoop);
+        return Ok(Look::NoLoop);
     }
     let mut stop = StopSession { context, folder, record, standing };
     if !stop.record.ledger.is_live() {
-        return Ok(stop.tell_end()?.map_or(Turn::NoLoop, Turn::Answered));
+        return Ok(stop.report_end()?.map_or(Look::NoLoop, Look::Answered));
     }
     match stop.judge(claim, snapshot, checks)? {
-        Judged::Answer(answer) => Ok(Turn::Answered(stop.leave(answer))),
+        Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
         Judged::RunChecks(pending) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             let StopSession { folder, record, .. } = stop;
             drop(folder);
-            Ok(Turn::RunChecks(pending, Box::new(record)))
+            Ok(Look::RunChecks(pending, Box::new(record)))
         }
     }
 }
 
-/// The session's loop, as it is before the lock: one that lives, or whose end is still to be told.
+/// The session's loop, as it is before the lock: one that lives, or whose end is still to be reported.
 fn to_judge(context: &StopContext<'_>) -> Option<Record> {
     let session = &context.event.session;
     let record = if context.loops.knows(session) { context.loops.peek(session) } else { None };
     record.filter(|record| record.ledger.is_live() || record.unnotified)
 }
 
-fn without_loop(context: &StopContext<'_>) -> io::Result<Turn> {
+fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
     if is_pinned(context)? {
-        return Ok(Turn::Contradicted);
+        return Ok(Look::Contradicted);
     }
     let session = &context.event.session;
     if context.loops.knows(session) {
         // One that cannot be read is looked at under the lock, and put aside.
         context.loops.session(session)?.record()?;
     }
-    Ok(Turn::NoLoop)
+    Ok(Look::NoLoop)
 }
 
-/// Whether a person armed a loop for this session that is not over, whatever its notes say.
+/// Whether a person armed a loop for this session that has not ended, whatever its notes say.
 fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
     let (root, session) = (&context.project.root, &context.event.session);
     if !Pins::has(root, PinKey::Session(session)) {
@@ -205,7 +205,7 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
 }
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
-/// journal names the one that runs, and a lock tells as long as it does: `spool status` shows it, because
+/// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
 /// the client's own line cannot change.
 fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
     let session = &context.event.session;
@@ -213,7 +213,7 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
     let mut marks = record.marks.clone();
     let checks = pending.checks();
     let results = run_each(checks, &context.project.root, CHECKS_LIMIT, &mut |check, number| {
-        // A journal that cannot be written is told of when the verdict is to be written.
+        // A journal that cannot be written is reported with the verdict.
         let check = format!("`{}` ({number} of {})", title(&check.run), checks.len());
         let _ = context.loops.note(
             session,
@@ -243,17 +243,16 @@ impl StopSession<'_> {
         checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
         if let PinState::Ended(end) = &self.standing {
-            // Whoever ended it was killed before the notes had it: it keeps its name and words.
+            // The process that ended it was killed before the notes had it: it keeps its name and words.
             let (record, end) = (&mut self.record, end.clone());
             if end.reason == TerminalReason::Cancelled {
-                // Whoever cancels knows of it.
                 close_record(&self.folder, record, &end.reason, &end.words, EndNotice::Done)?;
                 let what = if record.kind == LoopKind::Task { "" } else { "feature " };
-                let line = format!("The loop of {what}{} is over (cancelled)", record.about);
+                let line = format!("The loop of {what}{} has ended (cancelled)", record.about);
                 return Ok(Judged::Answer(HookAnswer::silent().log(&line)));
             }
             close_record(&self.folder, record, &end.reason, &end.words, EndNotice::AtNextStop)?;
-            return Ok(Judged::Answer(self.tell_end()?.unwrap_or_default()));
+            return Ok(Judged::Answer(self.report_end()?.unwrap_or_default()));
         }
         let mut kind = StopKind::Task;
         if self.record.kind != LoopKind::Task {
@@ -346,7 +345,7 @@ impl StopSession<'_> {
             (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
             (_, StopKind::Task) => task::words(&self.record, &verdict),
         };
-        let of_a_pause = pause_to_tell(&mut self.record, &verdict);
+        let of_a_pause = pause_to_report(&mut self.record, &verdict);
         let limits = match kind {
             StopKind::Feature(stop) => stop.snapshot.limits,
             StopKind::Task => LoopLimits::default(),
@@ -365,7 +364,7 @@ impl StopSession<'_> {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
         let answer = match (&verdict, kind) {
-            (Verdict::Wait(waiting), _) => waiting_and_telling(waiting, of_a_pause.as_deref()),
+            (Verdict::Wait(waiting), _) => waiting_with_message(waiting, of_a_pause.as_deref()),
             (Verdict::Continue(missing), StopKind::Feature(stop)) => {
                 stop.continue_answer(&self.record, missing)
             }
@@ -375,13 +374,13 @@ impl StopSession<'_> {
         };
         let answer = match noted {
             Ok(()) => answer,
-            // It is over, and the record says so: the person hears of it whatever the journal has.
+            // It has ended, and the record says so: the person is notified whatever the journal has.
             Err(error) if matches!(verdict, Verdict::End(_)) => {
                 answer.log(&format!("The end is not in the journal: {error}"))
             }
             Err(error) => return Err(error),
         };
-        Ok(notices::told(answer, &notices))
+        Ok(notices::with_notices(answer, &notices))
     }
 
     fn note(
@@ -412,26 +411,26 @@ impl StopSession<'_> {
         self.folder.note(&if is_end { entry.with_sums(&self.record.ledger) } else { entry })
     }
 
-    /// Tells the person once why the loop ended between two stops; `None` when that is told already.
-    pub fn tell_end(&mut self) -> io::Result<Option<HookAnswer>> {
+    /// Reports once why the loop ended between two stops; `None` when that is reported already.
+    pub fn report_end(&mut self) -> io::Result<Option<HookAnswer>> {
         let Some(reason) = self.record.ledger.ended.clone().filter(|_| self.record.unnotified)
         else {
             return Ok(None);
         };
         let (message, line) = if self.record.kind == LoopKind::Task {
-            task::end_told(&self.record, &reason)
+            task::late_end_texts(&self.record, &reason)
         } else {
-            feature::end_told(self.context, &self.record, &reason)
+            feature::late_end_texts(self.context, &self.record, &reason)
         };
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
-        Ok(Some(HookAnswer::tell(&message).log(&line)))
+        Ok(Some(HookAnswer::notify(&message).log(&line)))
     }
 
-    /// Gives the session's folder back; a loop that is over gives its feature up as well.
+    /// Gives the session's folder back; a loop that has ended gives its feature up as well.
     fn leave(self, answer: HookAnswer) -> HookAnswer {
         let Self { context, folder, record, .. } = self;
-        // Who arms or cancels takes the lock of the project first and the session's second.
+        // Arming and canceling take the lock of the project first and the session's second.
         drop(folder);
         if !record.ledger.is_live() {
             pinned::unpin(&context.project.root, &record);
@@ -446,9 +445,9 @@ impl StopSession<'_> {
     }
 }
 
-/// Marks a pause that this verdict waits for as told and returns what the person reads of it; `None`
-/// when it was told before.
-fn pause_to_tell(record: &mut Record, verdict: &Verdict) -> Option<String> {
+/// Marks a pause that this verdict waits for as reported and returns what the person reads of it; `None`
+/// when it was reported before.
+fn pause_to_report(record: &mut Record, verdict: &Verdict) -> Option<String> {
     let Verdict::Wait(waiting) = verdict else {
         return None;
     };

@@ -28,7 +28,7 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
     (contract, seen)
 }
 
-/// Returns what the journal and `spool status` tell of a verdict, on one line.
+/// Returns what the journal and `spool status` say of a verdict, on one line.
 pub fn words(record: &Record, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Continue(missing) => messages::why(missing),
@@ -68,14 +68,14 @@ pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> Hook
     HookAnswer::block(&reason, &line).log(&line)
 }
 
-/// Returns the answer that tells why the loop ended.
+/// Returns the answer that says why the loop ended.
 pub fn end_answer(record: &Record, reason: &TerminalReason) -> HookAnswer {
     let message = messages::end_message(record, reason);
-    HookAnswer::tell(&message).log(&message)
+    HookAnswer::notify(&message).log(&message)
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
-pub fn end_told(record: &Record, reason: &TerminalReason) -> (String, String) {
+pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
     let message = end::told_late(record).unwrap_or_else(|| messages::end_message(record, reason));
     (message.clone(), message)
 }

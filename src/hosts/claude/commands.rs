@@ -17,7 +17,7 @@ const PERSON: &str = "userSettings";
 /// The most that is read of a command's file, in bytes.
 const MOST: u64 = 1 << 16;
 
-/// Returns the name of our command without the plugin's prefix; `None` for the command of somebody else, also when it has
+/// Returns the name of our command without the plugin's prefix; `None` for a command that is not ours, also when it has
 /// the same name. `source` is where Claude Code found it.
 pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
     if let Some(name) = name.strip_prefix(PREFIX) {
@@ -26,7 +26,7 @@ pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
     let config = world::folder("CLAUDE_CONFIG_DIR")
         .or_else(|| world::folder("HOME").map(|home| home.join(".claude")));
     let config = config.filter(|_| USER_COMMANDS.contains(&name) && source == PERSON)?;
-    // A skill goes before a command of the same name: then it is the skill that was called.
+    // A skill comes before a command of the same name: then it is the skill that was called.
     (is_ours(&file_of(&config, name)) && !skill_of(&config, name).exists()).then_some(name)
 }
 

@@ -8,11 +8,13 @@ use serde_json::Value;
 
 use super::commands;
 use super::transcript::ClaudeTranscript;
-use crate::hosts::event::{EventKind, HookEvent, LateEvent};
+use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
 use crate::hosts::json::read_json;
 use crate::hosts::transcript::Transcript;
 use crate::world;
 
+/// Claude Code in texts for people.
+const NAME: HostName = HostName { title: "Claude Code", oldest: "2.1.143" };
 /// The event of an agent that wants to end its turn.
 const STOP: &str = "Stop";
 /// The event of a slash command before the agent reads it.
@@ -122,6 +124,7 @@ impl From<ClaudeEvent> for HookEvent {
             |path: &mut String| Some(PathBuf::from(take(path))).filter(|it| it.is_absolute());
         Self {
             kind: event.kind(),
+            host: NAME,
             session: event.session().to_owned(),
             background: event.background(),
             cwd: absolute(&mut event.cwd),
@@ -147,10 +150,11 @@ pub fn late(event: &str) -> LateEvent {
                 session,
                 cwd,
                 started_in,
+                host: NAME,
                 ..HookEvent::default()
             }))
         }
-        COMMAND => LateEvent::Command,
+        COMMAND => LateEvent::Command(NAME),
         _ => LateEvent::Other,
     }
 }

@@ -53,7 +53,7 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
 /// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed
 /// meanwhile; moves the record's places in transcript and commits forward.
 ///
-/// Counting is the dearest part of a stop, and only a session at its own loop needs it.
+/// Counting is the most expensive part of a stop; only a session in its own loop needs it.
 pub fn add_seen(project: &Project, event: &HookEvent, record: &mut Record, seen: &mut Observation) {
     seen.commits = commits::counted(&project.root, record);
     let Some(part) = TurnTranscript::of(event, record, &Guardrails::default(), 0) else { return };

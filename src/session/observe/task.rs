@@ -12,7 +12,7 @@ use crate::hosts::HookEvent;
 use crate::store::loops::{Assignment, Record};
 use crate::world::{self, Deadline};
 
-/// Waits for a transcript that does not show yet what the event tells: the work behind a promise, the final text where
+/// Waits for a transcript that does not show yet what the event says: the work behind a promise, the final text where
 /// the event has none, or any tool call where a stop without one would end the loop.
 pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadline) {
     let Some(assignment) = record.ralph() else { return };

@@ -265,7 +265,7 @@ fn one_session_drives_one_feature() {
     assert!(answer.context().contains("The loop of 001-login in this session ends"), "{answer}");
     let stop = bench.stop("s1").run();
     assert!(stop.reason().starts_with("Continue feature: 002-other"), "{stop}");
-    bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (stopped)");
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login has ended (stopped)");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_state_file_that_the_agent_writes_again_does_not_bring_it_back() {
         bench.write_state(executing(1, 3).to_string());
         for session in ["s1", "s2"] {
             let stop = bench.stop(session).run();
-            stop.silent().logged("The loop of feature 001-login is over (cancelled)");
+            stop.silent().logged("The loop of feature 001-login has ended (cancelled)");
         }
         bench.implement("s2", "").context();
         bench.stop("s2").run().reason();
@@ -362,7 +362,7 @@ fn a_loop_that_is_over_gives_its_feature_up() {
     let bench = Bench::in_execution().tasks(ALL_DONE);
     bench.stop("s1").run().silent();
     assert_eq!(bench.loops().claim(FEATURE).unwrap().closed.unwrap().as_str(), "completed");
-    bench.stop("s2").run().silent().logged("The loop of feature 001-login is over (completed)");
+    bench.stop("s2").run().silent().logged("The loop of feature 001-login has ended (completed)");
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn an_end_that_broke_off_before_its_claim_was_closed_is_an_end() {
     let loops = bench.loops();
     let claim = loops.claim(FEATURE).unwrap();
     loops.write_claim(&Claim { closed: None, ..claim }).unwrap();
-    bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (max_iters)");
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (max_iters)");
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn a_cancel_that_broke_off_halfway_has_cancelled() {
     let mut pin: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     pin["ended"] = json!({"reason": {"reason": "cancelled"}, "words": "cancelled"});
     fs::write(&path, pin.to_string()).unwrap();
-    bench.stop("s1").run().silent().logged("The loop of feature 001-login is over (cancelled)");
+    bench.stop("s1").run().silent().logged("The loop of feature 001-login has ended (cancelled)");
     assert_eq!(bench.verdicts("s1"), ["end cancelled"]);
 }
 

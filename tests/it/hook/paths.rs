@@ -101,8 +101,8 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
     task_failed: told: Ralph-speckit ended the loop of 001-login (task_failed): task T002 is at attempt 6, and 5 are allowed. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement. | Loop ended (task_failed) for feature 001-login: task T002 is at attempt 6, and 5 are allowed
     blocked: told: Ralph-speckit ended the loop of 001-login (blocked): the agent needs a person: a key for the server. 1 of 3 tasks done, iteration 1. Open: 2 of 3: T002, T003. Do that, then go on with /speckit:implement. | Loop ended (blocked) for feature 001-login: the agent needs a person: a key for the server
     corrupt_state: told: Ralph-speckit ended the loop of 001-login (corrupt_state): the state file is still unreadable. 1 of 3 tasks done, iteration 2. Open: 2 of 3: T002, T003. Run /speckit:implement (keeps the broken file aside and starts anew) or /speckit:cancel. | ERROR: .speckit-state.json of feature 001-login is still corrupt
-    cancelled, the state file was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. 1 of 3 tasks done, iteration 1. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
-    cancelled, the feature's folder was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop is over
+    cancelled, the state file was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. 1 of 3 tasks done, iteration 1. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop has ended
+    cancelled, the feature's folder was taken away: told: Ralph-speckit ended the loop of 001-login (cancelled): its state file is gone. Go on with /speckit:implement. | The state file of feature 001-login is gone: the loop has ended
     stopped, another session drives the feature: silent | Feature 001-login is driven by session s2 now
     ");
 }
@@ -173,13 +173,13 @@ fn nfr_4_every_silent_path() {
     disabled: silent
     empty input: silent
     bad input: silent
-    no usable session: silent | The event names no usable session: the agent is let go
+    no usable session: silent | The event names no usable session: the agent may stop
     inside a subagent: silent
     another event: silent
-    another session's loop: silent | Feature 001-login is driven by session s2; this one is let go. /speckit:implement takes it over
-    the loop is over: silent | The loop of feature 001-login is over (completed); /speckit:implement starts a new one
-    the loop was cancelled: silent | The loop of feature 001-login is over (cancelled); /speckit:implement starts a new one
-    held by another hook: silent | The turn was held by another hook before this loop ever did: the agent is let go
+    another session's loop: silent | Feature 001-login is driven by session s2; this session may stop. /speckit:implement takes it over
+    the loop is over: silent | The loop of feature 001-login has ended (completed); /speckit:implement starts a new one
+    the loop was cancelled: silent | The loop of feature 001-login has ended (cancelled); /speckit:implement starts a new one
+    held by another hook: silent | Another hook had blocked the turn before this loop did: the agent may stop
     a person must approve: silent | Waiting: a person's approval
     an agent in the background: silent | Waiting: background subagent build
     no tasks at all: silent | Waiting: tasks; there are none

@@ -134,7 +134,7 @@ fn ac_2_3_the_signal_in_the_transcript_ends_the_loop() {
 fn ac_2_4_a_turn_that_somebody_else_held_is_not_held_again() {
     let bench = Bench::in_execution();
     let stop = bench.stop("s1").held().run();
-    stop.silent().logged("held by another hook");
+    stop.silent().logged("Another hook had blocked the turn");
     assert!(!bench.loops().knows("s1"), "nothing was claimed for it either");
 }
 

@@ -338,7 +338,7 @@ fn another_terminal_is_not_caught_and_the_log_says_why() {
     bench.stop("s1").run().reason();
     for _ in 0..2 {
         let other = bench.stop("s2").run();
-        other.silent().logged("Feature 001-login is driven by session s1; this one is let go");
+        other.silent().logged("Feature 001-login is driven by session s1; this session may stop");
     }
     assert!(!bench.loops().knows("s2"));
     bench.transcript("s1").tool("Edit");

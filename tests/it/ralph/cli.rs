@@ -79,7 +79,7 @@ fn block_ends_a_features_loop_too() {
 fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
-    bench.stop("s2").run().silent().logged("driven by session s1; this one is let go");
+    bench.stop("s2").run().silent().logged("driven by session s1; this session may stop");
     let status = printed(&spool(&bench, None, &["status"]));
     let words = "session s2 stopped 0 s ago and was not held: the loop is session s1's; /speckit:implement takes it over";
     assert!(status.contains(words), "{status}");

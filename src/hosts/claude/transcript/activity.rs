@@ -15,7 +15,7 @@ use crate::hosts::transcript::Activity;
 use crate::store::loops::LastMessage;
 use crate::store::read;
 
-/// How much is held in memory while calls are counted, in bytes; more only for a longer line.
+/// How much is kept in memory while calls are counted, in bytes; more only for a longer line.
 const WINDOW: usize = 128 << 10;
 /// Calls that are counted at one stop, unless more are needed: it stays cheap, whatever was done.
 const MOST_CALLS: u64 = 30;
@@ -27,7 +27,7 @@ const HEAD: usize = 1 << 10;
 /// somewhere.
 const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
-/// Returns the calls and tokens behind `from`, in the last MiB at most; `None` when there is no
+/// Returns the calls and tokens after `from`, in the last MiB at most; `None` when there is no
 /// transcript to read.
 ///
 /// A file shorter than `from` is another one: it is read from its start. A last line that is
@@ -40,24 +40,24 @@ pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<A
     let start = from.max(end.saturating_sub(TAIL));
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut source = file.take(end - start);
-    let mut seen = Seen::behind(start, last);
+    let mut seen = Seen::after(start, last);
     seen.most_calls = needed.max(MOST_CALLS);
     seen.looks_at_results = needed > 0;
     let mut window = vec![0; WINDOW];
-    let mut held = 0;
+    let mut kept = 0;
     loop {
-        let got = read_some(&mut source, &mut window[held..])?;
-        held += got;
+        let got = read_some(&mut source, &mut window[kept..])?;
+        kept += got;
         if got == 0 {
-            seen.take_last_line(&window[..held]);
+            seen.take_last_line(&window[..kept]);
             break;
         }
-        let whole = memrchr(b'\n', &window[..held]).map_or(0, |end| end + 1);
+        let whole = memrchr(b'\n', &window[..kept]).map_or(0, |end| end + 1);
         seen.take_lines(&window[..whole]);
-        window.copy_within(whole..held, 0);
-        held -= whole;
-        if held == window.len() {
-            window.resize(2 * held, 0);
+        window.copy_within(whole..kept, 0);
+        kept -= whole;
+        if kept == window.len() {
+            window.resize(2 * kept, 0);
         }
     }
     let known = seen.calls > 0 || start == from;
@@ -90,7 +90,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn behind(start: u64, last: LastMessage) -> Self {
+    fn after(start: u64, last: LastMessage) -> Self {
         let mut messages = [LastMessage::default(); SIDE_BY_SIDE];
         messages[0] = last;
         Self {
@@ -138,7 +138,7 @@ impl Seen {
         self.calls.saturating_sub(self.failed) >= self.most_calls
     }
 
-    /// What stands behind the last line break is a line when it is whole.
+    /// What comes after the last line break is a line when it is whole.
     fn take_last_line(&mut self, line: &[u8]) {
         if let Some(calls) = tool_calls_in(line) {
             self.calls += calls;
@@ -154,7 +154,7 @@ impl Seen {
     /// and the last one is right.
     ///
     /// Lines are looked at where they say whose they are, and each message once where it says what
-    /// it cost: a quote inside of a string never stands without a backslash.
+    /// it cost: a quote inside of a string always has a backslash.
     fn take_costs(&mut self, lines: &[u8]) {
         let mut open: Option<(&[u8], &[u8])> = None;
         let mut start = 0;
@@ -179,9 +179,9 @@ impl Seen {
     /// for any other line.
     fn message_of<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
         let head = &line[..line.len().min(HEAD)];
-        let role = self.role.behind(head)?;
+        let role = self.role.after(head)?;
         head[role..].starts_with(b"assistant\"").then_some(())?;
-        let Some(id) = self.id.behind(head) else {
+        let Some(id) = self.id.after(head) else {
             return Some(b"");
         };
         let end = memchr(b'"', &head[id..])?;
@@ -190,10 +190,10 @@ impl Seen {
 
     fn take_cost(&mut self, message: &[u8], line: &[u8]) {
         let head = &line[..line.len().min(HEAD / 2)];
-        if self.aside.behind(head).is_some_and(|at| head[at..].starts_with(b"true")) {
+        if self.aside.after(head).is_some_and(|at| head[at..].starts_with(b"true")) {
             return;
         }
-        // What a tool was given may hold such a name, too: the message's own comes behind it.
+        // What a tool was given may hold such a name, too: the message's own comes after it.
         let feet = FEET.iter().map(|foot| line.len().saturating_sub(*foot));
         let at = feet
             .into_iter()
@@ -233,7 +233,7 @@ impl Name {
     }
 
     /// Where the value after the name begins.
-    fn behind(&mut self, text: &[u8]) -> Option<usize> {
+    fn after(&mut self, text: &[u8]) -> Option<usize> {
         let name = self.finder.needle();
         let is_at = |place: usize| text.get(place..).is_some_and(|text| text.starts_with(name));
         if !is_at(self.usual[0]) {

@@ -8,7 +8,7 @@ use crate::hosts::json::read_json;
 /// How the client begins a line on its queue.
 const QUEUE_LINE: &[u8] = br#"{"type":"queue-operation","#;
 
-/// The client's queue of what a person typed while the agent worked, as its lines tell of it.
+/// The client's queue of what a person typed while the agent worked, as its lines show it.
 ///
 /// What is taken out of it is not named, unless the person takes it back to edit it. Plain words go to
 /// the agent at its next tool call, a slash command waits for the end of the turn: as long as anything

@@ -27,7 +27,7 @@ pub struct TranscriptTail {
 }
 
 impl TranscriptTail {
-    /// Returns the tail that lies behind `from`, whole lines only, at most 1 MiB of it; `None` when
+    /// Returns the tail after `from`, whole lines only, at most 1 MiB of it; `None` when
     /// there is no transcript to read.
     ///
     /// A file shorter than `from` is another one: it is read from its start.
@@ -72,7 +72,7 @@ impl TranscriptTail {
         let start = memchr::memrchr_iter(b'\n', body).nth(LINES - 1).map_or(0, |end| end + 1);
         lines_with(&body[start..], signal.as_bytes()).any(|line| match TranscriptLine::read(line) {
             Some(line) => line.spoken().is_some_and(|message| message.content.says(signal)),
-            // A broken JSON line is nobody's words; a line that is no JSON at all is plain text.
+            // A broken JSON line counts as no words; a line that is no JSON at all is plain text.
             None => line.trim_ascii() == signal.as_bytes(),
         })
     }
