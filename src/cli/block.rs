@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
 use crate::engine::Demand;
-use crate::session::end::task::end;
-use crate::session::select::{Wanted, live_ralph, select};
+use crate::session::end::end_task;
+use crate::session::select::to_block;
 use crate::session::task_log::{Books, one_line};
 use crate::store::closing::EndNotice;
 use crate::store::loops::Loops;
@@ -39,12 +39,9 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         };
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
     } else {
-        let mut live = live_ralph(&loops);
-        live.retain(|record| session.as_ref().is_none_or(|own| *own == record.session));
-        let wanted = Wanted { noun: "ralph loop", state: "live", named: None, own: None };
-        let record = select(live, wanted)?;
+        let record = to_block(&loops, session.as_deref())?;
         let telling = EndNotice::AtNextStop;
-        if end(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
+        if end_task(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop is over already\n`spool status` tells why");
         }
     }

@@ -8,8 +8,8 @@ use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
 use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
-use crate::session::pause;
 use crate::session::reconcile::settle_all;
+use crate::session::{pause, select};
 use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 
@@ -44,7 +44,7 @@ pub fn run(args: &PauseArgs) -> Result<ExitCode> {
     let root = args.place.with_loops()?.root;
     settle_all(&root);
     let loops = Loops::of(&root);
-    let meant = pause::meant(&loops, args.session.as_deref(), own_session().as_deref());
+    let meant = select::to_pause(&loops, args.session.as_deref(), own_session().as_deref());
     let session = meant?.session;
     let Some((record, unnoted)) = pause::pause(&loops, &session, asked_from(&session))? else {
         bail!("the loop is over already\n`spool status` tells why");

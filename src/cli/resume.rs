@@ -8,8 +8,8 @@ use super::context::{Where, asked_from, own_session};
 use super::stop::{ask, rather_a_runner};
 use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
-use crate::session::pause;
 use crate::session::reconcile::settle_all;
+use crate::session::{pause, select};
 use crate::store::closing::not_noted;
 use crate::store::loops::Loops;
 
@@ -41,9 +41,9 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
     let root = args.place.with_loops()?.root;
     settle_all(&root);
     let loops = Loops::of(&root);
-    let meant = pause::meant_to_go_on(&loops, args.session.as_deref(), own_session().as_deref());
+    let meant = select::to_resume(&loops, args.session.as_deref(), own_session().as_deref());
     let session = meant?.session;
-    let Some((record, unnoted)) = pause::go_on(&loops, &session, asked_from(&session))? else {
+    let Some((record, unnoted)) = pause::resume(&loops, &session, asked_from(&session))? else {
         bail!("the loop is not paused any more\n`spool status` tells how it stands");
     };
     outln!("{}{}", pause::resumed(&record), not_noted(unnoted));

@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
-use crate::engine::Demand;
 use crate::feature::project::{Project, printable};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arguments::task::TaskRequest;
+use crate::session::arm;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
-use crate::session::end::cancel::{cancel, feature_to_cancel};
+use crate::session::cancel::{cancel_feature, cancel_task};
 use crate::session::reconcile::settle_all;
 use crate::session::report::Report;
-use crate::session::{arm, end};
-use crate::store::closing::{EndNotice, not_noted};
+use crate::session::select::feature_to_cancel;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
 
@@ -57,7 +56,7 @@ fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let project = own.map_or_else(|| project(event), Ok)?;
     let named = Some(named).filter(|name| !name.is_empty());
     let feature = feature_to_cancel(&project, named, Some(&event.session))?;
-    let cancelled = cancel(&project, &feature)?;
+    let cancelled = cancel_feature(&project, &feature)?;
     let headline = cancelled.headline();
     let text = format!("{headline}\n\n{}\n\n{}", cancelled.summary, cancelled.cleanup);
     Ok(HookAnswer::stop_command(&text).log(&format!("Feature {}: {headline}", feature.name)))
@@ -129,10 +128,7 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let found = own.or_else(|| project_with_loops(event, Some(session)));
     let project = found.ok_or_else(nothing)?;
     let loops = Loops::of(&project.root);
-    let cancelled = end::task::end(&loops, session, Demand::Cancelled, EndNotice::Done);
-    let record = cancelled.map_err(|error| Refusal::NotEnded(error.to_string()))?;
-    let (record, unnoted) = record.ok_or_else(nothing)?;
-    let text = end::task::cancelled(&record) + &not_noted(unnoted);
+    let text = cancel_task(&loops, session)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
 }

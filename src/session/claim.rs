@@ -10,7 +10,7 @@ use crate::evidence::commits;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{HookAnswer, HookEvent};
-use crate::session::end::feature::complete_end;
+use crate::session::end::complete_end;
 use crate::session::pinned;
 use crate::session::reconcile;
 use crate::session::record::new_record;

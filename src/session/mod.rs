@@ -3,6 +3,7 @@
 pub(crate) mod adopt;
 pub mod arguments;
 pub(crate) mod arm;
+pub(crate) mod cancel;
 mod claim;
 mod context;
 pub(crate) mod end;

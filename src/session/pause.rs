@@ -3,30 +3,12 @@
 use std::io;
 
 use crate::feature::project::printable;
-use crate::refusal::Refusal;
 use crate::session::pinned;
-use crate::session::select::{Wanted, live, select};
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, Record};
 use crate::store::names::{LoopKind, PausedBy};
 use crate::store::pausing::{pause_record, resume_record};
 use crate::world;
-
-/// Returns the loop that is to be paused: the named session's, this session's, or the only live one.
-pub fn meant(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
-    select(live(loops), Wanted { noun: "loop", state: "live", named, own })
-}
-
-/// Returns the loop that is to go on: the named session's, this session's, or the only paused one.
-pub fn meant_to_go_on(
-    loops: &Loops,
-    named: Option<&str>,
-    own: Option<&str>,
-) -> Result<Record, Refusal> {
-    let mut paused = live(loops);
-    paused.retain(|record| record.pause().is_some());
-    select(paused, Wanted { noun: "loop", state: "paused", named, own })
-}
 
 /// Pauses a session's loop and returns its record; `None` when no loop of it lives.
 ///
@@ -49,7 +31,7 @@ pub fn pause(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(R
 /// Ends the pause of a session's loop and returns its record; `None` when no loop of it is paused.
 ///
 /// `by` is where somebody asked for it, as in [`Pause`].
-pub fn go_on(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
+pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(Record, Unnoted)>> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.pause().is_some()) else {
         return Ok(None);

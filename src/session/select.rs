@@ -1,21 +1,30 @@
 //! Which loop in the sessions of a project is meant: the named session's, this session's, or the only one.
 
-use crate::feature::project::printable;
+use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
 
 /// Which loops can be meant, as a message names them.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+struct Wanted<'a> {
     /// What they are: `loop`, or `ralph loop` where only those can be meant.
-    pub noun: &'a str,
+    noun: &'a str,
     /// How they are: `live` or `paused`.
-    pub state: &'a str,
+    state: &'a str,
     /// The session that a person named.
-    pub named: Option<&'a str>,
+    named: Option<&'a str>,
     /// The session in which it was asked.
-    pub own: Option<&'a str>,
+    own: Option<&'a str>,
+}
+
+/// A loop that is meant.
+#[derive(Clone, Debug)]
+pub enum Meant {
+    /// That of a task, by its session.
+    Task(String),
+    /// That of a feature.
+    Feature(Feature),
 }
 
 /// Returns the live loops of a project, by session. A feature's loop lives where its claim says so.
@@ -46,8 +55,67 @@ pub fn drives(claim: Option<&Claim>, record: &Record) -> bool {
         })
 }
 
+/// Returns the loop that is to be paused: the named session's, this session's, or the only live one.
+pub fn to_pause(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
+    select(live(loops), Wanted { noun: "loop", state: "live", named, own })
+}
+
+/// Returns the loop that is to continue: the named session's, this session's, or the only paused one.
+pub fn to_resume(loops: &Loops, named: Option<&str>, own: Option<&str>) -> Result<Record, Refusal> {
+    let mut paused = live(loops);
+    paused.retain(|record| record.pause().is_some());
+    select(paused, Wanted { noun: "loop", state: "paused", named, own })
+}
+
+/// Returns the task loop that the agent of a session ends because it needs a person; without a session, the only one.
+pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
+    let mut live = live_ralph(loops);
+    live.retain(|record| own.is_none_or(|own| own == record.session));
+    select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
+}
+
+/// Returns the loop that a cancel is about: the named feature's or session's, this session's, that of the current
+/// feature, or the only one of a task; without any, the current feature, whose state file may be left.
+pub fn to_cancel(
+    project: &Project,
+    feature: Option<&str>,
+    named: Option<&str>,
+    own: Option<&str>,
+) -> Result<Meant, Refusal> {
+    let loops = Loops::of(&project.root);
+    let tasks = live_ralph(&loops);
+    let wanted = Wanted { noun: "ralph loop", state: "live", named, own };
+    let is_own = |record: &Record| Some(record.session.as_str()) == own;
+    if named.is_some() || (feature.is_none() && tasks.iter().any(is_own)) {
+        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+    }
+    let current = || feature_to_cancel(project, feature, own).map(Meant::Feature);
+    let lives =
+        |feature: &Feature| loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none());
+    let meant = project.feature_meant(feature, own);
+    if feature.is_some() || tasks.is_empty() || meant.is_ok_and(|it| it.as_ref().is_some_and(lives))
+    {
+        return current();
+    }
+    select(tasks, wanted).map(|record| Meant::Task(record.session))
+}
+
+/// Returns the feature that a cancel is about: the named one, the session's own, or the current one.
+pub fn feature_to_cancel(
+    project: &Project,
+    named: Option<&str>,
+    session: Option<&str>,
+) -> Result<Feature, Refusal> {
+    project.feature_meant(named, session)?.ok_or_else(|| {
+        Refusal::new(
+            "nothing to cancel: no feature is selected in this project",
+            "`spool status` lists the loops; name one: /speckit:cancel 001-name",
+        )
+    })
+}
+
 /// Returns the one of these loops that is meant; an error that lists them where it could be several.
-pub fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
+fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
     let Wanted { noun, state, named, own } = wanted;
     if let Some(session) = named {
         records.retain(|record| record.session == session);

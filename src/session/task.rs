@@ -2,7 +2,6 @@
 
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
-use super::end::task as end;
 use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
@@ -76,6 +75,7 @@ pub fn end_answer(record: &Record, reason: &TerminalReason) -> HookAnswer {
 
 /// Returns what a person reads, and the log, about an end between two stops.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
-    let message = end::told_late(record).unwrap_or_else(|| messages::end_message(record, reason));
+    let message =
+        messages::told_late(record).unwrap_or_else(|| messages::end_message(record, reason));
     (message.clone(), message)
 }

@@ -17,7 +17,7 @@ use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::feature::end_loop;
+use crate::session::end::end_feature;
 use crate::session::pinned;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
@@ -340,7 +340,7 @@ impl<'a> Books<'a> {
 
     fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
         let telling = EndNotice::AtNextStop;
-        end_loop(self.project, self.feature, self.session, seen, telling)
+        end_feature(self.project, self.feature, self.session, seen, telling)
             .map(|ended| ended.map(|ended| ended.reason))
             .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
     }

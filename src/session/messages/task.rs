@@ -10,7 +10,7 @@ use crate::engine::promise::marker;
 use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::session::messages::feature::{limited, quoted, shortened};
+use crate::session::messages::feature::{limited, moved_message, quoted, shortened};
 use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
@@ -285,6 +285,13 @@ pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
             what_next(reason)
         ),
     }
+}
+
+/// Returns what a person reads at the next stop about a loop that ended before it.
+pub fn told_late(record: &Record) -> Option<String> {
+    let ended = record.ledger.ended.as_ref();
+    let moved = moved_message(record);
+    moved.or_else(|| ended.map(|reason| end_message(record, reason)))
 }
 
 /// Returns what a person should know about an accepted promise, empty when there was work behind it.

@@ -1,18 +1,23 @@
-//! Ending a feature's loop from outside of a stop: by a person, or by what the agent reports.
+//! Ending a loop from outside of a stop: by a person, or by what the agent reports.
 
 use std::io;
+use std::time::Duration;
 
-use crate::engine::{Ledger, Observation, TerminalReason, ends};
+use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
 use crate::session::pinned;
 use crate::session::reconcile::{claim_of, settle};
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
 use crate::store::loops::{Claim, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{ArmedBy, EndName};
+use crate::store::pins::PinState;
+
+/// How long a stop under way is waited for: no stop holds the session's folder longer.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
 
 /// A loop that was ended from outside of a stop.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedLoop {
     /// Why.
     pub reason: TerminalReason,
     /// Why the end is not in the journal yet, `None` when it is. The loop is over all the same, and the next
@@ -25,13 +30,13 @@ pub struct Ended {
 /// `seen` says why, `session` is whose loop it is when nobody has claimed it yet. Returns the reason
 /// that the engine gave, `None` when the observation ends nothing or no loop lives. On an error the loop
 /// is as it was.
-pub fn end_loop(
+pub fn end_feature(
     project: &Project,
     feature: &Feature,
     session: Option<&str>,
     seen: &Observation,
     telling: EndNotice,
-) -> io::Result<Option<Ended>> {
+) -> io::Result<Option<EndedLoop>> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
@@ -73,7 +78,39 @@ pub fn end_loop(
     if noted.is_ok() {
         pinned::unpin_feature(&project.root, &closed);
     }
-    Ok(Some(Ended { reason, unnoted: unnoted(noted) }))
+    Ok(Some(EndedLoop { reason, unnoted: unnoted(noted) }))
+}
+
+/// Ends a session's task loop at once and returns its record; `None` when it has none that lives.
+///
+/// The ended record stays: no stop under way brings the loop back, only arming does.
+pub fn end_task(
+    loops: &Loops,
+    session: &str,
+    demand: Demand,
+    telling: EndNotice,
+) -> io::Result<Option<(Record, Unnoted)>> {
+    let root = &loops.root()?;
+    if let PinState::Armed(pin) = pinned::of_session(root, session, None) {
+        settle(root, &pin)?;
+    }
+    if !loops.knows(session) {
+        return Ok(None);
+    }
+    // A stop that is being judged comes to its end first; a cancel is not to fail for that.
+    let folder = loops.session_within(session, CANCEL_PATIENCE)?;
+    let Some(mut record) = folder.record()?.filter(Record::is_live_ralph) else {
+        return Ok(None);
+    };
+    pinned::reachable(root, &record)?;
+    let seen = Observation { demand: Some(demand), ..Observation::default() };
+    let Some(reason) = ends(&record.ledger, &seen) else {
+        return Ok(None);
+    };
+    pinned::end_now(root, &record, &reason)?;
+    let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
+    pinned::unpin(root, &record);
+    Ok(Some((record, unnoted)))
 }
 
 /// Writes the end that a claim has into the record of the session that drives the feature.

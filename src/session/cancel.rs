@@ -7,16 +7,17 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::feature::end_loop;
+use crate::session::end::{end_feature, end_task};
 use crate::session::pinned;
 use crate::session::reconcile::settle;
-use crate::store::closing::EndNotice;
+use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE, is_session_id};
 use crate::store::read::Problem;
+use crate::text::{self, counted};
 
 /// A cancelled loop, as it stood before it was cleaned up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cancelled {
+pub struct CancelledFeature {
     /// What it was: feature, phase, task, iterations.
     pub summary: String,
     /// What was removed and what was kept.
@@ -25,7 +26,7 @@ pub struct Cancelled {
     pub ended_before: String,
 }
 
-impl Cancelled {
+impl CancelledFeature {
     /// Returns in one sentence what became of the loop.
     pub fn headline(&self) -> String {
         match self.ended_before.as_str() {
@@ -36,20 +37,6 @@ impl Cancelled {
             ),
         }
     }
-}
-
-/// Returns the feature that a cancel is about: the named one, the session's own, or the current one.
-pub fn feature_to_cancel(
-    project: &Project,
-    named: Option<&str>,
-    session: Option<&str>,
-) -> Result<Feature, Refusal> {
-    project.feature_meant(named, session)?.ok_or_else(|| {
-        Refusal::new(
-            "nothing to cancel: no feature is selected in this project",
-            "`spool status` lists the loops; name one: /speckit:cancel 001-name",
-        )
-    })
 }
 
 /// Returns what a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
@@ -84,10 +71,25 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     Some(text)
 }
 
+/// Ends a session's task loop and returns what the person reads; `None` when it has none that lives.
+pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refusal> {
+    let ended = end_task(loops, session, Demand::Cancelled, EndNotice::Done)
+        .map_err(|error| Refusal::NotEnded(error.to_string()))?;
+    Ok(ended.map(|(record, unnoted)| {
+        format!(
+            "Ralph loop cancelled after {} ({} seen). Task: {}.\nThe journal stays: `spool log`.{}",
+            counted(record.ledger.iterations.into(), "iteration"),
+            counted(record.ledger.tool_calls, "tool call"),
+            text::line(&record.about),
+            not_noted(unnoted)
+        )
+    }))
+}
+
 /// Ends a feature's loop and removes its state file in one step; returns what it was.
 ///
 /// The claim stays as a tombstone, so that no stop under way brings the loop back.
-pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal> {
+pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledFeature, Refusal> {
     let loops = Loops::of(&project.root);
     let standing = pinned::standing_of_feature(&project.root, &feature.name);
     if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
@@ -106,7 +108,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
-    let ended = end_loop(project, feature, None, &cancelled, EndNotice::Done)
+    let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     let mut cleanup = match remove_state(feature) {
         Ok(()) => format!("Removed {STATE}; kept {PROGRESS} and the journal (`spool log`)."),
@@ -125,7 +127,7 @@ pub fn cancel(project: &Project, feature: &Feature) -> Result<Cancelled, Refusal
     let closed = loops.claim(&feature.name).and_then(|claim| claim.closed);
     let ended_before =
         closed.filter(|_| ended.is_none()).map_or_else(String::new, |it| it.as_str().to_owned());
-    Ok(Cancelled { summary, cleanup, ended_before })
+    Ok(CancelledFeature { summary, cleanup, ended_before })
 }
 
 fn remove_state(feature: &Feature) -> Result<(), Problem> {
