@@ -44,11 +44,15 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
     let place = snapshot.place();
     let loops = Loops::of(&project.root);
-    let owner = loops.claim(&feature.name).and_then(|claim| claim.session);
+    let claim = loops.claim(&feature.name);
+    let owner = claim.as_ref().and_then(|claim| claim.session.clone());
     let record = owner.and_then(|session| loops.peek(&session));
     let record = record.filter(|record| record.about == feature.name);
-    let iterations = record.map_or(0, |record| record.ledger.iterations);
-    let iterations = iterations.max(snapshot.state.global_iteration());
+    // Counted from 1 in the state file, which alone knows where no loop of this program ran.
+    let iterations = match (&claim, record) {
+        (None, None) => snapshot.state.global_iteration(),
+        (_, record) => record.map_or(0, |record| record.ledger.iterations),
+    };
     let phase = match snapshot.state.phase() {
         "" => "unknown",
         phase => phase,

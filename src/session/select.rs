@@ -2,6 +2,7 @@
 
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
+use crate::session::pinned;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
 
@@ -75,7 +76,7 @@ pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
 }
 
 /// Returns the loop that a cancel is about: the named feature's or session's, this session's, that of the current
-/// feature, or the only one of a task; without any, the current feature, whose state file may be left.
+/// feature, or the only one there is; without any, the current feature, whose state file may be left.
 pub fn to_cancel(
     project: &Project,
     feature: Option<&str>,
@@ -89,29 +90,65 @@ pub fn to_cancel(
     if named.is_some() || (feature.is_none() && tasks.iter().any(is_own)) {
         return select(tasks, wanted).map(|record| Meant::Task(record.session));
     }
-    let current = || feature_to_cancel(project, feature, own).map(Meant::Feature);
-    let lives =
-        |feature: &Feature| loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none());
-    let meant = project.feature_meant(feature, own);
-    if feature.is_some() || tasks.is_empty() || meant.is_ok_and(|it| it.as_ref().is_some_and(lives))
-    {
-        return current();
+    if feature.is_some() || tasks.is_empty() || current_lives(project, &loops, own) {
+        return feature_to_cancel(project, feature, own).map(Meant::Feature);
     }
-    select(tasks, wanted).map(|record| Meant::Task(record.session))
+    let features = armed_features(project, &loops);
+    if features.is_empty() {
+        return select(tasks, wanted).map(|record| Meant::Task(record.session));
+    }
+    let of_features = features.iter().map(|it| format!("feature {}", it.name));
+    Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
 }
 
-/// Returns the feature that a cancel is about: the named one, the session's own, or the current one.
+/// Returns the feature that a cancel is about: the named one, the session's own, the current one where it has a
+/// loop, or the only one that has; without any, the current one, whose state file may be left.
 pub fn feature_to_cancel(
     project: &Project,
     named: Option<&str>,
     session: Option<&str>,
 ) -> Result<Feature, Refusal> {
+    let loops = Loops::of(&project.root);
+    if named.is_none() && !current_lives(project, &loops, session) {
+        let mut armed = armed_features(project, &loops);
+        match armed.len() {
+            0 => {}
+            1 => return Ok(armed.remove(0)),
+            _ => return Err(several(&armed.into_iter().map(|it| it.name).collect::<Vec<_>>())),
+        }
+    }
     project.feature_meant(named, session)?.ok_or_else(|| {
         Refusal::new(
             "nothing to cancel: no feature is selected in this project",
             "`spool status` lists the loops; name one: /speckit:cancel 001-name",
         )
     })
+}
+
+fn several(names: &[String]) -> Refusal {
+    Refusal::new("several loops are live here; name the feature or the session:", names.join("\n"))
+}
+
+/// Whether the session's own feature, or the current one, has a loop.
+fn current_lives(project: &Project, loops: &Loops, session: Option<&str>) -> bool {
+    let current = project.feature_meant(None, session).ok().flatten();
+    current.is_some_and(|feature| lives(project, loops, &feature))
+}
+
+/// The features that have a loop: as their claim says, or what a person armed, whatever became of the claim.
+fn armed_features(project: &Project, loops: &Loops) -> Vec<Feature> {
+    let mut features = project.features();
+    features.retain(|feature| lives(project, loops, feature));
+    features
+}
+
+fn lives(project: &Project, loops: &Loops, feature: &Feature) -> bool {
+    loops.claim(&feature.name).is_some_and(|claim| claim.closed.is_none())
+        || pinned::standing_of_feature(&project.root, &feature.name).pin().is_some()
+}
+
+fn line(record: &Record) -> String {
+    format!("{}  {}", record.session, printable(&record.about))
 }
 
 /// Returns the one of these loops that is meant; an error that lists them where it could be several.
@@ -136,8 +173,6 @@ fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusa
             Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))
         }
         _ => {
-            let line =
-                |record: &Record| format!("{}  {}", record.session, printable(&record.about));
             let lines: Vec<_> = records.iter().map(line).collect();
             Err(Refusal::new(
                 format!("several {noun}s are {state} here; name one with --session:"),

@@ -136,27 +136,35 @@ impl Report {
 impl FeatureReport {
     fn of(project: &Project, feature: &Feature, loops: &Loops, current: bool) -> Self {
         let claim = loops.claim(&feature.name);
-        let owner = claim.as_ref().and_then(|claim| claim.session.clone());
-        let record = owner.and_then(|session| loops.peek(&session));
-        let record = record.filter(|record| record.about == feature.name);
+        // What a person armed lives until its pin says that it ended, whatever became of the loop's notes.
+        let armed = pinned::standing_of_feature(&project.root, &feature.name);
+        let pinned_to = armed.pin().map(|pin| pin.session.as_str());
+        let owner = pinned_to.filter(|session| !session.is_empty());
+        let owner = owner.or_else(|| claim.as_ref().and_then(|claim| claim.session.as_deref()));
+        let record = owner.and_then(|session| loops.peek(session));
+        let record = record.filter(|record| {
+            record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
+        });
         let ended = record.as_ref().and_then(|record| record.ledger.ended.clone());
-        let closed = claim.as_ref().and_then(|claim| claim.closed.clone());
+        let told = claim.as_ref().filter(|_| pinned_to.is_none());
+        let closed = told.and_then(|claim| claim.closed.clone());
         let words = ended.as_ref().map(ToString::to_string);
-        let words = words.or_else(|| claim.as_ref().map(|claim| claim.words.clone()));
+        let words = words.or_else(|| told.map(|claim| claim.words.clone()));
         let reason =
             ended.as_ref().map(EndName::of).or(closed).unwrap_or_default().as_str().to_owned();
-        let loop_status = match (&claim, &record) {
-            (None, _) => "none",
+        let loop_status = match &record {
+            _ if claim.is_none() && pinned_to.is_none() => "none",
             _ if !reason.is_empty() => "ended",
-            (Some(_), None) => "unbound",
-            (Some(_), Some(record)) if record.is_orphaned() => "orphaned",
-            (Some(_), Some(record)) if record.pause().is_some() => "paused",
-            (Some(_), Some(_)) => "live",
+            None if pinned_to.is_some_and(|session| !session.is_empty()) => "live",
+            None => "unbound",
+            Some(record) if record.is_orphaned() => "orphaned",
+            Some(record) if record.pause().is_some() => "paused",
+            Some(_) => "live",
         };
-        let lives = claim.is_some() && reason.is_empty();
+        let lives = !matches!(loop_status, "none" | "ended");
         let standing = match &record {
             Some(record) if lives => pinned::standing(&project.root, record),
-            None if lives => pinned::standing_of_feature(&project.root, &feature.name),
+            None if lives => armed,
             _ => PinState::Nobody,
         };
         let verify = standing.pin().and_then(|pin| {
@@ -236,7 +244,9 @@ impl FeatureReport {
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
-        let _ = writeln!(text, "  Phase: {}", self.phase);
+        if self.phase != "none" {
+            let _ = writeln!(text, "  Phase: {}", self.phase);
+        }
         let _ = writeln!(text, "  Tasks: {} of {} done", self.done, self.total);
         if let Some(next) = self.open.first() {
             let more = self.open.len() - 1;

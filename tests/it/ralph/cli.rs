@@ -126,3 +126,35 @@ fn a_cancelled_feature_and_a_ralph_loop_are_told_apart() {
     assert!(said.contains("Feature: 001-login"), "{said}");
     assert!(bench.stop("s2").run().is_block(), "the other loop lives");
 }
+
+#[test]
+fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
+    let bench = Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n");
+    let bench = bench.feature("003-search").current_feature("001-login");
+    bench.implement("s1", "002-logout").context();
+    // The current feature has no loop, and no state file is taken from it.
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Feature: 002-logout") && said.contains("Loop cancelled."), "{said}");
+    bench.implement("s1", "002-logout").context();
+    ralph(&bench, "s2", "\"Make it\"").context();
+    let refusal = refused(&spool(&bench, None, &["cancel"]));
+    for words in ["several loops are live here", "feature 002-logout", "s2  Make it"] {
+        assert!(refusal.contains(words), "{words}\n{refusal}");
+    }
+    printed(&spool(&bench, None, &["cancel", "002-logout"]));
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Ralph loop cancelled"), "{said}");
+}
+
+#[test]
+fn status_shows_an_armed_loop_whose_notes_are_gone() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    std::fs::remove_dir_all(bench.path(".claude/ralph")).unwrap();
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(status.contains("Loop: live") && status.contains("Armed by: command"), "{status}");
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Iterations: 0 of") && said.contains("Loop cancelled."), "{said}");
+    let status = printed(&spool(&bench, None, &["status"]));
+    assert!(!status.contains("Loop: live") && !status.contains("Phase:"), "{status}");
+}
