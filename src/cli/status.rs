@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::context::Where;
 use crate::runner::report as runners;
-use crate::session::report::Report;
+use crate::session::report::StatusReport;
 use crate::text;
 
 /// Show the loops of this project.
@@ -25,7 +25,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     let start = args.place.start()?;
     let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
     let mut report = match args.place.with_loops() {
-        Ok(project) => Some(Report::of(&project)),
+        Ok(project) => Some(StatusReport::of(&project)),
         // A project that only runners work on needs no `.specify`.
         Err(_) if !runners.is_empty() => None,
         Err(error) => return Err(error),

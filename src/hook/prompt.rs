@@ -13,7 +13,7 @@ use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::cancel::{cancel_feature, cancel_task};
 use crate::session::reconcile::settle_all;
-use crate::session::report::Report;
+use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
@@ -66,7 +66,7 @@ fn status(event: &HookEvent) -> Result<HookAnswer, Refusal> {
     // A ralph loop needs no spec-kit project, and this session may have none of the loops.
     let found = project_of_session(event).or_else(|| project_with_loops(event, None));
     let project = found.map_or_else(|| project(event), Ok)?;
-    Ok(HookAnswer::stop_command(&Report::of(&project).text()))
+    Ok(HookAnswer::stop_command(&StatusReport::of(&project).text()))
 }
 
 fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAnswer, Refusal> {

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use crate::engine::TerminalReason;
 use crate::feature::project::Project;
 use crate::plugin::Programs;
-use crate::session::report::feature::{FeatureReport, Report};
+use crate::session::report::feature::{FeatureReport, FeaturesReport};
 use show::{Speaker, say};
 
 /// Watch a loop from start to end, on a throw-away project.
@@ -51,7 +51,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
 /// Says how it ended, from the files alone: what the agent claims is not asked.
 fn finish(folder: &Path) -> Result<ExitCode> {
     let project = Project::around(folder).context("the demo's project is gone")?;
-    let report = Report::of(&project);
+    let report = FeaturesReport::of(&project);
     let Some(feature) = report.features.first() else {
         bail!("the demo's feature is gone from `{}`", folder.display());
     };

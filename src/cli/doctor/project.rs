@@ -5,7 +5,7 @@ use crate::cli::environment::Environment;
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings, misnamed};
 use crate::session::pinned;
-use crate::session::report::feature::{Report, let_go};
+use crate::session::report::feature::{FeaturesReport, let_go};
 use crate::store::loops::Loops;
 use crate::text;
 
@@ -62,7 +62,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
         ));
     }
     let live = |status: &str| !matches!(status, "none" | "ended");
-    for feature in Report::of(&project).features.iter().filter(|it| live(&it.loop_status)) {
+    for feature in FeaturesReport::of(&project).features.iter().filter(|it| live(&it.loop_status)) {
         let about = text::line(&feature.name);
         checks.push(match &feature.pin {
             Some(pin) => Finding::ok(

@@ -17,7 +17,7 @@ use crate::world;
 
 /// Everything that `spool status` tells.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct FeaturesReport {
     /// Version of this form.
     pub version: u32,
     /// The project's root.
@@ -82,7 +82,7 @@ pub struct FeatureReport {
     pub runner: String,
 }
 
-impl Report {
+impl FeaturesReport {
     /// Returns the report on a project; files that cannot be read are told of, not fatal.
     pub fn of(project: &Project) -> Self {
         let current = project.current_feature().ok().flatten();
@@ -214,30 +214,7 @@ impl FeatureReport {
         let current = if self.current { " (current)" } else { "" };
         let _ = writeln!(text, "\nFeature: {}{current}", self.name);
         let iterations = self.record.as_ref().map_or(0, |record| record.ledger.iterations);
-        match self.loop_status.as_str() {
-            "none" if self.runner.is_empty() => text.push_str("  Loop: none\n"),
-            "none" => text.push_str("  Loop: none in a session\n"),
-            "unbound" if !switch.is_empty() => {
-                let _ = writeln!(text, "  Loop: armed{switch}");
-            }
-            "unbound" => text.push_str("  Loop: armed; the first session that stops takes it\n"),
-            "live" => {
-                let _ = writeln!(text, "  Loop: live{switch}");
-            }
-            "orphaned" => {
-                let cancel = format!("spool cancel {}", self.name);
-                let state = self.record.as_ref().map(|record| orphaned(record, &cancel));
-                let _ = writeln!(text, "  Loop: {}", state.unwrap_or_default());
-            }
-            "paused" => {
-                let _ = writeln!(text, "  Loop: {}", paused(self.record.as_ref()));
-            }
-            _ => {
-                let why = if self.words.is_empty() { "" } else { ": " };
-                let words = printable(&self.words);
-                let _ = writeln!(text, "  Loop: ended ({}){why}{words}", self.reason);
-            }
-        }
+        let _ = writeln!(text, "  Loop: {}", self.loop_words(switch));
         if !self.runner.is_empty() {
             let _ = writeln!(text, "  Runner: {}", printable(&self.runner));
         }
@@ -263,36 +240,54 @@ impl FeatureReport {
             );
         }
         if let Some(record) = &self.record {
-            let ledger = &record.ledger;
-            let _ = writeln!(text, "  Session: {}", record.session);
-            if let Some(adopted) = &record.adopted {
-                let ago = age(world::now().saturating_sub(adopted.at));
-                let _ = writeln!(
-                    text,
-                    "  Taken over from session {}, {ago} ago",
-                    printable(&adopted.from)
-                );
-            }
-            let _ = writeln!(
-                text,
-                "  Sent back: {}; tool calls seen: {}; refused claims: {}",
-                counted(ledger.continued.into(), "time"),
-                grouped(ledger.tool_calls),
-                ledger.refused_claims
-            );
-            text.push_str(&counted_line(ledger));
-            if record.seen_at > 0 {
-                let _ = writeln!(
-                    text,
-                    "  Last stop: {} ago: {}",
-                    age(world::now().saturating_sub(record.seen_at)),
-                    printable(&record.words)
-                );
-            }
+            write_session(text, record, "refused claims");
         }
         for session in &self.let_go {
             let _ = writeln!(text, "  Let go: {}", let_go_line(session));
         }
+    }
+
+    /// How the loop is, in words.
+    fn loop_words(&self, switch: &str) -> String {
+        match self.loop_status.as_str() {
+            "none" if self.runner.is_empty() => "none".to_owned(),
+            "none" => "none in a session".to_owned(),
+            "unbound" if !switch.is_empty() => format!("armed{switch}"),
+            "unbound" => "armed; the first session that stops takes it".to_owned(),
+            "live" => format!("live{switch}"),
+            "orphaned" => {
+                let cancel = format!("spool cancel {}", self.name);
+                self.record.as_ref().map(|it| orphaned(it, &cancel)).unwrap_or_default()
+            }
+            "paused" => paused(self.record.as_ref()),
+            _ => {
+                let why = if self.words.is_empty() { "" } else { ": " };
+                format!("ended ({}){why}{}", self.reason, printable(&self.words))
+            }
+        }
+    }
+}
+
+/// Writes what the session of a loop has done so far; `refused` is what its refused words are called.
+pub fn write_session(text: &mut String, record: &Record, refused: &str) {
+    let ledger = &record.ledger;
+    let ago = |at: u64| age(world::now().saturating_sub(at));
+    let _ = writeln!(text, "  Session: {}", record.session);
+    if let Some(adopted) = &record.adopted {
+        let (from, ago) = (printable(&adopted.from), ago(adopted.at));
+        let _ = writeln!(text, "  Taken over from session {from}, {ago} ago");
+    }
+    let _ = writeln!(
+        text,
+        "  Sent back: {}; tool calls seen: {}; {refused}: {}",
+        counted(ledger.continued.into(), "time"),
+        grouped(ledger.tool_calls),
+        ledger.refused_claims
+    );
+    text.push_str(&counted_line(ledger));
+    if record.seen_at > 0 {
+        let (ago, words) = (ago(record.seen_at), printable(&record.words));
+        let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
     }
 }
 
@@ -334,7 +329,7 @@ pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
 
 /// Returns the line on what a loop has cost and made since it was armed, with a line break; empty
 /// for nothing.
-pub fn counted_line(ledger: &Ledger) -> String {
+fn counted_line(ledger: &Ledger) -> String {
     let (all, written) = (ledger.tokens, ledger.written_tokens);
     let sums = sums(ledger.tool_calls, ledger.commits, all);
     let written =

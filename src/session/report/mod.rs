@@ -12,19 +12,17 @@ use crate::session::pinned;
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
-use crate::text::{age, counted, grouped};
-use crate::world;
-use feature::{counted_line, orphaned};
+use feature::{FeaturesReport, orphaned, write_session};
 
 /// How many loops that are over are told of.
 const PAST: usize = 3;
 
 /// Everything that `spool status` tells.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct StatusReport {
     /// The features and their loops.
     #[serde(flatten)]
-    pub speckit: feature::Report,
+    pub speckit: FeaturesReport,
     /// The ralph loops: the live ones, and the last three that are over.
     pub tasks: Vec<TaskReport>,
 }
@@ -51,11 +49,11 @@ pub struct TaskReport {
     pub record: Record,
 }
 
-impl Report {
+impl StatusReport {
     /// Returns the report on all loops of a project.
     pub fn of(project: &Project) -> Self {
         let tasks = TaskReport::all(&project.root);
-        Self { speckit: feature::Report::of(project), tasks }
+        Self { speckit: FeaturesReport::of(project), tasks }
     }
 
     /// Returns the report as text for a person, with line breaks and no colour.
@@ -131,27 +129,6 @@ impl TaskReport {
         let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
         text.push_str(&self.armed);
-        let _ = writeln!(text, "  Session: {}", self.session);
-        if let Some(adopted) = &self.record.adopted {
-            let ago = age(world::now().saturating_sub(adopted.at));
-            let _ =
-                writeln!(text, "  Taken over from session {}, {ago} ago", printable(&adopted.from));
-        }
-        let _ = writeln!(
-            text,
-            "  Sent back: {}; tool calls seen: {}; refused promises: {}",
-            counted(ledger.continued.into(), "time"),
-            grouped(ledger.tool_calls),
-            ledger.refused_claims
-        );
-        text.push_str(&counted_line(ledger));
-        if self.record.seen_at > 0 {
-            let _ = writeln!(
-                text,
-                "  Last stop: {} ago: {}",
-                age(world::now().saturating_sub(self.record.seen_at)),
-                printable(&self.record.words)
-            );
-        }
+        write_session(text, &self.record, "refused promises");
     }
 }
