@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// What stands in the place of a key.
+/// What is in the place of a key.
 pub const MASK: &[u8] = b"[masked]";
 /// The most of a line that is held back until its end is there, in bytes.
 const MOST_HELD: usize = 64 << 10;
@@ -119,7 +119,7 @@ impl Masker {
     }
 }
 
-/// Whether a private key begins in this line and goes on behind it.
+/// Whether a private key begins in this line and continues after it.
 fn begins_a_key(line: &[u8]) -> bool {
     let Some(at) = memchr::memmem::rfind(line, BEGIN) else { return false };
     let rest = &line[at..];
@@ -183,7 +183,7 @@ fn token(rest: &[u8]) -> Option<usize> {
     (body.len() >= *least && body.iter().any(u8::is_ascii_digit)).then_some(length)
 }
 
-/// Where the key in `Bearer …` stands.
+/// Where the key in `Bearer …` is.
 fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
     let from = 7;
     if !rest.get(..from)?.eq_ignore_ascii_case(b"bearer ") {
@@ -193,7 +193,7 @@ fn bearer(rest: &[u8]) -> Option<(usize, usize)> {
     (length >= 16).then_some((from, from + length))
 }
 
-/// Where the value in `api_key=…`, `"api_key": "…"` and the like stands.
+/// Where the value in `api_key=…`, `"api_key": "…"` and the like is.
 fn named_value(rest: &[u8]) -> Option<(usize, usize)> {
     let is_it = |name: &&&[u8]| {
         rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -260,7 +260,7 @@ mod tests {
         masked_text(input).into_owned()
     }
 
-    /// Written in two parts, so that no key stands in this file.
+    /// Written in two parts, so that no key is in this file.
     fn keys() -> Vec<String> {
         let body = "abcDEF0123456789abcDEF0123456789abcDEF01";
         [

@@ -23,7 +23,7 @@ macro_rules! out {
     ($($words:tt)*) => { $crate::print::output(format_args!($($words)*), "") };
 }
 
-/// Prints a line on standard error; nobody is told where that cannot be written.
+/// Prints a line on standard error; dropped where that cannot be written.
 macro_rules! errln {
     ($($words:tt)*) => { $crate::print::errors(format_args!($($words)*), "\n") };
 }

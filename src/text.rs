@@ -214,7 +214,7 @@ fn is_break(letter: char) -> bool {
 }
 
 /// Whether a character steers a terminal (controls of both sets), changes the direction of what is read, or
-/// has no width where it stands. Variation selectors belong to the character before them and stay.
+/// has no width where it is. Variation selectors belong to the character before them and stay.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

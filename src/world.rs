@@ -45,7 +45,7 @@ pub fn is_alive(id: u32) -> bool {
     })
 }
 
-/// Returns whether there is a process with this id; it cannot be told here.
+/// Returns whether there is a process with this id; that is not known here.
 #[cfg(not(unix))]
 pub fn is_alive(_: u32) -> bool {
     true
@@ -56,7 +56,7 @@ pub fn names_of_variables() -> Vec<String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()
 }
 
-/// Returns the path of the running program, `None` where the system does not tell.
+/// Returns the path of the running program, `None` where the system does not say.
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
@@ -99,13 +99,13 @@ impl Deadline {
         Self { end: Instant::now() + length }
     }
 
-    /// Returns what is left of the limit, zero when it is over.
+    /// Returns what is left of the limit, zero when it has passed.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    /// Returns whether the limit is over.
+    /// Returns whether the limit has passed.
     pub fn is_over(&self) -> bool {
         self.left().is_zero()
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Contract {
     /// The words that claim completion, or `None` when objective evidence alone decides.
     pub token: Option<String>,
-    /// How many tool calls since arming a claim needs behind it (spec 002, 0 or more).
+    /// How many tool calls since arming a claim needs after it (spec 002, 0 or more).
     pub min_tool_calls: u64,
     /// What becomes of a claim with less work than that (spec 002).
     pub without_work: WithoutWork,
@@ -20,7 +20,7 @@ pub struct Contract {
     pub guardrails: Guardrails,
 }
 
-/// What happens to a completion claim that has too little work behind it (spec 002).
+/// What happens to a completion claim that has too little work after it (spec 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WithoutWork {

@@ -12,7 +12,7 @@ use super::observation::{
 use super::promise::Promise;
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
 
-/// Iterations in a row with the same failure after which the agent is told to try another way.
+/// Iterations in a row with the same failure after which the agent is asked to try another way.
 const SAME_FAILURE: u32 = 3;
 
 /// How many iterations in a row may pass in which nobody looked at the files.
@@ -29,7 +29,7 @@ pub(super) struct Decision {
 ///
 /// They are dear, so they run only when everything else says "done" (spec 000), and not while
 /// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
-/// but not in a pause: whoever paused the loop talks with the agent, and each of its answers is a stop.
+/// but not in a pause: the person who paused the loop talks with the agent, and each of its answers is a stop.
 /// Nobody who typed a command to end the loop waits for them.
 pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
     !contract.checks.is_empty()
@@ -59,7 +59,7 @@ pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observati
     unchanged >= rails.max_unchanged || many || unseen_calls
 }
 
-/// Returns whether one more stop without a tool call would end the loop: what tells of the calls must then
+/// Returns whether one more stop without a tool call would end the loop: what shows the calls must then
 /// show all of them.
 pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
     ledger.idle_stops.saturating_add(1) >= rails.max_idle_stops
@@ -72,7 +72,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
-    // The agent was told once how to recover; the same bytes again end the loop.
+    // The agent was shown once how to recover; the same bytes again end the loop.
     if after.unreadable.is_some() && after.unreadable == ledger.unreadable {
         return end(after, TerminalReason::CorruptState);
     }
@@ -154,7 +154,7 @@ fn may_be_still(before: &Ledger, seen: &Observation) -> bool {
     }
 }
 
-/// In how many iterations the agent can have done nothing, as its files tell.
+/// In how many iterations the agent can have done nothing, as its files show.
 fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
     match seen.files {
         UnchangedFiles::InFingerprint if seen.fingerprint.tree_changed_since(earlier) => 0,

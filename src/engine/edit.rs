@@ -25,9 +25,9 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
     ticked
 }
 
-/// Returns the list with one more open task behind another one and all that belongs to it.
+/// Returns the list with one more open task after another one and all that belongs to it.
 ///
-/// `line` is what stands behind the box; indent, bullet and line ending are those of the task
+/// `line` is what is after the box; indent, bullet and line ending are those of the task
 /// before. `None` when that line would not be read as one new task, or would change what another
 /// task is called.
 pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Option<Grown> {
@@ -38,7 +38,7 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     let own_line = family.split(|byte| *byte == b'\n').next()?;
     let bullet = own_line.get(..task.mark_at.checked_sub(task.block.start + 1)?)?;
     let ending: &[u8] = if is_crlf_before(text, task.block.end) { b"\r\n" } else { b"\n" };
-    // The blank lines behind the block stay behind the new task.
+    // The blank lines after the block stay after the new task.
     let used = task.block.start + family.len();
     let line_end = memchr::memchr(b'\n', &text[used..]).map(|end| used + end + 1);
     let at = line_end.unwrap_or(text.len());
@@ -63,7 +63,7 @@ pub fn insert_after(text: &[u8], list: &TaskList, task: &Task, line: &str) -> Op
     kept.then_some(Grown { text: grown, list: read, id })
 }
 
-/// Returns the list with a new task behind another one, with an id in the manner of the list:
+/// Returns the list with a new task after another one, with an id in the manner of the list:
 /// `T052`, `1.4`; without one where the list has no ids. `None` as for [`insert_after`].
 pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
     let id = new_id(list, task);
@@ -77,19 +77,19 @@ pub fn add_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Optio
     id.is_none_or(|id| id == grown.id).then_some(grown)
 }
 
-/// Returns the list with a repair of a task behind it: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
+/// Returns the list with a repair of a task after it: `T003.F1 [FIX T003] …`. `None` as for [`insert_after`].
 pub fn repair_after(text: &[u8], list: &TaskList, task: &Task, what: &str) -> Option<Grown> {
     let (original, _) = list.original(task);
     let id = repair_id(list, original);
     if is_id(&id) {
         return insert_after(text, list, task, &format!("{id} [FIX {}] {what}", task.id));
     }
-    // Where the task has no id of its own, a number tells its repairs apart.
+    // Where the task has no id of its own, a number distinguishes its repairs.
     let number = list.tasks.iter().filter(|other| other.fixes.is_some()).count() + 1;
     insert_after(text, list, task, &format!("[FIX {}] Repair {number}: {what}", task.id))
 }
 
-/// An id for a new task behind another one; nothing where the list has no ids.
+/// An id for a new task after another one; nothing where the list has no ids.
 fn new_id(list: &TaskList, after: &Task) -> Option<String> {
     // A repair has no successor: what it repairs has.
     let (original, _) = list.original(after);

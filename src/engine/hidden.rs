@@ -56,7 +56,7 @@ pub fn hidden_lines(lines: &[TextLine<'_>]) -> Vec<bool> {
 }
 
 /// Leaves the list items that a line does not belong to, enters those that it starts, and returns
-/// what stands behind their bullets and numbers.
+/// what is after their bullets and numbers.
 fn enter<'a>(items: &mut Vec<usize>, line: &'a [u8]) -> &'a [u8] {
     let mut rest = line.trim_ascii_start();
     let starts_item = matches!(rest.first(), Some(b'-' | b'*' | b'+' | b'0'..=b'9'));
@@ -88,13 +88,13 @@ fn bullet_length(text: &[u8]) -> Option<usize> {
     text.get(length).is_none_or(u8::is_ascii_whitespace).then_some(length)
 }
 
-/// How far a line is indented, in columns; a tab goes on to the next multiple of four.
+/// How far a line is indented, in columns; a tab extends to the next multiple of four.
 pub fn column_of(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
     blanks.fold(0, |column, byte| if *byte == b'\t' { (column / 4 + 1) * 4 } else { column + 1 })
 }
 
-/// Whether a line is indented no further than the bullet of an item, so that the item is over.
+/// Whether a line is indented no further than the bullet of an item, so that the item ends.
 fn ends_item(line: &TextLine<'_>, item: usize) -> bool {
     !line.text.trim_ascii().is_empty() && column_of(line.text) <= item
 }

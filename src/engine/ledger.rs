@@ -17,7 +17,7 @@ pub struct Ledger {
     pub idle_stops: u32,
     /// Iterations in a row with the same fingerprint.
     pub unchanged: u32,
-    /// Whether list, place and commits stood still in the last iteration: the next ones are compared with it.
+    /// Whether list, place and commits stayed unchanged in the last iteration: the next ones are compared with it.
     pub settled: bool,
     /// Tool calls since arming, as far as they could be seen.
     pub tool_calls: u64,
@@ -27,7 +27,7 @@ pub struct Ledger {
     pub commits: u64,
     /// Iterations in a row without a commit.
     pub commitless: u32,
-    /// Tokens used since arming, as far as they were told.
+    /// Tokens used since arming, as far as they are known.
     pub tokens: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,

@@ -8,7 +8,7 @@ pub struct TaskBox {
     mark: u8,
     /// Where that character is, in bytes from the start of the line.
     pub mark_at: usize,
-    /// Where the description behind the box begins, in bytes from the start of the line.
+    /// Where the description after the box begins, in bytes from the start of the line.
     pub text_at: usize,
 }
 
@@ -43,7 +43,7 @@ impl TaskBox {
 pub struct TaskText<'a> {
     /// Its id, `None` where it has none of its own.
     pub id: Option<&'a str>,
-    /// The description behind the id and the marks.
+    /// The description after the id and the marks.
     pub title: &'a str,
     /// `[P]`.
     pub parallel: bool,
@@ -54,7 +54,7 @@ pub struct TaskText<'a> {
 }
 
 impl<'a> TaskText<'a> {
-    /// Returns what is said behind a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
+    /// Returns what is said after a box, without the blanks around it; `None` for nothing, or a `CHK…` item.
     pub fn read(text: &'a str) -> Option<Self> {
         if text.is_empty() || is_checklist_item(text) {
             return None;
@@ -145,7 +145,7 @@ fn take_id(text: &str) -> Option<(&str, &str)> {
     (is_id(id) || (marked && all_digits(id.as_bytes()))).then_some((id, rest))
 }
 
-/// The length of an id as nearly every list has it, a capital letter with digits and a space behind them;
+/// The length of an id as nearly every list has it, a capital letter with digits and a space after them;
 /// `None` for any other form.
 fn plain_id(text: &[u8]) -> Option<usize> {
     if !text.first()?.is_ascii_uppercase() {

@@ -22,15 +22,15 @@ pub struct Observation {
     pub promise: Promise,
     /// Open tasks that were taken out of the list or reworded since it was last looked at.
     pub tampered: Tampered,
-    /// Tool calls since the last iteration, or `None` where nothing tells.
+    /// Tool calls since the last iteration, or `None` where nothing says so.
     pub tool_calls: Option<u64>,
     /// How many of them were denied or failed: they are no work.
     pub failed_calls: u64,
     /// Whether there may have been more of them in a part of the record that was too long to read.
     pub more_calls: bool,
-    /// Commits made since the last iteration, or `None` where there is no repository to tell.
+    /// Commits made since the last iteration, or `None` where there is no repository.
     pub commits: Option<u64>,
-    /// Tokens used since the last iteration, 0 where nothing tells.
+    /// Tokens used since the last iteration, 0 where nothing says so.
     pub tokens: u64,
     /// Those of them that the model wrote.
     pub written_tokens: u64,
@@ -42,7 +42,7 @@ pub struct Observation {
     pub since_arming: Difference,
     /// What the work looks like now.
     pub fingerprint: Fingerprint,
-    /// For how many iterations the files have stood still.
+    /// For how many iterations the files have stayed unchanged.
     pub files: UnchangedFiles,
     /// What it looked like after the checks had run, which may write files; `None` when none ran. Only
     /// [`Pending`](super::Pending) sets it.
@@ -57,7 +57,7 @@ pub struct Observation {
     pub reported_iteration: u32,
     /// Seconds since the loop was armed.
     pub elapsed_seconds: u64,
-    /// Whether the host says that this turn goes on only because a hook held it (`stop_hook_active`).
+    /// Whether the host says that this turn continues only because a hook blocked it (`stop_hook_active`).
     pub reentered: bool,
     /// An end that a person, the agent or the driver asks for.
     pub demand: Option<Demand>,
@@ -67,7 +67,7 @@ pub struct Observation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenTotals {
-    /// All that went through the model: read anew, read from its cache, put there, and written.
+    /// All that went through the model: read again, read from its cache, put there, and written.
     pub all: u64,
     /// Those that it wrote.
     pub written: u64,
@@ -109,7 +109,7 @@ pub enum Work {
         /// Tasks in all.
         total: u64,
     },
-    /// The state cannot be read; the hash tells one unreadable content from another.
+    /// The state cannot be read; the hash differs where the unreadable content does.
     Unreadable {
         /// Hash of what was found.
         hash: u64,
@@ -119,7 +119,7 @@ pub enum Work {
 /// For how many iterations in a row no file has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnchangedFiles {
-    /// The fingerprints of this iteration and of the one before it tell.
+    /// The fingerprints of this iteration and of the one before it show it.
     #[default]
     InFingerprint,
     /// Nobody looked: the loop would not end because of them (see [`evaluate`](super::evaluate())).
@@ -183,9 +183,9 @@ pub enum Waiting {
     Background(String),
     /// The end of a pause; why the loop is paused, in words.
     Paused(String),
-    /// A command that ends the loop: a person typed it, and the host runs it when the turn is over.
+    /// A command that ends the loop: a person typed it, and the host runs it when the turn ended.
     Typed(String),
-    /// A usage limit that will be lifted, as the agent program tells it.
+    /// A usage limit that will be lifted, as the agent program reports it.
     UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
@@ -222,7 +222,7 @@ pub struct CheckResult {
 pub enum Demand {
     /// The agent says what it needs from a person.
     Blocked(String),
-    /// A person cancelled.
+    /// A person canceled.
     Cancelled,
     /// A signal or a person stopped the driver.
     Stopped,

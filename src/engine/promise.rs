@@ -1,6 +1,6 @@
 //! Whether an agent's words promise that the work is done, for every driver.
 //!
-//! The marker itself is exact (spec 002). What stands in code, in quotation marks or in a sentence that
+//! The marker itself is exact (spec 002). What is in code, in quotation marks or in a sentence that
 //! denies it talks about the promise and does not make it.
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub enum Promise {
     /// Nothing.
     #[default]
     Missing,
-    /// The marker is there, but quoted, denied, or not where it has to stand.
+    /// The marker is there, but quoted, denied, or not where it has to be.
     Mentioned,
     /// The promise is made.
     Kept,
@@ -138,7 +138,7 @@ fn visible_lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
     all.into_iter()
 }
 
-/// Whether the marker stands in this line and is meant.
+/// Whether the marker is in this line and is meant.
 fn is_made(text: &str, (start, end): (usize, usize), marker: &str) -> bool {
     let line = &text[start..end];
     if line.trim_start().starts_with('>') {
@@ -163,7 +163,7 @@ fn is_all(text: &str, marker: &str) -> bool {
         && lines.next().is_none()
 }
 
-/// Whether a piece of a line stands between two equal runs of backticks.
+/// Whether a piece of a line is between two equal runs of backticks.
 fn is_in_code(before: &str, after: &str) -> bool {
     let mut open = None;
     for run in runs(before) {
@@ -173,7 +173,7 @@ fn is_in_code(before: &str, after: &str) -> bool {
             still => still,
         };
     }
-    // A run that is never closed is text, and what is behind it may be code again: that is left to the reader.
+    // A run that is never closed is text, and what is after it may be code again: that is left to the reader.
     open.is_some_and(|length| runs(after).any(|run| run == length))
 }
 
@@ -207,7 +207,7 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
         let line_after =
             text[end..].trim_start_matches('\r').strip_prefix('\n').unwrap_or_default();
         let line_after = line_after.lines().next().unwrap_or_default();
-        // A new sentence begins with a capital letter, a list or a heading; a small letter goes on.
+        // A new sentence begins with a capital letter, a list or a heading; a small letter continues it.
         if line_after.trim_start().starts_with(char::is_lowercase) {
             sentence.push(' ');
             sentence.push_str(first_sentence(line_after));
@@ -219,7 +219,7 @@ fn is_denied(text: &str, start: usize, end: usize, before: &str, after: &str) ->
         .any(|word| DENIALS.contains(&word) || word.ends_with("n't"))
 }
 
-/// What stands behind the last end of a sentence.
+/// What is after the last end of a sentence.
 fn last_sentence(text: &str) -> &str {
     let mut ends = text.char_indices().filter(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();
@@ -229,7 +229,7 @@ fn last_sentence(text: &str) -> &str {
     ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
 }
 
-/// What stands in front of the first end of a sentence.
+/// What is in front of the first end of a sentence.
 fn first_sentence(text: &str) -> &str {
     let end = text.char_indices().find(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();

@@ -14,7 +14,7 @@ use super::hidden::{TextLine, column_of, hidden_lines, split_lines};
 use super::line::{TaskBox, TaskText, text_of};
 use super::observation::Tampered;
 
-/// How many columns further in a nested task stands: the width of the bullet it hangs from.
+/// How many columns further in a nested task is: the width of the bullet it hangs from.
 const NESTED: usize = 2;
 /// The mark of a check.
 const VERIFY: &[u8] = b"[VERIFY]";
@@ -33,7 +33,7 @@ pub struct Task {
     ///
     /// It needs no quotes in a shell: `#` would start a comment there.
     pub id: String,
-    /// The text behind the id and the marks.
+    /// The text after the id and the marks.
     pub title: String,
     /// Whether the box is ticked.
     pub done: bool,
@@ -43,11 +43,11 @@ pub struct Task {
     pub verify: bool,
     /// `[FIX T003]`: the task that this one repairs.
     pub fixes: Option<String>,
-    /// The heading it stands under, empty before the first one.
+    /// The heading it is under, empty before the first one.
     pub phase: Arc<str>,
-    /// Where the character between the brackets stands, in bytes from the start of the file.
+    /// Where the character between the brackets is, in bytes from the start of the file.
     pub mark_at: usize,
-    /// The line it stands on, from 1.
+    /// The line it is on, from 1.
     pub line: usize,
     /// How far it is indented, in columns.
     pub column: usize,
@@ -58,12 +58,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// Returns whether the id stands in the list; otherwise it is made from the text.
+    /// Returns whether the id is in the list; otherwise it is made from the text.
     pub fn has_own_id(&self) -> bool {
         !self.id.starts_with('@')
     }
 
-    /// Returns the command that proves the task: what stands in backticks on its `Verify` line.
+    /// Returns the command that proves the task: what is in backticks on its `Verify` line.
     ///
     /// Prose on that line is for the reader; only the first piece of code is run.
     pub fn verify_command(&self, text: &[u8]) -> Option<String> {
@@ -180,7 +180,7 @@ impl TaskList {
         self.tasks.iter().find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
-    /// Returns the tasks nested in another one, at any depth: those that stand deeper, right behind it.
+    /// Returns the tasks nested in another one, at any depth: those that are deeper, right after it.
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
         let behind = &self.tasks[behind..];
@@ -204,7 +204,7 @@ impl TaskList {
         text.get(task.block.start..end).unwrap_or_default().trim_ascii_end()
     }
 
-    /// Returns the same as text, as it stands in the list.
+    /// Returns the same as text, as it is in the list.
     pub fn block_text(&self, task: &Task, text: &[u8]) -> String {
         String::from_utf8_lossy(self.whole_block(task, text)).into_owned()
     }
@@ -225,7 +225,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// The task's own id, or a hash of its text; a repeated one gets a number behind it.
+    /// The task's own id, or a hash of its text; a repeated one gets a number after it.
     fn unused(&mut self, found: &TaskText<'_>, tasks: &[Task]) -> String {
         let id = match found.id {
             Some(id) => id.to_owned(),
@@ -237,7 +237,7 @@ impl Ids {
             }
             self.taken.extend(tasks.iter().map(|task| (hash_of_name(&task.id), 1)));
         }
-        // Two names of one hash would do no harm: the second is told apart without need.
+        // Two names of one hash would do no harm: the second gets a number without need.
         let copies = self.taken.entry(hash_of_name(&id)).or_default();
         *copies += 1;
         // No id of a list has a `~`, so this one is nobody else's.

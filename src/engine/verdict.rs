@@ -9,11 +9,11 @@ use super::observation::{CheckResult, Tampered, Waiting};
 /// The judgement on one iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The agent goes on; these are the things still missing.
+    /// The agent continues; these are the things still missing.
     Continue(Vec<Shortfall>),
     /// The agent may stop, nothing is counted, the loop stays armed.
     Wait(Vec<Waiting>),
-    /// The loop is over.
+    /// The loop ended.
     End(TerminalReason),
 }
 
@@ -30,7 +30,7 @@ pub enum Shortfall {
     EmptyList,
     /// The completion token is missing.
     NoToken,
-    /// The token is there, but quoted, denied, or not where it has to stand.
+    /// The token is there, but quoted, denied, or not where it has to be.
     PromiseNotMade,
     /// The token came before enough work.
     NoWork {
@@ -91,7 +91,7 @@ pub enum TerminalReason {
         /// What the person must do, in the agent's words.
         need: String,
     },
-    /// A person cancelled the loop.
+    /// A person canceled the loop.
     Cancelled,
     /// A person or a signal stopped the driver.
     Stopped,
@@ -112,11 +112,11 @@ pub enum TerminalReason {
         /// Tokens allowed.
         limit: u64,
     },
-    /// The state stayed unreadable after the agent was told how to recover.
+    /// The state stayed unreadable after the agent was shown how to recover.
     CorruptState,
 }
 
-/// What stood still.
+/// What did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
@@ -194,7 +194,7 @@ impl fmt::Display for TerminalReason {
                 write!(out, "task {task} is at attempt {used}, and {limit} are allowed")
             }
             Self::Blocked { need } => write!(out, "the agent needs a person: {need}"),
-            Self::Cancelled => write!(out, "it was cancelled"),
+            Self::Cancelled => write!(out, "it was canceled"),
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),

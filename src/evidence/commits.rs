@@ -16,7 +16,7 @@ const MOST: u64 = 256 << 10;
 /// How many folders are looked at for a repository, as many as for a project.
 const LEVELS: usize = 64;
 
-/// How the lines of the log begin that tell of a new commit; merges are looked at more closely.
+/// How the lines of the log begin that stand for a new commit; merges are looked at more closely.
 const COMMITS: [&[u8]; 7] = [
     b"commit:",
     b"commit (initial):",
@@ -45,7 +45,7 @@ pub fn head_fingerprint(root: &Path) -> u64 {
 }
 
 /// Returns how many commits were made since the record last looked, and moves its place on; `None`
-/// where no log of the head tells.
+/// where there is no log of the head.
 ///
 /// A commit that replaces the last one is none, nor are a checkout and a rebase: the work was there.
 pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
@@ -55,7 +55,7 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     if from == end {
         return Some(0);
     }
-    // A log that nobody has looked at yet, or that was written anew: the times in it tell.
+    // A log that nobody has looked at yet, or that was written again: the times in it tell.
     let not_before = match from {
         from if from > 0 && from < end => 0,
         _ => record.seen_at.max(record.armed_at) / 1000,
@@ -79,7 +79,7 @@ pub fn log_length(root: &Path) -> u64 {
     log.and_then(|log| fs::metadata(log).ok()).map_or(0, |meta| meta.len())
 }
 
-/// Whether a line of the log tells of a new commit, not before this second since the Unix epoch.
+/// Whether a line of the log stands for a new commit, not before this second since the Unix epoch.
 fn is_commit(line: &[u8], not_before: u64) -> bool {
     let mut halves = line.splitn(2, |byte| *byte == b'\t');
     let (Some(head), Some(message)) = (halves.next(), halves.next()) else {
@@ -158,7 +158,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
         assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
         let mut record = Record { commits_read: log_length(folder.path()), ..record };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
-        // Git has thrown the oldest lines away and written the log anew.
+        // Git has thrown the oldest lines away and written the log again.
         let short: String = LOG.split_inclusive('\n').skip(6).collect();
         fs::write(folder.path().join(".git/logs/HEAD"), short).unwrap();
         record.seen_at = 1_009_700;

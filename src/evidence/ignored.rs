@@ -1,6 +1,6 @@
 //! What git ignores in a work tree: the `.gitignore` of each folder, `info/exclude`, and a person's own list.
 //!
-//! Nothing here starts a program. Where something cannot be told, a file is not ignored.
+//! Nothing here starts a program. Where something is not known, a file is not ignored.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -83,7 +83,7 @@ pub struct Repository {
     pub data: Option<PathBuf>,
     /// The path of the folder that is looked at from the top of the repository, with its last slash.
     pub prefix: Vec<u8>,
-    /// The rules for that folder's own `.gitignore` to stand before.
+    /// The rules for that folder's own `.gitignore` to come before.
     pub rules: Rc<Rules>,
 }
 

@@ -15,7 +15,7 @@ const STATS: usize = 40;
 ///
 /// A repository that has no index, or one that cannot be understood, tracks nothing that is known.
 pub fn tracked(repository: &Path, visit: &mut dyn FnMut(&[u8]) -> bool) {
-    // The length of a hash stands in no index: the first entry shows which one fits.
+    // The length of a hash is in no index: the first entry shows which one fits.
     for hash in [20, 32] {
         if read_whole(&repository.join("index"), hash, visit).is_ok() {
             break;

@@ -118,7 +118,7 @@ fn wild(pattern: &[u8], text: &[u8], slash: Slash) -> bool {
     compare(pattern, text, slash, &mut steps) == MatchOutcome::Match
 }
 
-/// The byte at a place, 0 behind the end.
+/// The byte at a place, 0 after the end.
 fn at(bytes: &[u8], place: usize) -> u8 {
     bytes.get(place).copied().unwrap_or(0)
 }
@@ -169,7 +169,7 @@ fn compare(pattern: &[u8], text: &[u8], slash: Slash, steps: &mut u32) -> MatchO
     if t < text.len() { MatchOutcome::NoMatch } else { MatchOutcome::Match }
 }
 
-/// One star or several at `p`; `None` when both places stand at a slash now.
+/// One star or several at `p`; `None` when both places are at a slash now.
 fn star(
     pattern: &[u8],
     p: &mut usize,
@@ -235,7 +235,7 @@ fn star(
     Some(MatchOutcome::AbortAll)
 }
 
-/// Whether a byte is in the set that begins at `p`, which stands at its end afterwards; `None` for a
+/// Whether a byte is in the set that begins at `p`, which is at its end afterwards; `None` for a
 /// set that has no end.
 fn set(pattern: &[u8], p: &mut usize, now: u8) -> Option<bool> {
     *p += 1;

@@ -1,4 +1,4 @@
-//! For how many iterations the files of a project have stood still.
+//! For how many iterations the files of a project have stayed unchanged.
 //!
 //! A stop remembers only when it ended. The files are looked at where a loop would end because of them,
 //! and before checks run that may write some; all other stops cost the same in a small and a large project.

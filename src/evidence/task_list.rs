@@ -23,7 +23,7 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
-    /// Returns a hash of the bytes: tells one content from another.
+    /// Returns a hash of the bytes: it differs where the content does.
     pub fn hash(&self) -> u64 {
         hash_of(&self.bytes)
     }

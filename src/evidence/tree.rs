@@ -363,7 +363,7 @@ fn list(
 ) -> Result<(), Whole> {
     room.clear();
     let mut names = rustix::fs::RawDir::new(folder, room.spare_capacity_mut());
-    // Whoever looks a second time begins again at the start.
+    // A second look begins again at the start.
     let _start = rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0));
     while let Some(Ok(entry)) = names.next() {
         visit(entry.file_name(), entry.file_type())?;

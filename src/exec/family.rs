@@ -27,7 +27,7 @@ const NOBODY: i32 = -1;
 
 /// Whether this process adopts orphans: [`SHARED`], [`ALONE`], [`ADOPTS`].
 static PARENT: AtomicU8 = AtomicU8::new(SHARED);
-/// Several programs may be run at once: no orphan can be told from another.
+/// Several programs may be run at once: one orphan looks like another.
 const SHARED: u8 = 0;
 /// One program is run at a time, and none has been yet.
 const ALONE: u8 = 1;
@@ -83,7 +83,7 @@ pub struct EndedProcesses {
 
 /// Ends everything that descends from this process, where it adopts orphans; returns what that was.
 ///
-/// Only to be called while no child is expected to tell how it ended.
+/// Only to be called while no child is expected to report how it ended.
 pub fn end_descendants() -> EndedProcesses {
     if !adopts() {
         return EndedProcesses::default();
@@ -134,7 +134,7 @@ pub fn end_marked(name: &str, value: &str) -> EndedProcesses {
 /// The processes of one program.
 #[derive(Debug)]
 pub struct Family {
-    /// The program, in a process group of its own; `None` when a supervisor stands in front of it.
+    /// The program, in a process group of its own; `None` when a supervisor is in front of it.
     pub leader: Option<Pid>,
     /// What they carry in their environment, empty where orphans are adopted.
     mark: String,

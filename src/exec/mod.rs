@@ -24,7 +24,7 @@ use pipes::{Outputs, Pipes, Writers};
 
 pub use pipes::Source;
 
-/// How often a program at work is looked after, and the interrupt asked.
+/// How often a running program is looked at, and the interrupt asked.
 const LOOK: Duration = Duration::from_millis(20);
 /// Time between asking a program to end and killing it, unless something else is said.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum ProgramEnd {
     /// By itself, in this way.
     Left(ExitStatus),
-    /// It was over its limit.
+    /// It exceeded its limit.
     OverTime,
     /// The interrupt asked for it.
     Interrupted,
@@ -211,7 +211,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A program at work.
+/// A running program.
 struct RunningProgram {
     child: Child,
     family: Family,
@@ -269,7 +269,7 @@ impl RunningProgram {
 }
 
 impl Drop for RunningProgram {
-    /// Whoever panics while the output is handed on leaves nothing running either.
+    /// A panic while the output is handed on leaves nothing running either.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;

@@ -1,4 +1,4 @@
-//! Who stands above this process: whether the runner that its environment names has really started it.
+//! Who is above this process: whether the runner that its environment names has really started it.
 
 use crate::world;
 
@@ -27,7 +27,7 @@ pub fn supervisor_name(runner: u32) -> String {
 ///
 /// A variable alone proves nothing: somebody may have set it, and what an agent left may remember a runner
 /// that is long gone. The proof is an ancestor of this process, a supervisor, that the runner has started from
-/// its own program. Where the system does not tell of ancestors (macOS), a process of that id is enough.
+/// its own program. Where the system does not list ancestors (macOS), a process of that id is enough.
 pub fn runner() -> RunnerProof {
     let Some(named) = world::variable(world::RUNNER) else { return RunnerProof::None };
     match named.parse().ok().filter(|id| *id > 1 && has_started_this(*id)) {

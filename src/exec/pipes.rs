@@ -1,4 +1,4 @@
-//! The pipes to a program at work: read as it comes, written as it takes, never waited for.
+//! The pipes to a running program: read as it comes, written as it takes, never waited for.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
@@ -107,7 +107,7 @@ impl Pipes {
         self.feed = self.feed.take().and_then(PendingInput::write);
     }
 
-    /// Reads what an ended program has left behind; what one that escaped goes on writing is not
+    /// Reads what an ended program has left; what one that escaped still writes is not
     /// waited for.
     pub fn take_the_rest(&mut self, take: &mut dyn FnMut(Source, &[u8])) {
         for _ in 0..MOST_READS {

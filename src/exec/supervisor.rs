@@ -62,7 +62,7 @@ pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
 }
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
-/// deleted meanwhile, where the system allows that; `None` where the system does not tell.
+/// deleted meanwhile, where the system allows that; `None` where the system does not say.
 pub fn own_program() -> Option<PathBuf> {
     if cfg!(target_os = "linux") {
         return Some(PathBuf::from("/proc/self/exe"));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The most that is read of what the system tells, in bytes.
+/// The most that is read of what the system says, in bytes.
 #[cfg(target_os = "linux")]
 const MOST: u64 = 1 << 20;
 
@@ -68,7 +68,7 @@ fn ids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// What the system tells of a process under this name, at most 1 MiB of it.
+/// What the system says of a process under this name, at most 1 MiB of it.
 #[cfg(target_os = "linux")]
 #[expect(
     clippy::disallowed_methods,
@@ -96,7 +96,7 @@ pub fn name(id: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&command).trim_end_matches('\0').to_owned())
 }
 
-/// Returns whether two processes run the same file, as far as the system tells.
+/// Returns whether two processes run the same file, as far as the system says.
 #[cfg(target_os = "linux")]
 pub fn run_the_same_program(one: i32, other: i32) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -127,7 +127,7 @@ pub fn has_variable(id: i32, name: &str, value: &str) -> bool {
     })
 }
 
-/// Returns whether a process was started with this variable in its environment; it cannot be told here.
+/// Returns whether a process was started with this variable in its environment; that is not known here.
 #[cfg(not(target_os = "linux"))]
 pub fn has_variable(_: i32, _: &str, _: &str) -> bool {
     false

@@ -30,7 +30,7 @@ pub struct Claim {
     pub commits_from: Option<u64>,
     /// The name of the terminal reason, or `None` while the loop lives.
     pub closed: Option<EndName>,
-    /// Why it is over, in plain words.
+    /// Why it ended, in plain words.
     pub words: String,
     /// The terminal reason of an end outside of a stop: where it did not reach the session's record, the next
     /// stop writes it there.
@@ -44,7 +44,7 @@ pub struct Claim {
     pub more: Map<String, Value>,
 }
 
-/// A session that stopped and was let go, for the loop of the feature is another session's.
+/// A session that stopped and was allowed to, because the loop of the feature is another session's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LetGo {
@@ -54,7 +54,7 @@ pub struct LetGo {
     pub about: String,
     /// The session that drives it.
     pub owner: String,
-    /// When it was let go for the first time, in milliseconds since the Unix epoch.
+    /// When it was allowed to stop for the first time, in milliseconds since the Unix epoch.
     pub at: u64,
 }
 

@@ -18,7 +18,7 @@ pub enum EndNotice {
 }
 
 /// Why an entry that belongs to a change is not in the journal, `None` when it is there. The change is made
-/// all the same: whoever reports it says so, and does not say that it failed.
+/// all the same: the one that reports it says so, and does not say that it failed.
 pub type Unnoted = Option<String>;
 
 /// Writes the end into a session's record and journal; the iteration count stays as it is. On an error the

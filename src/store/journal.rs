@@ -107,7 +107,7 @@ pub fn entries(text: &[u8]) -> (Vec<Entry>, usize) {
     (entries, unread)
 }
 
-/// Returns what stands whole at the end of a line that begins with something else, such as a line that a
+/// Returns what is whole at the end of a line that begins with something else, such as a line that a
 /// full disk has torn: `start` is how a whole one begins.
 pub fn behind_a_torn_one<T: DeserializeOwned>(line: &[u8], start: &[u8]) -> Option<T> {
     let at = memchr::memmem::rfind(line, start)?;

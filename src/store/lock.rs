@@ -22,10 +22,10 @@ impl Lock {
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the lock on a file, which is made where it is missing; waits at most `limit` for whoever holds
+    /// Returns the lock on a file, which is made where it is missing; waits at most `limit` for the process that holds
     /// it; `TimedOut` after that.
     ///
-    /// A file that was removed meanwhile, by `git clean` say, is no lock: the one that stands there now is.
+    /// A file that was removed meanwhile, by `git clean` say, is no lock: the one that is there now is.
     pub fn take(path: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         loop {
@@ -37,12 +37,12 @@ impl Lock {
         }
     }
 
-    /// Returns whether what is locked still stands at this path.
+    /// Returns whether what is locked still is at this path.
     pub fn is_on(&self, path: &Path) -> bool {
         is_at(&self.file, path)
     }
 
-    /// Returns the lock on a folder: nobody removes it as long as something stands in it. On file systems that
+    /// Returns the lock on a folder: nobody removes it as long as something is in it. On file systems that
     /// lock no folders (NFS), it is the lock on the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
@@ -100,7 +100,7 @@ fn open_folder(folder: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(folder)
 }
 
-/// Whether an open file is the one that stands at this path.
+/// Whether an open file is the one that is at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

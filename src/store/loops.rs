@@ -31,7 +31,7 @@ use crate::world;
 
 /// Where the loops of a project are, relative to its root.
 const FOLDER: &str = ".claude/ralph";
-/// The name of the file with the sessions that were let go.
+/// The name of the file with the sessions that were allowed to stop.
 const LET_GO: &str = "let-go.json";
 /// How many of them are kept.
 const MOST_LET_GO: usize = 8;
@@ -42,7 +42,7 @@ const TRIES: usize = 50;
 /// How long to wait for another process that writes the same file.
 pub const PATIENCE: Duration = Duration::from_millis(700);
 
-/// `let-go.json`, as it stands on the disk, the latest first.
+/// `let-go.json`, as the file has it, the latest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct NotedLetGo {
@@ -107,7 +107,7 @@ impl Loops {
     }
 
     /// Completes the record of the session that took this loop over, before the record that proves
-    /// it is overwritten; for whoever holds the lock of the project.
+    /// it is overwritten; for the process that holds the lock of the project.
     pub fn settle(&self, left: &Record) -> io::Result<()> {
         let to = left.moved_to.as_str();
         if !is_session_id(to) || to == left.session {
@@ -126,7 +126,7 @@ impl Loops {
         record_path(&self.folder, session)
     }
 
-    /// Returns the journal of a session as it stands, empty when there is none.
+    /// Returns the journal of a session as it is, empty when there is none.
     pub fn journal(&self, session: &str) -> Vec<u8> {
         let path = self.folder.join(session).join("journal.jsonl");
         read::read(&path, 256 << 20).map(|content| content.bytes).unwrap_or_default()
@@ -154,13 +154,13 @@ impl Loops {
         save(&path, &Claim { version: VERSION, ..claim.clone() })
     }
 
-    /// Returns the sessions that were let go because a loop is another's, the latest first.
+    /// Returns the sessions that were allowed to stop because a loop is another's, the latest first.
     pub fn let_go(&self) -> Vec<LetGo> {
         let noted: Option<NotedLetGo> = load(&below(&self.folder, &[LET_GO])).ok().flatten();
         noted.unwrap_or_default().sessions
     }
 
-    /// Notes a session that is let go; one that is noted already keeps its time and costs no write.
+    /// Notes a session that is allowed to stop; one that is noted already keeps its time and costs no write.
     pub fn note_let_go(&self, session: &str, about: &str, owner: &str) -> io::Result<()> {
         let mut sessions = self.let_go();
         let is_it = |it: &LetGo| it.session == session && it.about == about;
@@ -204,7 +204,7 @@ impl Loops {
     }
 
     /// Returns the lock under which a feature's task list and state file are changed: the one on the
-    /// feature's folder, which stands as long as there is a list in it.
+    /// feature's folder, which exists as long as there is a list in it.
     pub fn feature_lock(
         &self,
         feature: &str,
@@ -238,7 +238,7 @@ impl Loops {
         self.session_within(session, PATIENCE)
     }
 
-    /// Returns the same; waits this long for whoever has it locked.
+    /// Returns the same; waits this long for the process that has it locked.
     pub fn session_within(&self, session: &str, patience: Duration) -> io::Result<Session> {
         if !is_session_id(session) {
             return Err(io::Error::other("the session id has characters that no folder may have"));
@@ -253,13 +253,13 @@ impl Loops {
     }
 
     /// Returns the lock that is held while the checks of a session's loop run, `None` when it
-    /// cannot be had: it only tells that they run.
+    /// cannot be had: it only says that they run.
     pub fn checking(&self, session: &str) -> Option<Lock> {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
 
     /// Returns when a session's journal was last written, by the clock of the files, in nanoseconds since
-    /// the Unix epoch; 0 where that cannot be told.
+    /// the Unix epoch; 0 where that is not known.
     pub fn noted_at(&self, session: &str) -> u64 {
         changed_at(&self.folder.join(session).join("journal.jsonl")).unwrap_or_default()
     }

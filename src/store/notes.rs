@@ -31,7 +31,7 @@ pub(super) fn in_file(path: &Path, error: &io::Error) -> io::Error {
 
 /// Why a file of ours gives nothing.
 pub(super) enum NotLoaded {
-    /// What stands there is not ours: it may be renamed, so that a new one can take its place.
+    /// What is there is not ours: it may be renamed, so that a new one can take its place.
     Broken,
     /// It cannot be opened or read at the moment, and may be as good as ever: it stays where it is.
     Unopened(io::Error),

@@ -11,7 +11,7 @@ use crate::world;
 /// Pauses a session's loop and notes it; on an error the record is as it was.
 pub fn pause_record(folder: &Session, record: &mut Record, pause: Pause) -> io::Result<Unnoted> {
     let words = if pause.ends_by_itself() {
-        format!("{}; the next prompt in this session goes on", pause.words())
+        format!("{}; the next prompt in this session continues the loop", pause.words())
     } else {
         pause.words()
     };
@@ -32,7 +32,7 @@ pub fn resume_record(folder: &Session, record: &mut Record, words: &str) -> io::
 /// Ends a pause after a failure, at a stop: an agent that wants to end its turn has had a new one.
 pub fn resume_after_failure(folder: &Session, record: &mut Record) -> io::Result<()> {
     if record.pause().is_some_and(Pause::ends_by_itself) {
-        // The verdict of this stop is noted next: a journal that cannot be written is told then.
+        // The verdict of this stop is noted next: a journal that cannot be written is reported then.
         resume_record(folder, record, "a new turn has come to its end")?;
     }
     Ok(())

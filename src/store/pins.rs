@@ -72,7 +72,7 @@ pub struct Pin {
     pub assignment: Option<Box<Assignment>>,
     /// The settings of the project when it was armed.
     pub settings: SettingsThen,
-    /// Why the loop is over, `None` while it is armed: kept until the loop's notes have it.
+    /// Why the loop ended, `None` while it is armed: kept until the loop's notes have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<PinnedEnd>,
     /// What the person has been notified of, in the file of the session; `None` where that is not known.
@@ -89,7 +89,7 @@ pub struct Pin {
     pub more: Map<String, Value>,
 }
 
-/// Why a loop is over.
+/// Why a loop ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedEnd {
     /// The terminal reason.
@@ -127,7 +127,7 @@ pub struct SettingsThen {
     pub tracked: bool,
 }
 
-/// `verify-<loop>.json`, as it stands on the disk.
+/// `verify-<loop>.json`, as the file has it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Verify {
@@ -141,7 +141,7 @@ struct Verify {
 pub enum PinState {
     /// A person, who armed this.
     Armed(Box<Pin>),
-    /// A person, and the loop is over; its notes may not say so yet.
+    /// A person, and the loop ended; its notes may not say so yet.
     Ended(Box<PinnedEnd>),
     /// A person, as the loop's own notes say, and no pin is found: the words say where it is missing.
     Lost(String),
@@ -325,7 +325,7 @@ impl Pins {
         self.folder.join(format!("count-{}", whose.name()))
     }
 
-    /// Writes into the pin of a loop that was armed at this time why it is over; does nothing where there is
+    /// Writes into the pin of a loop that was armed at this time why it ended; does nothing where there is
     /// none. On a disk that is full, it is only removed once the notes say so.
     pub fn end(&self, whose: PinKey<'_>, armed_at: u64, end: &PinnedEnd) -> io::Result<()> {
         let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
@@ -367,7 +367,7 @@ impl Pins {
         }
     }
 
-    /// Removes the pin of a loop that was armed at this time and is over; one of a later arming stays.
+    /// Removes the pin of a loop that was armed at this time and ended; one of a later arming stays.
     pub fn close(&self, whose: PinKey<'_>, armed_at: u64) -> io::Result<()> {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());

@@ -139,7 +139,7 @@ pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
 
 /// Whether a real path is that of a folder or of something in it.
 fn is_inside(folder: &Path, real: &Path) -> bool {
-    // Nearly always the bytes of the one begin with those of the other: names need not be told apart.
+    // Nearly always the bytes of the one begin with those of the other: names need not be compared.
     let rest = real.as_os_str().as_encoded_bytes();
     let rest = rest.strip_prefix(folder.as_os_str().as_encoded_bytes());
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/'))) || real.starts_with(folder)

@@ -12,10 +12,10 @@ use crate::engine::{
 };
 use crate::world;
 
-/// How long a live loop may be silent, in milliseconds, before it is taken for left behind: an hour.
+/// How long a live loop may be silent, in milliseconds, before it counts as abandoned: an hour.
 pub const SILENT: u64 = 60 * 60 * 1000;
 
-/// A session's loop: what it is about, where its reading stands, and its ledger.
+/// A session's loop: what it is about, how far it was read, and its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
@@ -35,7 +35,7 @@ pub struct Record {
     pub armed_by: ArmedBy,
     /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
     pub seen_at: u64,
-    /// Where the transcript stood when the loop was armed, in bytes: what stands before is not its own.
+    /// Where the transcript was when the loop was armed, in bytes: what came before is not its own.
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
@@ -178,7 +178,7 @@ pub struct Assignment {
     pub task_file: String,
     /// When it is done, and what ends it otherwise.
     pub contract: Contract,
-    /// Where the promise has to stand.
+    /// Where the promise has to be.
     pub promise_match: PromiseMatch,
     /// Whether every text for the agent begins with the ultrawork instruction.
     pub ultrawork: bool,
@@ -209,7 +209,7 @@ impl Record {
         self.assignment.as_deref().filter(|_| self.kind == LoopKind::Task)
     }
 
-    /// Returns the pause of a loop that lives, `None` when it is over or not paused.
+    /// Returns the pause of a loop that lives, `None` when it ended or is not paused.
     pub fn pause(&self) -> Option<&Pause> {
         self.paused.as_ref().filter(|_| self.ledger.is_live())
     }
@@ -219,7 +219,7 @@ impl Record {
         self.kind == LoopKind::Task && self.ledger.is_live()
     }
 
-    /// Goes back to where another state of this record stood in transcript and commits: what was
+    /// Goes back to where another state of this record was in transcript and commits: what was
     /// read since is read again.
     pub fn read_as_far_as(&mut self, before: &Self) {
         self.transcript_read = before.transcript_read;

@@ -24,13 +24,13 @@ use super::record::Record;
 pub(super) const RECORD: &str = "loop.json";
 /// The most that is read of the open tasks of a list, in bytes: more than the longest list takes.
 pub(super) const MOST_NOTED: u64 = 64 << 20;
-/// Where the journal of loops stands that no session has taken yet.
+/// Where the journal of loops is that no session has taken yet.
 pub const TERMINAL: &str = "terminal";
 
 /// The open tasks of a list, by id, with a hash of their text.
 pub type OpenTasks = BTreeMap<String, u64>;
 
-/// `open-tasks.json`, as it stands on the disk.
+/// `open-tasks.json`, as the file has it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct NotedTasks<'a> {
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Returns when the record was written last, by the clock of the files, in nanoseconds since the
-    /// Unix epoch; `None` where that cannot be told.
+    /// Unix epoch; `None` where that is not known.
     pub fn written_at(&self) -> Option<u64> {
         changed_at(&below(&self.folder, &[RECORD]))
     }
@@ -158,7 +158,7 @@ pub(super) fn load_record(path: &Path, last: &LastRead) -> Result<Option<Record>
 }
 
 /// Returns the same record, unless it was written for a loop that has not left its session after all:
-/// whoever took it over died on the way, and the loop is still where it was.
+/// the process that took it over died on the way, and the loop is still where it was.
 ///
 /// A task's loop has left when the other record says so, a feature's when its claim does.
 pub(super) fn arrived(loops: &Path, mut record: Record) -> io::Result<Option<Record>> {

@@ -26,13 +26,13 @@ pub struct TrustedFile {
     pub project: String,
     /// The file, relative to the project.
     pub file: String,
-    /// The commands, in the order of the file: another one needs trust anew.
+    /// The commands, in the order of the file: another one needs trust again.
     pub commands: Vec<String>,
     /// When it was trusted, in milliseconds since the Unix epoch.
     pub at: u64,
 }
 
-/// `trust.json`, as it stands on the disk.
+/// `trust.json`, as the file has it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct All {

@@ -238,7 +238,7 @@ fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
 }
 
-/// Removes the temporary files of a target that were left alone for this long: whoever wrote them
+/// Removes the temporary files of a target that were left alone for this long: the process that wrote them
 /// was killed. The caller holds the lock under which the target is written.
 pub fn remove_leftovers(path: &Path, age: Duration) {
     if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {

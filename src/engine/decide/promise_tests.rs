@@ -1,4 +1,4 @@
-//! The promise, the work behind it and the checks: the loop of spec 002 as a table.
+//! The promise, the work after it and the checks: the loop of spec 002 as a table.
 
 use super::*;
 use crate::engine::{Check, Fingerprint};

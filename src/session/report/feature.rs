@@ -352,7 +352,7 @@ pub fn paused(record: Option<&Record>) -> String {
         return String::new();
     };
     let next = if pause.ends_by_itself() {
-        "the next prompt in its session goes on".to_owned()
+        "the next prompt in its session continues the loop".to_owned()
     } else {
         format!("to go on: spool resume --session {}", record.session)
     };

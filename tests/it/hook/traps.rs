@@ -417,7 +417,8 @@ fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
     }
     let words: Vec<_> =
         bench.journal("s1").into_iter().map(|entry| entry["words"].clone()).collect();
-    let paused = "the turn broke off: rate_limit; the next prompt in this session goes on";
+    let paused =
+        "the turn broke off: rate_limit; the next prompt in this session continues the loop";
     assert_eq!(words.last().unwrap(), paused);
     assert!(bench.stop("s1").run().reason().contains("Iter 2)"));
 }

@@ -168,7 +168,7 @@ fn arming_and_cancelling_end_a_pause() {
     works_and_says(&bench, "no").reason();
     printed(&spool(&bench, None, &["pause"]));
     bench.command("s1", "speckit:cancel-ralph", "").run().reason();
-    assert_eq!(loop_line(&bench), "Loop: ended (cancelled): it was cancelled");
+    assert_eq!(loop_line(&bench), "Loop: ended (cancelled): it was canceled");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     assert_eq!(failure.told(), words);
     assert_paused(
         &bench,
-        "(the turn broke off: rate_limit); the next prompt in its session goes on",
+        "(the turn broke off: rate_limit); the next prompt in its session continues the loop",
     );
     // Whatever wants to stop now belongs to a turn that came after the failure.
     let stop = works_and_says(&bench, "no");
@@ -224,7 +224,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     failed_turn(&bench).told();
     failed_turn(&bench).told();
     assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 3"));
-    let paused = "paused: the turn broke off: rate_limit; the next prompt in this session goes on";
+    let paused = "paused: the turn broke off: rate_limit; the next prompt in this session continues the loop";
     let resumed = "resumed: a new turn has come to its end";
     let expected = ["continue", paused, resumed, "continue", paused, paused, resumed, "end"];
     assert_eq!(story(&bench), expected);
