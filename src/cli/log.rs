@@ -22,6 +22,9 @@ use crate::text;
 /// The most that is read of a runner's journal, in bytes.
 const MOST: u64 = 256 << 20;
 
+/// How far the further lines of an entry are indented, in columns.
+const INDENT: usize = 4;
+
 /// The most sessions that an error lists.
 const LISTED: usize = 20;
 
@@ -66,8 +69,9 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
     if all.is_empty() {
         outln!("Nothing is written yet: no loop has run in this project.");
     }
+    let width = columns().unwrap_or(usize::MAX);
     for (session, entry) in all.iter().skip(skipped) {
-        outln!("{}", line(session, entry));
+        outln!("{}", wrapped(&line(session, entry), width));
     }
     if unread > 0 {
         errln!("{unread} lines could not be read and are left out.");
@@ -172,9 +176,60 @@ fn line(session: &str, entry: &Entry) -> String {
     )
 }
 
+/// The columns of the terminal on standard output; nothing where there is none, or one too narrow for an indentation.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns >= 4 * INDENT)
+}
+
+/// A line in as many of at most `width` characters as it needs, broken at blanks, all but the first one indented.
+/// Colors have no width.
+fn wrapped(line: &str, width: usize) -> String {
+    let mut wrapped = String::new();
+    let mut column = 0;
+    for word in line.split_inclusive(' ') {
+        let shown = shown_width(word.trim_end());
+        if shown > 0 && column > INDENT && column + shown > width {
+            wrapped.truncate(wrapped.trim_end().len());
+            wrapped.push('\n');
+            wrapped.push_str(&" ".repeat(INDENT));
+            column = INDENT;
+        }
+        wrapped.push_str(word);
+        column += shown_width(word);
+    }
+    wrapped
+}
+
+fn shown_width(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let plain = parts.next().unwrap_or_default().chars().count();
+    let after_color = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
+    plain + parts.map(after_color).sum::<usize>()
+}
+
 /// The local time with its numeric offset, such as `2026-11-22 01:05:12 +01:00`.
 fn local_time(millis: u64) -> String {
     let time = i64::try_from(millis).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
     zoned.map_or_else(|| "?".to_owned(), |time| time.strftime("%F %T %:z").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn an_entry_that_is_wider_than_the_terminal_continues_indented() {
+        let line = "12:00 one \u{1b}[31mend: blocked\u{1b}[0m  words that need a second line";
+        let second =
+            "12:00 one \u{1b}[31mend: blocked\u{1b}[0m\n    words that need a\n    second line";
+        assert_eq!(wrapped(line, 22), second);
+        assert_eq!(wrapped(line, usize::MAX), line);
+        assert_eq!(
+            wrapped("longer word-that-has-no-blank", 16),
+            "longer\n    word-that-has-no-blank"
+        );
+        assert_eq!(wrapped("", 16), "");
+    }
 }

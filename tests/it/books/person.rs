@@ -32,6 +32,21 @@ fn terminal(project: &Project, words: &str) -> Option<Terminal> {
     Terminal::running(&format!("\"$SPOOL\" {words}"), &command)
 }
 
+#[test]
+fn an_entry_of_the_log_that_is_wider_than_the_terminal_continues_indented() {
+    let project = with_tracked_check();
+    project.spool(&["task", "block", "put the key into .env, which is a file of yours"]).ok();
+    let mut command = project.command(SPOOL);
+    command.env_remove("CLAUDE_CODE_SESSION_ID").env("SPOOL", SPOOL);
+    let line = "stty cols 60; \"$SPOOL\" log";
+    let Some(terminal) = Terminal::running(line, &command) else { return };
+    let (code, seen) = terminal.end();
+    let lines: Vec<&str> = seen.lines().map(str::trim_end).collect();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(lines.iter().any(|line| line.starts_with("    ")), "{seen}");
+    assert!(lines.iter().all(|line| line.chars().count() < 75), "{seen}");
+}
+
 fn with_tracked_check() -> Project {
     let project = Project::with(LIST);
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
