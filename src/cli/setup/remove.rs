@@ -27,8 +27,9 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let data = &site.places.data;
     let Some(mut receipt) = SetupReceipt::load(data)? else {
         // A run that was killed after the receipt was gone has left the folders.
-        for folder in [&site.places.bin, data] {
-            remove_if_empty(folder);
+        if !args.dry_run {
+            remove_if_empty(&site.places.bin);
+            remove_if_empty(data);
         }
         outln!("nothing to remove: there is no `{}`", data.join(receipt::FILE_NAME).display());
         return Ok(ExitCode::SUCCESS);

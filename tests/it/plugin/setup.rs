@@ -173,6 +173,13 @@ fn a_dry_run_says_all_and_does_nothing() {
     );
     assert_eq!(changes_asked(&scratch), Vec::<String>::new());
     assert_eq!(tree(&scratch.data()), before);
+
+    let empty = Scratch::new();
+    fs::create_dir_all(empty.data().join("bin")).unwrap();
+    assert_eq!(setup(&empty, &["--remove", "--dry-run"]).code, Some(0));
+    assert!(empty.data().join("bin").is_dir());
+    assert_eq!(setup(&empty, &["--remove"]).code, Some(0));
+    assert!(!empty.data().exists());
 }
 
 #[test]
