@@ -50,7 +50,7 @@ pub fn own_session() -> Option<String> {
         .filter(|session| crate::store::loops::is_session_id(session))
 }
 
-/// Where somebody asks for something about a session's loop: inside of that session, or in a terminal.
+/// Returns who asks for something about a session's loop: that session, or a person in a terminal.
 pub fn asked_from(session: &str) -> PausedBy {
     if own_session().as_deref() == Some(session) { PausedBy::Session } else { PausedBy::Terminal }
 }

@@ -1,4 +1,4 @@
-//! What the process was started with, taken in at one door.
+//! What the process was started with, read in one place.
 
 use std::env;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Environment {
     pub working_folder: PathBuf,
     /// The running program.
     pub program: PathBuf,
-    /// Where the settings of an organisation lie on this system.
+    /// The folder of managed settings on this system.
     pub managed_settings: PathBuf,
     /// The variables of Claude Code that change what its hooks do, with their values.
     pub client_variables: Vec<(&'static str, String)>,

@@ -146,7 +146,7 @@ fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
 
 fn line(session: &str, entry: &Entry) -> String {
     let (style, what) = match (&entry.verdict, &entry.event) {
-        (VerdictName::Continue, _) => (style::WARN, "go on".to_owned()),
+        (VerdictName::Continue, _) => (style::WARN, "continue".to_owned()),
         (VerdictName::Wait, _) => (style::DIM, "wait".to_owned()),
         (VerdictName::End, _) if entry.reason == EndName::Completed => {
             (style::GOOD, "end: completed".to_owned())

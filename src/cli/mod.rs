@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and the words that name them.
+//! The command line: one file or room per subcommand.
 
 mod adopt;
 mod block;
@@ -45,7 +45,7 @@ Examples:
   spool setup                install the plugin into Claude Code
   spool status               what the loops of this project are doing
   spool log                  every decision, and why
-  spool pause                let the agent stop; spool resume goes on
+  spool pause                let the agent stop; spool resume continues
   spool cancel               end the loop, keep the notes
   spool doctor               find out why a loop does not loop";
 

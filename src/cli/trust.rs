@@ -26,10 +26,10 @@ pub struct TrustArgs {
     /// Show what is trusted, in all projects
     #[arg(long, conflicts_with_all = ["remove", "yes"])]
     list: bool,
-    /// Trust this project no longer
+    /// Stop trusting this project
     #[arg(long, conflicts_with = "yes")]
     remove: bool,
-    /// Trust what is shown without a question
+    /// Trust what is shown, without asking
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     let roots = roots(&args.place)?;
     if args.remove {
         let removed = trust::remove(&roots)?;
-        outln!("{}", if removed == 0 { "Nothing was trusted here." } else { "Trusted no longer." });
+        outln!("{}", if removed == 0 { "Nothing was trusted here." } else { "No longer trusted." });
         return Ok(ExitCode::SUCCESS);
     }
     let files = files(&roots)?;
@@ -87,7 +87,7 @@ pub fn run(args: &TrustArgs) -> Result<ExitCode> {
         err!("{commands}");
         if !can_be_asked() {
             bail!(
-                "nobody can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the lines above"
+                "no person can be asked here: no terminal\nrun it in a terminal, or with --yes when you have read the lines above"
             );
         }
         if !confirm("Trust all of this, as it is now?")? {

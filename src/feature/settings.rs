@@ -1,7 +1,7 @@
 //! `.claude/ralph-speckit.local.md`: a person's switch and checks, in the file's front matter (spec 003, FR-3).
 //!
-//! Only a missing file means that nothing is set. Whatever else cannot be read or is not understood is
-//! an error with its line: a check that a person wrote is never left out without a word.
+//! Only a missing file means that nothing is set. What cannot be read or is not understood is
+//! an error with its line: a check that a person wrote is never left out silently.
 
 mod error;
 mod front;
@@ -93,11 +93,11 @@ pub fn with_more(mut checks: Vec<Check>, more: impl IntoIterator<Item = Check>) 
 }
 
 /// Returns whether the settings of the project at `root` come with a repository: git tracks them, the file that
-/// a link leads to, or a link or submodule on the way there, or its index cannot be understood. Nobody on this
-/// machine may have read them.
+/// a link leads to, or a link or submodule on the way there, or its index cannot be understood. It may be that no person on this
+/// machine has read them.
 pub fn come_with_the_repository(root: &Path) -> bool {
     let path = root.join(SETTINGS);
-    // Who names the file is one repository, who holds it may be another.
+    // The repository that names the file and the one that holds it may differ.
     if is_tracked(root, &path) {
         return true;
     }
@@ -132,7 +132,7 @@ const REPLACE: &str = "put a readable text file in its place, or remove it";
 fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
     let path = root.join(SETTINGS);
     let is_link = |path: &Path| path.symlink_metadata().map(|meta| meta.is_symlink());
-    // Where nobody has settings, this one look is all that they cost.
+    // Without settings this one look is all that they cost.
     let linked = is_link(&path)?;
     if linked || path.parent().is_some_and(|folder| is_link(folder).unwrap_or(true)) {
         let real = path.canonicalize().map_err(|error| match error.kind() {

@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    /// Returns the state as it stands, for a reader that keeps others from writing; waits only for a
+    /// Returns the state as it is, for a reader that keeps others from writing; waits only for a
     /// file that is no whole document yet.
     pub fn read_at_once(feature: &Feature) -> Result<Self, StateError> {
         let found = read_in(&feature.folder, STATE, MOST_STATE).ok();
@@ -126,7 +126,7 @@ impl State {
         self.fields.contains_key(name)
     }
 
-    /// Returns whether a person's approval is waited for.
+    /// Returns whether the loop is waiting for a person's approval.
     pub fn awaits_approval(&self) -> bool {
         self.fields.get("awaitingApproval").is_some_and(|value| *value == Value::Bool(true))
     }
@@ -162,7 +162,7 @@ impl State {
         u32::try_from(self.number(name, missing)).unwrap_or(u32::MAX)
     }
 
-    /// A whole number, also one that somebody wrote as text or with a point; anything else is missing.
+    /// A whole number, also one that is written as text or with a point; anything else is missing.
     fn number(&self, name: &str, missing: u64) -> u64 {
         match self.fields.get(name) {
             Some(Value::Number(number)) => match number.as_u64() {

@@ -25,7 +25,7 @@ pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
 /// How the name of a folder begins in which a plugin is being assembled.
 const ASSEMBLING: &str = ".speckit-assembling-";
 
-/// How long such a folder was left alone when nobody is at work in it any more, in milliseconds: a minute.
+/// After how long without a change such a folder is a leftover, in milliseconds: a minute.
 const LEFT_ALONE: u64 = 60_000;
 
 /// What [`assemble`] did.
@@ -37,7 +37,7 @@ pub struct Assembly {
     pub replaced: Option<String>,
 }
 
-/// What stands where a plugin is to be.
+/// What is where a plugin is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Site {
     /// Nothing.
@@ -48,7 +48,7 @@ pub enum Site {
     Assembled(String),
 }
 
-/// The receipt, as it stands in the file.
+/// The receipt, as it is in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct AssemblyReceipt {
     version: u32,
@@ -57,7 +57,7 @@ struct AssemblyReceipt {
     files: Vec<String>,
 }
 
-/// Returns what was done, after a whole plugin with `programs` stands in `folder`.
+/// Returns what was done, after a whole plugin with `programs` is in `folder`.
 ///
 /// The folder must be missing, empty or an earlier assembly: anything else is refused and left as it is.
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
@@ -87,7 +87,7 @@ pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     }
 }
 
-/// Returns what stands at `folder`; an error when it is neither free nor an assembled plugin and nothing but that.
+/// Returns what is at `folder`; an error when it is neither free nor an assembled plugin and nothing but that.
 pub fn site(folder: &Path) -> Result<Site> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Site::Missing),
@@ -152,7 +152,7 @@ pub fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// Whoever is broken off in the middle leaves a folder that is still known as ours.
+/// A run that is interrupted leaves a folder that is still known as ours.
 fn remove_receipt_last(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

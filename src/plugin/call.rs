@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The most of an answer that is read, in bytes.
 const MOST: usize = 16 << 20;
 
-/// What a program that ended by itself left behind.
+/// What a program answered.
 #[derive(Debug)]
 pub struct ProgramAnswer {
     /// How it ended.
@@ -24,9 +24,9 @@ pub struct ProgramAnswer {
     pub errors: String,
 }
 
-/// An error that tells what to do next, on a line of its own after the cause.
+/// An error that says what to do next, on a line of its own after the cause.
 pub trait Advise<T> {
-    /// Returns the value, or the error with `advice` behind its cause.
+    /// Returns the value, or the error with `advice` after its cause.
     fn advise(self, advice: impl Display) -> Result<T>;
 }
 

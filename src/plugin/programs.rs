@@ -58,9 +58,9 @@ pub fn check_program(path: &Path) -> Result<()> {
 }
 
 fn is_script(path: &Path) -> Result<bool> {
-    let told = || format!("could not read the program `{}`", path.display());
-    let (file, _) = read::open(path).map_err(|problem| anyhow!("{}: {problem}", told()))?;
+    let unread = || format!("could not read the program `{}`", path.display());
+    let (file, _) = read::open(path).map_err(|problem| anyhow!("{}: {problem}", unread()))?;
     let mut start = Vec::new();
-    file.take(2).read_to_end(&mut start).with_context(told)?;
+    file.take(2).read_to_end(&mut start).with_context(unread)?;
     Ok(start == b"#!")
 }

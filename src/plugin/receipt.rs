@@ -1,4 +1,4 @@
-//! The receipt of `spool setup`: what was done for this user, so that exactly that can be undone.
+//! The receipt of `spool setup`: what was done for this user, so that exactly this can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,7 @@ impl SetupReceipt {
         Ok(Some(receipt))
     }
 
-    /// Returns nothing, after the receipt stands whole in `folder`.
+    /// Returns nothing, after the receipt is written whole to `folder`.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE_NAME);
         let mut text = serde_json::to_vec_pretty(self)?;
@@ -80,7 +80,7 @@ impl SetupReceipt {
             .with_context(|| format!("could not write `{}`", path.display()))
     }
 
-    /// Returns the registration of this configuration, noted anew where there was none.
+    /// Returns the registration of this configuration, added where there was none.
     pub fn registration(
         &mut self,
         claude_config: Option<&Path>,

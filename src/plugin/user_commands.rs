@@ -10,7 +10,7 @@ use crate::hosts::claude::commands::{MARK, USER_COMMANDS, file_of, is_ours, skil
 use crate::store::write::{Flush, write_whole};
 
 /// Returns nothing when every command can be put into this folder of Claude Code's settings; an
-/// error that names what stands in the way, which is left alone.
+/// error that names what is in the way, and leaves it alone.
 pub fn check(config: &Path) -> Result<()> {
     for name in USER_COMMANDS {
         let file = file_of(config, name);
@@ -31,7 +31,7 @@ pub fn check(config: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns nothing, after the commands stand in this folder of Claude Code's settings.
+/// Returns nothing, after the commands are in this folder of Claude Code's settings.
 pub fn write(config: &Path) -> Result<()> {
     check(config)?;
     let folder = config.join("commands");
@@ -62,7 +62,7 @@ pub fn remove(config: &Path) -> Result<Vec<PathBuf>> {
     Ok(kept)
 }
 
-/// The plugin's own command, with the mark behind it.
+/// The plugin's own command, with our mark after it.
 fn content(name: &str) -> String {
     let path = format!("commands/{name}.md");
     let file = FILES.iter().find(|file| file.path == path);

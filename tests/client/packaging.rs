@@ -129,7 +129,7 @@ fn setup_leaves_an_enabled_plugin_and_remove_leaves_nothing(version: &str) {
         assert_eq!(plugins[0].get("errors"), None, "{plugins:#}");
     }
     let told = home.spool(&["doctor"]);
-    assert!(told.ends_with("everything is in order\n"), "{told}");
+    assert!(told.ends_with("all checks passed\n"), "{told}");
 
     home.spool(&["setup", "--remove"]);
     assert_eq!(home.plugins(), json!([]));

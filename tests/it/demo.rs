@@ -50,7 +50,7 @@ fn the_journal_that_the_demo_names_can_be_read() {
     let mut log = Command::new(env!("CARGO_BIN_EXE_spool"));
     let log = log.arg("log").arg("--project").arg(&folder).env_clear().finish();
     let printed = String::from_utf8(log.stdout).expect("text");
-    assert_eq!(printed.matches("  go on  ").count(), 4, "{printed}");
+    assert_eq!(printed.matches("  continue  ").count(), 4, "{printed}");
     assert_eq!(printed.matches("  end: completed  ").count(), 1, "{printed}");
 }
 

@@ -8,9 +8,9 @@ use crate::text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingStatus {
-    /// In order.
+    /// All right.
     Ok,
-    /// A loop works, but not as somebody may expect.
+    /// A loop works, but not as a person may expect.
     Warn,
     /// A loop does not work.
     Fail,

@@ -1,4 +1,4 @@
-//! `spool doctor`: looks at everything a loop needs, and says what to do about what is not in order.
+//! `spool doctor`: checks everything a loop needs, and says how to fix what is missing.
 
 mod client_settings;
 mod finding;
@@ -54,7 +54,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Returns every check, in the order in which a person would put things right.
+/// Returns every check, in the order in which a person would fix things.
 fn examine(environment: &Environment, client: Option<&Client>) -> Vec<Finding> {
     let project = project_folder(environment);
     let files = SettingsFile::all(environment, &project);
@@ -122,11 +122,11 @@ fn print_for_people(checks: &[Finding]) {
     let warnings = checks.iter().filter(|check| check.status == FindingStatus::Warn).count();
     outln!();
     match (fails, warnings) {
-        (0, 0) => outln!("everything is in order"),
+        (0, 0) => outln!("all checks passed"),
         (0, 1) => outln!("nothing is broken; one thing is worth a look"),
         (0, _) => outln!("nothing is broken; {warnings} things are worth a look"),
-        (1, _) => outln!("a loop does not work: one thing must be put right"),
-        _ => outln!("a loop does not work: {fails} things must be put right"),
+        (1, _) => outln!("a loop does not work: one thing must be fixed"),
+        _ => outln!("a loop does not work: {fails} things must be fixed"),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// The `hooks` check of a user whose organisation drops these files in.
+    /// The `hooks` check of a user whose organization drops these files in.
     fn hooks_under(managed: &[(&str, &str)]) -> Finding {
         let scratch = tempfile::tempdir().unwrap();
         for (name, text) in managed {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organisation_that_allows_only_its_own_hooks_stops_the_loop() {
+    fn an_organization_that_allows_only_its_own_hooks_stops_the_loop() {
         let only = r#"{"allowManagedHooksOnly":true}"#;
         for place in ["managed-settings.json", "managed-settings.d/10-hooks.json"] {
             let check = hooks_under(&[(place, only)]);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_that_the_organisation_enables_may_run_its_hooks() {
+    fn a_plugin_that_the_organization_enables_may_run_its_hooks() {
         let check = hooks_under(&[
             ("managed-settings.json", r#"{"allowManagedHooksOnly":true}"#),
             (
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organisation_may_switch_all_hooks_off() {
+    fn an_organization_may_switch_all_hooks_off() {
         let check = hooks_under(&[("managed-settings.json", r#"{"disableAllHooks":true}"#)]);
         assert_eq!(check.status, FindingStatus::Fail, "{check:?}");
     }

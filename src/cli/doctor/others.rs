@@ -23,7 +23,7 @@ pub fn check_other_loops(plugins: &[InstalledPlugin]) -> Finding {
         .collect();
     Finding::warn(
         name,
-        format!("another loop may hold the same session: {}", names.join(", ")),
+        format!("another loop may block the same session: {}", names.join(", ")),
         format!("use one loop at a time: {}", commands.join("; ")),
     )
 }
@@ -50,13 +50,13 @@ pub fn check_other_stop_hooks(settings: &[SettingsFile], plugins: &[InstalledPlu
     Finding::ok(
         "stop-hooks",
         format!(
-            "other Stop hooks run beside ours, and each has its own say: {}",
+            "other Stop hooks run beside ours, and each decides for itself: {}",
             others.join(", ")
         ),
     )
 }
 
-/// Names of plugins that hold a session by a Stop hook of their own, and other plugins with our commands.
+/// Names of plugins that block a session by a Stop hook of their own, and other plugins with our commands.
 fn is_loop(identifier: &str) -> bool {
     let name = identifier.split('@').next().unwrap_or(identifier);
     name == NAME || name.starts_with("oh-my-") || LOOP_PLUGINS.contains(&name)

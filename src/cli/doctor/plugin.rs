@@ -87,11 +87,8 @@ pub fn check_plugin(plugins: &[InstalledPlugin]) -> Finding {
 pub fn unlisted(error: &anyhow::Error) -> Finding {
     Finding::fail(
         "plugin",
-        format!(
-            "Claude Code does not tell which plugins it has: {}",
-            one_line(&format!("{error:#}"))
-        ),
-        "run `claude plugin list` and put right what it says",
+        format!("Claude Code does not list its plugins: {}", one_line(&format!("{error:#}"))),
+        "run `claude plugin list` and fix what it reports",
     )
 }
 
@@ -102,7 +99,7 @@ pub fn check_programs(plugins: &[InstalledPlugin]) -> Option<Finding> {
     let Some(folder) = ours.folder() else {
         return Some(Finding::fail(
             name,
-            "Claude Code does not tell where the plugin lies",
+            "Claude Code does not say where the plugin is",
             "install it again: spool setup",
         ));
     };

@@ -84,7 +84,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     checks
 }
 
-/// Returns the sessions that were not held because the loop is another's: nothing is wrong, but somebody may
+/// Returns the sessions that were not blocked because another session drives the loop: no fault, but a person may
 /// wonder.
 pub fn check_let_go(environment: &Environment) -> Option<Finding> {
     let project = Project::around(&environment.working_folder)?;
@@ -96,11 +96,11 @@ pub fn check_let_go(environment: &Environment) -> Option<Finding> {
     Some(Finding::warn(
         "let-go",
         format!(
-            "session {} stopped and was not held: feature {} is driven by session {}",
+            "session {} stopped and was not blocked: feature {} is driven by session {}",
             one_line(&session.session),
             one_line(&feature),
             one_line(&session.owner)
         ),
-        "type /speckit:implement in the session that is to go on with it",
+        "type /speckit:implement in the session that should continue it",
     ))
 }

@@ -17,7 +17,7 @@ pub fn check_settings_files(settings: &[SettingsFile]) -> Vec<Finding> {
             Some(Finding::warn(
                 "settings",
                 format!("`{}` cannot be read: {fault}", file.path.display()),
-                "put it right: Claude Code may ignore it or refuse to start",
+                "fix it: Claude Code may ignore it or refuse to start",
             ))
         })
         .collect()
@@ -34,10 +34,10 @@ pub fn check_hooks_allowed(settings: &[SettingsFile], environment: &Environment)
             return Finding::fail(
                 name,
                 format!(
-                    "`{}` allows only the hooks that your organisation manages",
+                    "`{}` allows only the hooks that your organization manages",
                     file.path.display()
                 ),
-                format!("ask whoever manages it to enable the plugin `{IDENTIFIER}` there"),
+                format!("ask the person who manages it to enable the plugin `{IDENTIFIER}` there"),
             );
         }
     }

@@ -28,7 +28,7 @@ pub fn remove_file(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes an empty folder; one with anything in it is somebody else's by now, and stays.
+/// Removes an empty folder; one with anything in it stays.
 pub fn remove_if_empty(folder: &Path) {
     let _left = fs::remove_dir(folder);
 }

@@ -45,7 +45,7 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     note_copy(site, &mut receipt, &installed)?;
     outln!(
         "\nnext: restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
-         `spool doctor` tells whether anything is in the way"
+         `spool doctor` checks that everything works"
     );
     Ok(ExitCode::SUCCESS)
 }
@@ -128,7 +128,7 @@ fn plan_client(
     Ok(steps)
 }
 
-/// Writes down what will be done before it is done: to take away what was not done after all does no harm.
+/// Writes down what will be done before it is done: removing what was never done does no harm.
 fn note(
     site: &SetupSite<'_>,
     receipt: &mut SetupReceipt,
@@ -171,7 +171,7 @@ fn perform(
         _ => {}
     }
     let client = client.context("no `claude` was found")?;
-    let told = match step {
+    let registered = match step {
         InstallStep::AddMarketplace => client.add_marketplace(&site.places.plugin),
         InstallStep::Install => client.install(IDENTIFIER),
         InstallStep::Reinstall => {
@@ -180,8 +180,8 @@ fn perform(
         InstallStep::Enable => client.enable(IDENTIFIER),
         _ => Ok(()),
     };
-    told.context("could not tell Claude Code of the plugin").advise(format_args!(
-        "put that right and run `spool setup` again; until then: claude --plugin-dir '{}'",
+    registered.context("could not register the plugin in Claude Code").advise(format_args!(
+        "fix that and run `spool setup` again; until then: claude --plugin-dir '{}'",
         site.places.plugin.display()
     ))
 }

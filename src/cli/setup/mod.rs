@@ -15,7 +15,7 @@ use super::environment::Environment;
 pub use args::SetupArgs;
 use site::SetupSite;
 
-/// Returns success when all was done, failure when Claude Code could not be told.
+/// Returns success when all was done, failure when the plugin could not be registered or unregistered.
 pub fn run(args: &SetupArgs) -> Result<ExitCode> {
     let environment = Environment::of_this_process()?;
     let site = SetupSite::new(&environment, args.claude.as_deref())?;

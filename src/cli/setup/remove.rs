@@ -19,7 +19,7 @@ use crate::store::private::state_home;
 /// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
 const HINT: &str = "install-hint-shown";
 
-/// Returns success when nothing of the plugin is left, failure when no Claude Code could be told of it.
+/// Returns success when nothing of the plugin is left, failure when there is no Claude Code to unregister it from.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     if !args.dry_run {
         site.sweep();
@@ -78,7 +78,7 @@ fn plan(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<(Vec<RemovalStep
             None => unreachable.push(registration.claude_folder.clone()),
         }
     }
-    // Before anything is undone: a plugin folder that holds somebody's files is theirs to sort out.
+    // Before anything is undone: a plugin folder with files that are not ours is an error.
     match assembly::site(&site.places.plugin)? {
         Site::Missing => {}
         Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),

@@ -63,7 +63,7 @@ impl InstallStep {
                 ("add", "added", format!("the marketplace `{MARKETPLACE}` to Claude Code"))
             }
             Self::Install => ("install", "installed", in_client),
-            Self::Reinstall => ("renew", "renewed", in_client),
+            Self::Reinstall => ("reinstall", "reinstalled", in_client),
             Self::Enable => ("switch on", "switched on", in_client),
         };
         sentence(tense, would, did, &what)

@@ -19,7 +19,7 @@ pub struct TaskJob<'a> {
 }
 
 impl TaskJob<'_> {
-    /// Returns the list as it is, for reading; nobody is kept from writing it.
+    /// Returns the list as it is, for reading; others may write it meanwhile.
     pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
         Ok(read_list(self.feature)?)
     }
@@ -37,7 +37,7 @@ impl TaskJob<'_> {
     /// Returns one short paragraph: the next task, or the end.
     pub fn what_next(&self) -> Result<String> {
         if let Some(reason) = over(self.project, self.feature) {
-            return Ok(format!("The loop is over ({reason}). End your turn."));
+            return Ok(format!("The loop has ended ({reason}). End your turn."));
         }
         let (list, _) = self.list()?;
         let next = list.next();

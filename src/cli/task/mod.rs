@@ -36,7 +36,7 @@ The cycle:
   spool task next                      what to do now
   spool task done T003                 it is done: its Verify command runs, its box is ticked
   spool task fail T003 \"why\"           it failed: the attempt is counted
-  spool task block \"what is needed\"    only a person can go on: the loop ends";
+  spool task block \"what is needed\"    only a person can continue: the loop ends";
 
 #[derive(Subcommand)]
 enum Action {
@@ -65,7 +65,7 @@ enum Action {
         /// The ids of the tasks
         #[arg(required = true)]
         ids: Vec<String>,
-        /// Seconds that each Verify command may take
+        /// Time limit for each Verify command, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
         limit: u64,
     },
@@ -81,7 +81,7 @@ enum Action {
         /// What the person must do, in one line
         need: String,
     },
-    /// Put a new task behind another one
+    /// Add a new task after another one
     Add {
         /// The id of the task before it
         #[arg(long, value_name = "ID")]
@@ -93,7 +93,7 @@ enum Action {
     Verify {
         /// The task's id
         id: String,
-        /// Seconds that the command may take
+        /// Time limit for the command, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
         limit: u64,
     },
@@ -124,7 +124,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
 
 /// The project that is named, the one that this session has its loop in, or the nearest one.
 ///
-/// An agent's folder drifts, also into a project inside the project; the hook looks the same way.
+/// An agent may have changed its folder, also into a project inside the project; the hook searches in the same way.
 fn project(args: &TaskArgs, session: Option<&str>) -> Result<Project> {
     let here = std::env::current_dir().ok().filter(|_| args.place.project.is_none());
     let own = here.zip(session).and_then(|(here, session)| Project::around_session(&here, session));

@@ -19,7 +19,7 @@ pub fn done(job: &TaskJob<'_>, ids: &[String], limit: Duration) -> Result<ExitCo
     let tasks = ids.iter().map(found).collect::<Result<Vec<_>>>()?;
     let mut refused = false;
     for task in tasks {
-        // The command runs while the books are closed: it may take long, and others work meanwhile.
+        // The command runs while the task log is not locked: it may take long, and others write meanwhile.
         let proof = if task.done { Proof::None } else { job.proof(task, &text) };
         let remark = match prove(task, proof, &job.project.root, limit)? {
             Proved::With(remark) => remark,
@@ -51,12 +51,12 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     drop(books);
     let text = match (failed, over(job.project, job.feature)) {
         (Failed::Ended(TerminalReason::TaskFailed { limit, .. }), _) => format!(
-            "Counted: {id} used up its {limit} attempts, the loop is over (task_failed). End your turn now with what was tried and what a person must do."
+            "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed). End your turn now with what was tried and what a person must do."
         ),
         (Failed::Ended(reason), _) => {
-            format!("The loop is over ({}). End your turn.", reason.name())
+            format!("The loop has ended ({}). End your turn.", reason.name())
         }
-        (_, Some(reason)) => format!("Noted. The loop is over ({reason}). End your turn."),
+        (_, Some(reason)) => format!("Noted. The loop has ended ({reason}). End your turn."),
         (Failed::Again { used, limit }, None) => format!(
             "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
         ),
@@ -76,7 +76,7 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
     job.open()?.block(need)?;
     let reason = over(job.project, job.feature).unwrap_or_default();
     outln!(
-        "Noted, the loop is over ({reason}). End your turn now: say what the person must do and what is done so far."
+        "Noted, the loop has ended ({reason}). End your turn now: say what the person must do and what is done so far."
     );
     Ok(ExitCode::SUCCESS)
 }
@@ -86,7 +86,7 @@ pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
     match done {
-        Done::Now => outln!("Added {id} behind {after}. {}", job.what_next()?),
+        Done::Now => outln!("Added {id} after {after}. {}", job.what_next()?),
         Done::Before => {
             outln!("{id} was added already after {after}. {}", job.what_next()?);
         }

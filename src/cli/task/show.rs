@@ -45,7 +45,7 @@ pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
-        outln!("The loop of {} is over ({reason}). End your turn.", job.feature.name);
+        outln!("The loop of {} has ended ({reason}). End your turn.", job.feature.name);
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {

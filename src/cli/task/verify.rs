@@ -103,7 +103,7 @@ pub fn prove(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<
     })
 }
 
-/// Whether a person at the terminal wants a command to be run that nobody armed. Nobody is asked in an
+/// Whether a person at the terminal wants a command to be run that nobody armed. No question is asked in an
 /// agent's session, or where no person can see the question and answer it.
 fn person_agrees(task: &Task, command: &str) -> Result<bool> {
     if !can_be_asked() {
@@ -144,7 +144,7 @@ fn changed(task: &Task, known: &str) -> String {
 
 fn refusal(task: &Task, result: &CheckResult) -> String {
     format!(
-        "{} is not ticked: {}\nRepair it and call done again, or: spool task fail {} \"why\"",
+        "{} is not ticked: {}\nFix it and call done again, or: spool task fail {} \"why\"",
         task.id,
         failure(result),
         task.id

@@ -45,7 +45,7 @@ fn lone_return(bytes: &[u8]) -> usize {
     found.unwrap_or_default()
 }
 
-/// Returns the YAML of a text: what stands between its first line of `---` and the next one, or all
+/// Returns the YAML of a text: what is between its first line of `---` and the next one, or all
 /// of a text without such a line.
 pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
     let mut lines = FrontLines { text, at: 0, number: 0 };
@@ -86,26 +86,18 @@ pub fn matter_of(text: &str) -> Result<Front<'_>, SettingsError> {
 /// A text that does not begin with `---` is settings as a whole, or it is nothing that can be used.
 fn bare<'a>(text: &'a str, first: FrontLine<'a>) -> Result<Front<'a>, SettingsError> {
     if first.text.starts_with("---") {
-        let what = "something stands behind the `---` on its line";
-        return Err(SettingsError::at(
-            first.number,
-            what,
-            "let the line be `---` and nothing else",
-        ));
+        let what = "there is other text after the `---` on its line";
+        return Err(SettingsError::at(first.number, what, "write `---` alone on this line"));
     }
     let later = FrontLines { text, at: 0, number: 0 }.find(|line| line.text.trim() == "---");
     if let Some(later) = later {
-        let what = "the settings begin with `---`, and other text stands before it";
-        return Err(SettingsError::at(
-            later.number,
-            what,
-            "let `---` be the first line of the file",
-        ));
+        let what = "the settings begin with `---`, and there is other text before it";
+        return Err(SettingsError::at(later.number, what, "make `---` the first line of the file"));
     }
     Ok(Front { yaml: text, lines_before: 0 })
 }
 
-/// Whether a key of ours stands where nothing is read: after the settings, outside of a code block.
+/// Whether a key of ours is where nothing is read: after the settings, outside of a code block.
 fn nothing_after(lines: FrontLines<'_>) -> Result<(), SettingsError> {
     let mut fenced = false;
     for line in lines {
@@ -119,7 +111,7 @@ fn nothing_after(lines: FrontLines<'_>) -> Result<(), SettingsError> {
         let is_key = |name: &&&str| key.trim_end().eq_ignore_ascii_case(name);
         if let Some(name) = super::keys::NAMES.iter().find(is_key) {
             let what =
-                format!("`{name}` stands after the settings' closing `---`, where nothing is read");
+                format!("`{name}` comes after the settings' closing `---`, where nothing is read");
             let advice = "move it above that line, or put it into a code block if it is an example";
             return Err(SettingsError::at(line.number, what, advice));
         }

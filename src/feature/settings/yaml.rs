@@ -8,7 +8,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StrInput, 
 use super::error::SettingsError;
 use crate::text;
 
-/// How deep lists and maps may stand in each other, of each notation.
+/// How deep lists and maps may be nested, of each notation.
 const DEPTH: usize = 8;
 /// The most values that a file has; what an alias repeats is counted each time.
 const MOST_VALUES: usize = 20_000;
@@ -35,7 +35,7 @@ pub enum YamlValue {
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// A map, its pairs in their order; no key stands in it twice.
+    /// A map, its pairs in their order; no key is in it twice.
     Map(Vec<(Node, Node)>),
 }
 
@@ -117,8 +117,8 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// Refuses an item of a list that stands deeper than the list and so became a part of the text
-    /// before it: YAML says so, and nobody means it.
+    /// Refuses an item of a list that is indented deeper than the list and so became a part of the text
+    /// before it: YAML says so, but no person means it.
     fn no_swallowed_item(&self, first: usize, last: usize) -> Result<(), SettingsError> {
         if first == last {
             return Ok(());
@@ -132,9 +132,10 @@ impl<'a> YamlReader<'a> {
         let Some((_, number)) = item else {
             return Ok(());
         };
-        let what = "a `-` stands deeper than the list, which makes it a part of the line above";
+        let what =
+            "a `-` is indented deeper than the list, which makes it a part of the line above";
         let line = self.lines_before + number;
-        Err(SettingsError::at(line, what, "let all `-` of a list begin in one column"))
+        Err(SettingsError::at(line, what, "indent all `-` of a list alike"))
     }
 
     /// The value that begins with this event.
@@ -299,14 +300,12 @@ fn in_our_words(error: &ScanError) -> (String, &'static str) {
         | ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::ExpectedFlowSequenceSeparator
         | ErrorKind::ExpectedFlowMappingSeparator => ("a bracket is opened and not closed", QUOTES),
-        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => (
-            "the indentation does not fit the lines above",
-            "let keys of one map begin in one column",
-        ),
-        ErrorKind::ExpectedBlockSequenceEntry => (
-            "the indentation does not fit the list above",
-            "let all `-` of a list begin in one column",
-        ),
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
+            ("the indentation does not fit the lines above", "indent all keys of one map alike")
+        }
+        ErrorKind::ExpectedBlockSequenceEntry => {
+            ("the indentation does not fit the list above", "indent all `-` of a list alike")
+        }
         ErrorKind::UnexpectedCharacter { character } => {
             return (format!("`{}` cannot begin a value", character.escape_default()), QUOTES);
         }

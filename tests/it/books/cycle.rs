@@ -164,7 +164,7 @@ fn what_is_done_already_stays_done_and_is_noted_once() {
 fn a_new_task_goes_behind_its_neighbour_with_the_next_free_id() {
     let project = Project::armed(FOUR);
     let said = project.task(&["add", "--after", "T003", "Page for errors"]).ok();
-    assert_eq!(said, "Added T005 behind T003. 4 of 5 open, next T002 T003: spool task next\n");
+    assert_eq!(said, "Added T005 after T003. 4 of 5 open, next T002 T003: spool task next\n");
     assert!(project.tasks().contains(
         "- [ ] T003 [P] [US1] Page in src/page.py\n- [ ] T005 Page for errors\n- [ ] T004"
     ));

@@ -43,7 +43,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     let said = project.task(&["fail", "T002", "it never compiles"]).ok();
     assert_eq!(
         said,
-        "Counted: T002 used up its 3 attempts, the loop is over (task_failed). End your turn now with what was tried and what a person must do.\n"
+        "Counted: T002 used up its 3 attempts, the loop has ended (task_failed). End your turn now with what was tried and what a person must do.\n"
     );
     project.assert_books_agree();
     assert_eq!(claim(&project)["closed"], "task_failed", "closed before the agent stops");
@@ -62,9 +62,9 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     );
     project.stop("And again.").silent();
     let said = project.task(&["next"]).ok();
-    assert_eq!(said, "The loop of 001-user-login is over (task_failed). End your turn.\n");
+    assert_eq!(said, "The loop of 001-user-login has ended (task_failed). End your turn.\n");
     let said = project.task(&["fail", "T002", "and again"]).ok();
-    assert_eq!(said, "Noted. The loop is over (task_failed). End your turn.\n");
+    assert_eq!(said, "Noted. The loop has ended (task_failed). End your turn.\n");
     // A person arms anew: the task has its attempts again.
     project.arm("");
     assert!(project.task(&["next"]).ok().contains("(attempt 1 of 3)"));
@@ -77,7 +77,7 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
     let said = project.task(&["block", "put the API key into .env"]).ok();
     assert_eq!(
         said,
-        "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far.\n"
+        "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far.\n"
     );
     assert_eq!(claim(&project)["closed"], "blocked");
     assert!(project.progress().ends_with("- [blocked] put the API key into .env\n"));
@@ -108,7 +108,7 @@ fn what_ended_before_does_not_end_again_under_another_name() {
     let project = Project::armed(FOUR);
     project.spool(&["cancel"]).ok();
     let said = project.task(&["block", "a key"]).ok();
-    assert!(said.starts_with("Noted, the loop is over (cancelled)."), "{said}");
+    assert!(said.starts_with("Noted, the loop has ended (cancelled)."), "{said}");
     assert_eq!(claim(&project)["closed"], "cancelled");
     project.stop("I need a key.").silent();
 }

@@ -26,7 +26,7 @@ fn a_failing_command_keeps_the_box_open_and_shows_the_end_of_its_output() {
     let said = project.task(&["done", "1.1"]).refused();
     assert_eq!(
         said,
-        "1.1 is not ticked: `echo 3 tests failed; exit 1` failed: exit code 1\n3 tests failed\nRepair it and call done again, or: spool task fail 1.1 \"why\"\n"
+        "1.1 is not ticked: `echo 3 tests failed; exit 1` failed: exit code 1\n3 tests failed\nFix it and call done again, or: spool task fail 1.1 \"why\"\n"
     );
     assert_eq!(boxes(&project.tasks()), [false, false]);
     assert_eq!(project.state(), before, "a refusal is no attempt");

@@ -582,7 +582,7 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
     assert!(report["checks"].as_array().unwrap().iter().any(is_told), "{report}");
     // The agent cannot say it for the person, nor can a script that does not say so.
     assert!(project.spool(&["trust", "--yes"]).refused().contains("an agent's session"));
-    assert!(by_person(&project, &["trust"]).refused().contains("nobody can be asked"));
+    assert!(by_person(&project, &["trust"]).refused().contains("no person can be asked"));
     assert!(start(&project, &[]).code == 1);
     let said = by_person(&project, &["trust", "--yes"]).ok();
     assert!(said.contains("  test -e built\n") && said.contains("Trusted."), "{said}");
@@ -596,7 +596,7 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
     project.write(SETTINGS, "---\nchecks:\n  - run: test -e built\n    limit: 5\n---\n");
     start(&project, &[]).ok();
     by_person(&project, &["cancel"]).ok();
-    assert_eq!(by_person(&project, &["trust", "--remove"]).ok(), "Trusted no longer.\n");
+    assert_eq!(by_person(&project, &["trust", "--remove"]).ok(), "No longer trusted.\n");
     assert_eq!(start(&project, &[]).code, 1);
     let kept = project.beside("home/.local/state/ralph-speckit/trust.json");
     assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -416,7 +416,7 @@ fn s1_a_forged_record_opens_no_books_of_another_feature() {
             let spool = as_agent(&bench, "s1", arguments);
             let said = String::from_utf8_lossy(&spool.stderr).into_owned();
             assert!(!spool.status.success(), "{arguments:?}: {spool:?}");
-            assert!(said.contains("keeps no books of feature `002-other`"), "{said}");
+            assert!(said.contains("may not change the task log of feature `002-other`"), "{said}");
             assert!(!bench.path("src/other").exists(), "{arguments:?}");
         }
     }

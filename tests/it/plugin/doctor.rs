@@ -86,7 +86,7 @@ fn a_healthy_installation_is_in_order() {
 
     let told = patient.scratch.run(SPOOL, &["doctor"]);
     assert_eq!(told.code, Some(0), "{told}");
-    assert!(told.out.ends_with("\neverything is in order\n"), "{told}");
+    assert!(told.out.ends_with("\nall checks passed\n"), "{told}");
     assert!(!told.out.contains('\u{1b}'), "colour without a terminal: {told}");
 }
 
@@ -96,7 +96,7 @@ fn without_claude_the_first_check_fails() {
     let outcome = scratch.run(SPOOL, &["doctor"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(outcome.out.starts_with("fail  no `claude` was found on PATH\n"), "{outcome}");
-    assert!(outcome.out.contains("one thing must be put right"), "{outcome}");
+    assert!(outcome.out.contains("one thing must be fixed"), "{outcome}");
 }
 
 #[test]

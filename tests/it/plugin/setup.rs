@@ -124,7 +124,7 @@ fn setup_renews_a_copy_of_another_build() {
     fs::write(copy.join("bin/ralph-hook"), "of another build").unwrap();
     let outcome = setup(&scratch, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert!(outcome.out.contains("renewed the plugin"), "{outcome}");
+    assert!(outcome.out.contains("reinstalled the plugin"), "{outcome}");
     assert_eq!(
         changes_asked(&scratch),
         [

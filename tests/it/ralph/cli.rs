@@ -44,7 +44,7 @@ fn status_and_log_need_no_spec_kit_project() {
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Loop: ended (completed)"), "{status}");
     let log = printed(&spool(&bench, None, &["log"]));
-    for words in ["armed", "Limit: 5 iterations", "go on", "no promise", "end: completed"] {
+    for words in ["armed", "Limit: 5 iterations", "continue", "no promise", "end: completed"] {
         assert!(log.contains(words), "{words}\n{log}");
     }
 }
@@ -86,7 +86,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_spool"));
     doctor.arg("doctor").env_clear().env("HOME", bench.outside()).current_dir(bench.root());
     let doctor = String::from_utf8(doctor.finish().stdout).unwrap();
-    let words = "session s2 stopped and was not held: feature 001-login is driven by session s1";
+    let words = "session s2 stopped and was not blocked: feature 001-login is driven by session s1";
     assert!(doctor.contains(words), "{doctor}");
 
     // It is noted once; whoever takes the loop over is told of no longer.
