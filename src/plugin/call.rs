@@ -15,7 +15,7 @@ const MOST: usize = 16 << 20;
 
 /// What a program answered.
 #[derive(Debug)]
-pub struct ProgramAnswer {
+pub struct CallAnswer {
     /// How it ended.
     pub status: ExitStatus,
     /// What it printed; bytes that are no text are replaced.
@@ -38,7 +38,7 @@ impl<T> Advise<T> for Result<T> {
 
 /// Returns what `command` answers to `input`; an error when it does not start, does not end within a
 /// minute, or prints more than 16 MiB.
-pub fn call(command: Command, input: &str) -> Result<ProgramAnswer> {
+pub fn call(command: Command, input: &str) -> Result<CallAnswer> {
     let name = command.get_program().to_string_lossy().into_owned();
     let program = Program::new(command, PATIENCE).input(input.as_bytes());
     // With Ctrl-C, it ends as well.
@@ -52,5 +52,5 @@ pub fn call(command: Command, input: &str) -> Result<ProgramAnswer> {
         bail!("`{name}` did not end within {} seconds", PATIENCE.as_secs());
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(ProgramAnswer { status, output: text(&ran.output), errors: text(&ran.errors) })
+    Ok(CallAnswer { status, output: text(&ran.output), errors: text(&ran.errors) })
 }
