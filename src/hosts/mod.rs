@@ -26,3 +26,22 @@ pub(crate) fn started_by(
         None => (HOSTS[0], first),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::started_by;
+
+    #[test]
+    fn a_hook_is_started_by_the_host_that_its_arguments_name_or_by_the_first_one() {
+        for (arguments, event) in [
+            ("", ""),
+            ("Stop", "Stop"),
+            ("claude Stop", "Stop"),
+            ("claude", ""),
+            ("other Stop", "other"),
+        ] {
+            let (host, found) = started_by(arguments.split_whitespace().map(str::to_owned));
+            assert_eq!((host.name(), found.as_str()), ("claude", event), "{arguments}");
+        }
+    }
+}
