@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::engine::{CheckResult, Ledger, Shortfall, Stall, Tampered, TerminalReason};
+use super::NextStep;
+use crate::engine::{CheckResult, Ledger, Shortfall, Tampered, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
@@ -156,7 +157,7 @@ pub fn corrupt(snapshot: &FeatureSnapshot) -> String {
          Feature: {}\nProblem: {}\n\n\
          Recovery options:\n\
          1. Repair the file, when you can see what it should say; {TASKS} is the truth about the tasks.\n\
-         2. A person runs /speckit:implement: it keeps the broken file aside and starts anew from {TASKS}.\n\
+         2. A person runs /speckit:implement: it keeps the broken file aside and starts again from {TASKS}.\n\
          3. A person runs /speckit:cancel: it ends the loop and keeps {PROGRESS}.\n\n\
          If the file is the same at the next stop, the loop ends.",
         snapshot.feature.name,
@@ -180,7 +181,7 @@ pub fn stopped_line(snapshot: &FeatureSnapshot) -> String {
 pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     match reason {
         TerminalReason::MaxIters { limit } => format!(
-            "ERROR: Maximum global iterations ({limit}) reached. {} of feature {} is as it stands; see {PROGRESS}, then run /speckit:implement to go on",
+            "ERROR: Maximum global iterations ({limit}) reached. {} of feature {} is kept as it is; see {PROGRESS}, then run /speckit:implement to continue",
             TASKS, snapshot.feature.name
         ),
         TerminalReason::CorruptState => {
@@ -269,7 +270,7 @@ pub fn gone_message(feature: &str, place: TaskPosition, ledger: &Ledger) -> Stri
         let (done, total, iterations) = (place.done, place.total, ledger.iterations);
         let _ = write!(text, " {done} of {total} tasks done, iteration {iterations}.");
     }
-    text + " Go on with /speckit:implement."
+    text + " Continue with /speckit:implement."
 }
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.
@@ -383,23 +384,15 @@ pub(crate) fn quoted(text: &str) -> String {
     text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
-fn what_next(reason: &TerminalReason) -> &'static str {
-    match reason {
-        TerminalReason::MaxIters { .. } => {
-            "Look at what was done, then go on with /speckit:implement (--max-iterations N sets another limit)."
-        }
-        TerminalReason::NoProgress { stall: Stall::NoToolCall, .. } => {
-            "Read its last answer: it may be asking for something. Then go on with /speckit:implement."
-        }
-        TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
-            "Look at the task and at .progress.md, help it over the obstacle, then go on with /speckit:implement."
-        }
-        TerminalReason::Blocked { .. } => "Do that, then go on with /speckit:implement.",
-        TerminalReason::CorruptState => {
-            "Run /speckit:implement (keeps the broken file aside and starts anew) or /speckit:cancel."
-        }
-        _ => "Go on with /speckit:implement.",
+const NEXT: NextStep =
+    NextStep { again: "continue with /speckit:implement", look_at: "the task and at .progress.md" };
+
+fn what_next(reason: &TerminalReason) -> String {
+    if *reason == TerminalReason::CorruptState {
+        return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
+            .to_owned();
     }
+    NEXT.after(reason)
 }
 
 fn file_name(snapshot: &FeatureSnapshot) -> &'static str {

@@ -2,3 +2,39 @@
 
 pub mod feature;
 pub mod task;
+
+use crate::engine::{Stall, TerminalReason};
+
+/// What a person does after a loop of one kind has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct NextStep {
+    /// How the work continues: a command, after "then".
+    pub again: &'static str,
+    /// What shows why the work stopped, after "look at".
+    pub look_at: &'static str,
+}
+
+impl NextStep {
+    /// Returns what a person does after this end, in one or two sentences.
+    pub fn after(self, reason: &TerminalReason) -> String {
+        let Self { again, look_at } = self;
+        match reason {
+            TerminalReason::MaxIters { .. } => {
+                format!(
+                    "Look at what was done, then {again}; --max-iterations N sets another limit."
+                )
+            }
+            TerminalReason::NoProgress { stall: Stall::NoToolCall, .. } => {
+                format!("Read its last answer: it may be asking for something. Then {again}.")
+            }
+            TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
+                format!("Look at {look_at}, fix what blocks it, then {again}.")
+            }
+            TerminalReason::Blocked { .. } => format!("Do that, then {again}."),
+            _ => {
+                let (first, rest) = again.split_at(1);
+                format!("{}{rest}.", first.to_ascii_uppercase())
+            }
+        }
+    }
+}

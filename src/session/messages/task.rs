@@ -6,8 +6,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::NextStep;
 use crate::engine::promise::marker;
-use crate::engine::{CheckResult, PromiseMatch, Shortfall, Stall, TerminalReason, WithoutWork};
+use crate::engine::{CheckResult, PromiseMatch, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, moved_message, quoted, shortened};
@@ -275,14 +276,15 @@ pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
             format!("Ralph loop: {status} after {after}{}", grounds(record))
         }
         (TerminalReason::MaxIters { .. }, status) => format!(
-            "Ralph loop: {status} after {after} (max_iters), task not known to be done: {}. Look at what was done, then start it again with another --max-iterations.",
-            record.about
+            "Ralph loop: {status} after {after} (max_iters), task not known to be done: {}. {}",
+            record.about,
+            NEXT.after(reason)
         ),
         _ => format!(
             "Ralph loop ended ({}) after {after}: {reason}. Task: {}. {}",
             reason.name(),
             record.about,
-            what_next(reason)
+            NEXT.after(reason)
         ),
     }
 }
@@ -312,18 +314,8 @@ pub fn grounds(record: &Record) -> &'static str {
     }
 }
 
-fn what_next(reason: &TerminalReason) -> &'static str {
-    match reason {
-        TerminalReason::NoProgress { stall: Stall::NoToolCall, .. } => {
-            "Read its last answer: it may be asking for something. Then start the loop again."
-        }
-        TerminalReason::NoProgress { .. } => {
-            "Help it over the obstacle, then start the loop again."
-        }
-        TerminalReason::Blocked { .. } => "Do that, then start the loop again.",
-        _ => "Start it again with /speckit:ralph-loop.",
-    }
-}
+const NEXT: NextStep =
+    NextStep { again: "start it again with /speckit:ralph-loop", look_at: "what it did last" };
 
 fn flavour(assignment: &Assignment) -> &'static str {
     if assignment.ultrawork { ULTRAWORK } else { "" }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::TaskList;
-use crate::engine::{CheckResult, Tampered};
+use crate::engine::{CheckResult, Stall, Tampered};
 use crate::feature::project::Project;
 use crate::feature::state::State;
 use std::fs;
