@@ -15,8 +15,8 @@ use crate::store::loops::Loops;
 
 /// Pause a loop: the agent may stop, the loop stays armed.
 ///
-/// The agent finishes its turn and is then let go; nothing is counted until the loop goes on. Evidence
-/// counts all the same: a loop whose work is done ends as completed. `spool resume` goes on with it, `spool cancel` ends it.
+/// The agent finishes its turn and may then stop; nothing is counted until the loop is resumed. Evidence
+/// still counts: a loop whose work is done ends as completed. `spool resume` continues it, `spool cancel` ends it.
 #[derive(clap::Args)]
 pub struct PauseArgs {
     /// The session whose loop is meant; without it, this session's, or the only one

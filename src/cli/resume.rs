@@ -15,7 +15,7 @@ use crate::store::loops::Loops;
 
 /// Go on with a paused loop.
 ///
-/// The agent is held again from its next stop on. Nothing wakes an idle session: type anything there.
+/// The agent is blocked again from its next stop on. Nothing wakes an idle session: type anything there.
 #[derive(clap::Args)]
 pub struct ResumeArgs {
     /// The session whose loop is meant; without it, this session's, or the only paused one

@@ -6,7 +6,7 @@ use crate::runner::options::{CHANGE, RunnerSettings};
 /// Run an agent program again and again until a change is done
 ///
 /// Each iteration is a fresh run of the agent program. Between two of them `spool` looks at the task list,
-/// the checks, the commits and the agent's last words, and decides whether the loop goes on. It always ends
+/// the checks, the commits and the agent's last words, and decides whether the loop continues. It always ends
 /// with a reason, a line that says it, and an exit code of its own.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
