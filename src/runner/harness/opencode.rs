@@ -128,6 +128,8 @@ struct OpencodeStream {
     /// The message that the text belongs to: it may come in parts.
     message: String,
     steps: Once,
+    /// Whether a step has begun and not ended: what it uses is told at its end.
+    in_step: bool,
     /// Why the last step ended, `None` while one is going on.
     reason: Option<String>,
     failure: Option<RunOutcome>,
@@ -137,6 +139,7 @@ impl OpencodeStream {
     fn step_start(&mut self, run: &mut RunState, line: &Value) {
         session(run, line);
         self.reason = None;
+        self.in_step = true;
     }
 
     fn words(&mut self, run: &mut RunState, line: &Value) {
@@ -195,6 +198,7 @@ impl OpencodeStream {
             };
             step.add_to(&mut run.tokens);
         }
+        self.in_step = false;
         self.reason = part["reason"].as_str().map(|reason| lines::one_line(reason, 80));
         if self.reason.as_deref() == Some("stop") {
             run.finished();
@@ -257,11 +261,10 @@ impl Format for OpencodeStream {
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.told = self.told(run);
-        let missing = match (&self.reason, self.delegated) {
-            // A step tells what it used when its tools are done, and not before.
-            (None, _) if run.calls.count() > 0 => Missing::Lost,
-            (_, true) => Missing::Elsewhere,
-            _ => Missing::Nothing,
+        let missing = match (self.in_step, self.delegated) {
+            (true, _) => Missing::Lost,
+            (false, true) => Missing::Elsewhere,
+            (false, false) => Missing::Nothing,
         };
         AgentReport { missing, ..run.report(&PROGRAM, left) }
     }

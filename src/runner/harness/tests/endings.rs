@@ -2,7 +2,7 @@
 
 use super::super::command::Any;
 use super::super::{
-    AgentEvent, AgentReport, Approval, ExitInfo, Harness, RunOutcome, Stream, TokenUsage,
+    AgentEvent, AgentReport, Approval, ExitInfo, Harness, Missing, RunOutcome, Stream, TokenUsage,
 };
 use super::{code, order, read, reader_for, recording};
 
@@ -338,6 +338,18 @@ fn opencode_that_goes_on_after_a_step_that_seemed_the_last_is_not_finished() {
     lines.push(start);
     let (seen, _) = read(reader_for("opencode", Approval::Own), &lines, &code(0));
     assert!(matches!(seen.outcome, RunOutcome::Failed(_)), "{:?}", seen.outcome);
+}
+
+#[test]
+fn opencode_that_is_cut_in_a_step_has_used_tokens_that_nothing_tells_also_in_the_first_one() {
+    let lines = recording("opencode");
+    let cut = ExitInfo { cut: true, ..code(0) };
+    let missing = |lines: &[Vec<u8>], left: &ExitInfo| {
+        read(reader_for("opencode", Approval::All), lines, left).0.missing
+    };
+    assert_eq!(missing(&lines[..1], &cut), Missing::Lost);
+    assert_eq!(missing(&[], &cut), Missing::Nothing);
+    assert_eq!(missing(&lines, &code(0)), Missing::Nothing);
 }
 
 fn own(lines: &[&str], left: &ExitInfo, prompt: &str) -> AgentReport {
