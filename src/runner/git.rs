@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::capture::Captured;
-use super::harness::{Input, Launch};
+use super::harness::Launch;
 use crate::evidence::commits::{head_fingerprint, repository_of};
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
@@ -212,25 +213,35 @@ impl Git {
         if let Some(what) = self.in_the_middle_of() {
             bail!("{what} is under way in the repository, and a commit would become a part of it");
         }
-        let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-        let names = joined(&files);
         // Only new files have to be made known; one that is gone from disk and index alike cannot be added.
         let is_there = |file: &&PathBuf| self.worktree.join(file).symlink_metadata().is_ok();
         let there: Vec<PathBuf> = files.iter().filter(is_there).cloned().collect();
         if !there.is_empty() {
-            // `git status` has named none that is ignored, unless it is tracked all the same. Without `--all`:
-            // where the names do not arrive, as when the supervisor is killed, that would add every file there is.
-            let add = ["--literal-pathspecs", "add", "--force"];
-            let add = [&add[..], &from_input].concat();
-            // A filter of the repository's own may take as long as a hook.
-            let added = run(self.launch(&add, joined(&there))).context("`git add` failed")?;
-            succeeded("git add", &added)?;
+            // `git status` has named none that is ignored, unless it is tracked all the same.
+            let added = self.with_names(&["add", "--force"], &there, run);
+            succeeded("git add", &added.context("`git add` failed")?)?;
         }
-        let commit = ["--literal-pathspecs", "commit", "--quiet", "--only", "--message", message];
-        let launch = self.launch(&[&commit[..], &from_input].concat(), names);
-        let done = run(launch).context("`git commit` failed")?;
+        let commit = ["commit", "--quiet", "--only", "--message", message];
+        let done = self.with_names(&commit, &files, run).context("`git commit` failed")?;
         succeeded("git commit", &done)?;
         Ok(true)
+    }
+
+    /// Has a git run that takes these files and no others. It reads their names from a file, whole: on its standard
+    /// input, they would break off where the supervisor is killed, and the beginning of a name may be a folder's.
+    fn with_names(
+        &self,
+        arguments: &[&str],
+        files: &[PathBuf],
+        run: &mut dyn FnMut(Launch) -> Result<Captured>,
+    ) -> Result<Captured> {
+        let mut list = tempfile::NamedTempFile::new()?;
+        list.write_all(&joined(files))?;
+        let mut option = OsString::from("--pathspec-from-file=");
+        option.push(list.path());
+        let mut launch = self.launch(&[&["--literal-pathspecs"], arguments].concat());
+        launch.arguments.extend([option, "--pathspec-file-nul".into()]);
+        run(launch)
     }
 
     /// Returns what is in the middle of being done in the repository, such as a rebase; a commit would
@@ -254,7 +265,7 @@ impl Git {
     }
 
     /// A git that somebody else runs.
-    fn launch(&self, arguments: &[&str], input: Vec<u8>) -> Launch {
+    fn launch(&self, arguments: &[&str]) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
         all.extend(["-c", "core.fsmonitor=false"].map(Into::into));
         all.extend(arguments.iter().map(Into::into));
@@ -263,7 +274,6 @@ impl Git {
             arguments: all,
             set: vec![("GIT_TERMINAL_PROMPT".to_owned(), "0".into())],
             unset: FOREIGN.map(str::to_owned).to_vec(),
-            input: Input::Text(input),
             ..Launch::default()
         }
     }

@@ -2,9 +2,10 @@
 
 use super::*;
 use std::fs;
-use std::io::Write;
 use std::process::Stdio;
 use tempfile::TempDir;
+
+use crate::runner::harness::Input;
 
 struct ScratchRepository {
     folder: TempDir,
@@ -43,14 +44,28 @@ impl ScratchRepository {
 /// Runs a launch as the runner would, without its supervisor.
 fn at_once(launch: Launch) -> Result<Captured> {
     let mut command = Command::new(launch.program);
-    command.args(launch.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.stderr(Stdio::piped()).spawn()?;
-    let Input::Text(input) = launch.input else { panic!("names come on standard input") };
-    child.stdin.take().unwrap().write_all(&input)?;
-    let output = child.wait_with_output()?;
+    assert_eq!(launch.input, Input::Nothing, "what comes through a pipe may break off");
+    let output = command.args(launch.arguments).stdin(Stdio::null()).output()?;
     let mut captured = Captured { printed: output.stderr, ..Captured::default() };
     captured.ended.left.code = output.status.code();
     Ok(captured)
+}
+
+#[test]
+fn a_long_list_of_names_arrives_whole_whatever_becomes_of_the_pipe() {
+    let it = ScratchRepository::new();
+    it.commit("first");
+    fs::create_dir(it.folder.path().join("folder")).unwrap();
+    it.write("folder/of-the-person", "");
+    // More than a pipe holds: 64 KiB.
+    let files: Vec<PathBuf> =
+        (0..700).map(|n| PathBuf::from(format!("folder/{}{n:03}", "long".repeat(25)))).collect();
+    for file in &files {
+        it.write(file.to_str().unwrap(), "");
+    }
+    assert!(it.committed(&files).unwrap());
+    assert_eq!(it.run(&["status", "--porcelain"]), "?? folder/of-the-person");
+    assert_eq!(it.run(&["ls-files", "folder"]).lines().count(), files.len());
 }
 
 /// The commits since a moment.
