@@ -70,7 +70,9 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         outln!("Nothing is written yet: no loop has run in this project.");
     }
     let width = columns().unwrap_or(usize::MAX);
-    for (session, entry) in all.iter().skip(skipped) {
+    // The end of a runner's loop that the entry of its last iteration has said already.
+    let is_said = |entry: &Entry| entry.event == JournalEvent::Ended && entry.words.is_empty();
+    for (session, entry) in all.iter().skip(skipped).filter(|(_, entry)| !is_said(entry)) {
         outln!("{}", wrapped(&line(session, entry), width));
     }
     if unread > 0 {

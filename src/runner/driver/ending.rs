@@ -49,6 +49,10 @@ impl Driver<'_> {
         state.exit_code = Some(code);
         state.doing.clear();
         let saved = self.files.save();
+        // What the entry of the last iteration says is not said again.
+        let is_new = |it: &&String| **it != self.totals.journaled_end;
+        let new_words: Vec<String> =
+            [&words].into_iter().filter(is_new).chain(&doubts).cloned().collect();
         let noted = self.files.note(&Entry {
             at: world::now(),
             event: JournalEvent::Ended,
@@ -56,7 +60,7 @@ impl Driver<'_> {
             iteration: self.files.state.current_iteration,
             task: self.view.tasks_line(),
             reason: EndName::of(reason),
-            words: [&[words], &doubts[..]].concat().join("; "),
+            words: new_words.join("; "),
             ..Entry::default()
         });
         self.console.requests.clear_stop();

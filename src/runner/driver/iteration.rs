@@ -225,6 +225,9 @@ impl Driver<'_> {
             _ => None,
         };
         let promised = entry.promise == PromiseState::Accepted;
+        if reason.is_some() {
+            self.totals.journaled_end.clone_from(&entry.words);
+        }
         self.files.note(&Entry {
             at: world::now(),
             event: JournalEvent::Iteration,

@@ -70,6 +70,8 @@ pub struct RunTotals {
     pub commits: u64,
     /// Whether any of the tokens were estimated.
     pub estimated: bool,
+    /// Why the loop has ended, as the journal says it in the entry of the last iteration; empty before that.
+    pub journaled_end: String,
     /// Usage limits in a row.
     pub limits_in_a_row: u32,
     /// Files that should have been committed, and could not be.

@@ -35,6 +35,16 @@ fn done() {
 }
 
 #[test]
+fn the_log_says_once_why_a_loop_ended() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo 1 > made.txt\n{}", says(PROMISE)));
+    bench.ralph("").run().with_code(0);
+    let log = bench.spool("log").run().with_code(0);
+    assert_eq!(log.output.matches("all the work is done").count(), 1, "{log}");
+    assert_eq!(log.output.lines().count(), 1, "{log}");
+}
+
+#[test]
 fn a_promise_on_the_last_allowed_iteration_is_done() {
     let bench = Bench::new();
     bench.agent(&format!("if [ $n = 2 ]; then {}; fi", says(PROMISE)));
