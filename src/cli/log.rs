@@ -14,7 +14,7 @@ use crate::runner::target::{meant, one_of};
 use crate::session::report::feature::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
-use crate::store::names::{EndName, VerdictName};
+use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::store::read;
 use crate::style;
 use crate::text;

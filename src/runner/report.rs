@@ -18,14 +18,13 @@ use super::state::{
     read_state, readable, tail,
 };
 use crate::feature::project::printable;
-use crate::store::names::VerdictName;
 use crate::text;
 use crate::world;
 
 /// How many iterations are shown.
 const SHOWN: usize = 10;
-/// How long the words in a row of the table may be, in letters.
-const WHY: usize = 60;
+/// How long the words below a row of the table may be, in letters.
+const WHY: usize = 72;
 /// How long the list of denied tools may be, in letters.
 const DENIED: usize = 300;
 
@@ -118,7 +117,7 @@ impl RunnerReport {
             let _ = writeln!(text, "  This one: {what} {}", since(&running.started));
         }
         if !state.task.is_empty() {
-            let _ = writeln!(text, "  Task: {}", cut(&state.task, 100));
+            let _ = writeln!(text, "  Task: {}", cut(&state.task, 72));
         }
         let done = match state.done_criteria {
             DoneCriteria::Tasks => "every task is ticked",
@@ -229,8 +228,8 @@ impl RunnerReport {
         text.push_str("\nLast iterations\n");
         let _ = writeln!(
             text,
-            "  {:>4}  {:<19}  {:>10}  {:>7}  {:>11}  {:>5}  {:<8}  why",
-            "#", "began", "took", "commits", "tokens", "tasks", "verdict"
+            "  {:>4}  {:<16}  {:>11}  {:>7}  {:>11}  {:>5}  verdict",
+            "#", "began", "took", "commits", "tokens", "tasks"
         );
         let mut run = self.iterations[0].run_started_at.as_str();
         for Past { run_started_at, iteration } in &self.iterations {
@@ -240,7 +239,7 @@ impl RunnerReport {
             }
             let about = if iteration.tokens_estimated { "~" } else { "" };
             let began = millis_of(&iteration.started).map(readable).unwrap_or_default();
-            let began: String = began.chars().take(19).collect();
+            let began: String = began.chars().take(16).collect();
             let tokens = if iteration.tokens_unknown {
                 "unknown".to_owned()
             } else {
@@ -248,14 +247,18 @@ impl RunnerReport {
             };
             let _ = writeln!(
                 text,
-                "  {:>4}  {began:<19}  {:>10}  {:>7}  {tokens:>11}  {:>5}  {:<8}  {}",
+                "  {:>4}  {began:<16}  {:>11}  {:>7}  {tokens:>11}  {:>5}  {}",
                 iteration.n,
                 length(iteration.seconds),
                 iteration.commits.len(),
                 iteration.tasks_ticked.len(),
                 verdict(iteration),
-                why(iteration),
             );
+            // On a line of its own: the row has no room for it within 80 columns.
+            let why = why(iteration);
+            if !why.is_empty() {
+                let _ = writeln!(text, "        {why}");
+            }
         }
     }
 }
@@ -321,11 +324,10 @@ fn others(root: &Path) -> String {
 }
 
 fn verdict(iteration: &Iteration) -> String {
-    match &iteration.verdict {
-        _ if iteration.interrupted => "cut off".to_owned(),
-        VerdictName::Continue => "go on".to_owned(),
-        other => printable(other.as_str()),
+    if iteration.interrupted {
+        return "cut off".to_owned();
     }
+    printable(iteration.verdict.as_str())
 }
 
 fn why(iteration: &Iteration) -> String {

@@ -81,14 +81,16 @@ fn status_command_shows_the_current_iteration_and_recent_history() {
         "    12  ",
         "10 min 00 s",
         "12,345",
-        "go on",
-        "3 tasks are open",
+        "  continue\n        3 tasks are open\n",
         "End it: spool stop --change 002-01_add-ralph-loop\n",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
     let rows = text.lines().filter(|line| line.ends_with("3 tasks are open")).count();
     assert_eq!(rows, 10, "{text}");
+    let table = text.split_once("Last iterations").unwrap().1.split_once("All of it").unwrap().0;
+    let widest = table.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{widest} columns\n{text}");
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["runner"], "alive");
     assert_eq!(json["state"]["current_iteration"], 13);
@@ -127,6 +129,7 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
         let mut files = state_files(&root);
         files.begin(&iteration(1)).unwrap();
         let strange = "\u{1b}[31m".to_owned() + words;
+        let strange = strange + &" and more".repeat(20);
         let last =
             Iteration { tokens_estimated: true, timed_out: true, failure: strange, ..iteration(1) };
         files.end(&last).unwrap();
@@ -142,6 +145,8 @@ fn an_ended_loop_says_why_and_marks_where_a_new_run_began() {
     assert_eq!(text.matches("-- a new run --").count(), 1, "{text}");
     assert!(text.contains("~12,345"), "{text}");
     assert!(text.contains("over its time limit; "), "{text}");
+    let table = text.split_once("Last iterations").unwrap().1.split_once("All of it").unwrap().0;
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
 }
 

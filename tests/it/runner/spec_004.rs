@@ -210,7 +210,8 @@ fn scenario_status_command() {
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says("Loop: done (completed)").says("Iteration: 2 (of 5)");
     let table = status.output.split_once("Last iterations").expect("a table").1;
-    for words in ["0  go on     no promise yet", "0  end       all the work is done"] {
+    for words in ["0  continue\n        no promise yet\n", "0  end\n        all the work is done\n"]
+    {
         assert_eq!(table.matches(words).count(), 1, "{words}\n{status}");
     }
     let status =
