@@ -38,7 +38,7 @@ pub struct StopArgs {
     place: Where,
 }
 
-/// A runner that is at work.
+/// A runner.
 pub struct Running {
     /// Its change.
     pub change: String,
@@ -144,7 +144,7 @@ fn id_of(name: &str, live: &[String], root: &Path) -> Result<String> {
 }
 
 /// Returns the runner that is meant where either a loop in a session or one of a runner can be: the
-/// one on the named change, or, when no session has a loop, the only one at work.
+/// one on the named change, or, when no session has a loop, the only one that runs.
 pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Running>> {
     let start = place.start()?;
     if change.is_some() {

@@ -1,4 +1,4 @@
-//! A helper program at work for the runner: a check, or `wt-usage`. Its time limit and its process
+//! A helper program of the runner: a check, or `wt-usage`. Its time limit and its process
 //! tree are those of an agent program.
 
 use std::fs::File;

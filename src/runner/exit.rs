@@ -8,7 +8,7 @@ use super::screen::lasted;
 use super::state::LoopStatus;
 use crate::engine::{Stall, TerminalReason};
 
-/// Exit code when the loop cannot go on: its files cannot be read or written.
+/// Exit code when the loop cannot continue: its files cannot be read or written.
 pub const FAILURE: u8 = 1;
 /// Exit code of a usage error; the loop did not begin.
 pub const USAGE: u8 = 2;
@@ -16,12 +16,12 @@ pub const USAGE: u8 = 2;
 pub const HARNESS_FAILED: u8 = 9;
 /// Exit code of a loop that is done, but `--strict` finds that something speaks against it.
 pub const DOUBTED: u8 = 11;
-/// Exit code when another runner is at work on the change or in the work tree.
+/// Exit code when another runner has the change or in the work tree.
 pub const TAKEN: u8 = 12;
 /// Exit code after SIGINT, `spool stop` or a cancel.
 const STOPPED: u8 = 130;
 
-/// Returns the status that spec 001 has for an end; the field `reason` tells more.
+/// Returns the status that spec 001 has for an end; the field `reason` says more.
 pub fn status(reason: &TerminalReason) -> LoopStatus {
     match reason {
         TerminalReason::Completed => LoopStatus::Done,
@@ -55,7 +55,7 @@ pub fn exit_code(reason: &TerminalReason, signal: Option<i32>) -> u8 {
     }
 }
 
-/// Returns why a loop ended, in words for somebody who was not there; `signal` is the one that stopped it.
+/// Returns why a loop ended, in words for someone who was not there; `signal` is the one that stopped it.
 pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     match (reason, signal) {
         (TerminalReason::Stopped, Some(SIGINT)) => "it was stopped with Ctrl-C".to_owned(),

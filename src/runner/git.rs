@@ -24,7 +24,7 @@ use crate::world::Deadline;
 const MOST: &str = "1000";
 /// Stands for a commit where a repository has none yet, as in git's own records.
 pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
-/// What a surrounding git would tell ours about another repository.
+/// What a surrounding git would have ours believe about another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -36,9 +36,9 @@ const FOREIGN: [&str; 6] = [
 
 /// The longest that a question to git may take: a large repository on a slow disk needs seconds.
 const LIMIT: Duration = Duration::from_secs(30);
-/// What git is given even where the time of the loop is over: enough to tell what a last iteration did.
+/// What git is given even where the time of the loop is up: enough to find out what a last iteration did.
 pub const LEAST: Duration = Duration::from_secs(5);
-/// What git is given once somebody wants the loop to end.
+/// What git is given once someone wants the loop to end.
 const HURRY: Duration = Duration::from_secs(2);
 /// The most that git may print, in bytes.
 const PRINTED: usize = 64 << 20;
@@ -52,11 +52,11 @@ pub struct Git {
 
 /// How long git is waited for, and what came of it.
 struct Patience {
-    /// Whether somebody wants the loop to end.
+    /// Whether someone wants the loop to end.
     interrupt: Box<dyn Fn() -> bool>,
     /// The end of the loop's time.
     until: Option<Deadline>,
-    /// The question that git did not answer in time; it is asked nothing more until that was told.
+    /// The question that git did not answer in time; it is asked nothing more until that has been reported.
     silent: RefCell<Option<String>>,
 }
 
@@ -79,7 +79,7 @@ pub struct GitMoment {
 }
 
 impl Git {
-    /// Returns the repository, `None` when there is none or git is missing; each question to it has at most 30 s, 5 s when `until` is over, and 2 s once
+    /// Returns the repository, `None` when there is none or git is missing; each question to it has at most 30 s, 5 s when `until` has passed, and 2 s once
     /// `interrupt` says so.
     pub fn within(
         worktree: &Path,
@@ -95,7 +95,7 @@ impl Git {
         Some(git)
     }
 
-    /// Returns whether git has not answered in time since this was last told.
+    /// Returns whether git has not answered in time since this was last reported.
     pub fn is_silent(&self) -> bool {
         self.patience.silent.borrow().is_some()
     }
@@ -112,7 +112,7 @@ impl Git {
         if fingerprint != 0 && last.fingerprint == fingerprint {
             return last;
         }
-        // One start of git tells both; it fails before the first commit.
+        // One start of git answers both; it fails before the first commit.
         if let Ok(told) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
             let end = told.iter().position(|byte| *byte == b'\n').map_or(told.len(), |at| at + 1);
             let head = String::from_utf8_lossy(&told[..end]).trim().to_owned();
@@ -132,7 +132,7 @@ impl Git {
     /// Returns the commits that are reachable from what is checked out at the moment `now` and were not
     /// reachable from any branch or tag then, oldest first.
     ///
-    /// Switching to another branch makes no commit, whatever stands on it. An error says that git could
+    /// Switching to another branch makes no commit, whatever is on it. An error says that git could
     /// not be asked.
     pub fn commits_between(&self, then: &GitMoment, now: &GitMoment) -> Result<Vec<String>> {
         if !then.known || !now.known {
@@ -264,7 +264,7 @@ impl Git {
         is_commit_name(&head).then_some(head)
     }
 
-    /// A git that somebody else runs.
+    /// A git that someone else runs.
     fn launch(&self, arguments: &[&str]) -> Launch {
         let mut all: Vec<OsString> = vec!["-C".into(), self.worktree.clone().into()];
         all.extend(["-c", "core.fsmonitor=false"].map(Into::into));
@@ -295,7 +295,7 @@ impl Git {
         let left = self.patience.until.map_or(LIMIT, |until| until.left().max(LEAST));
         let limit = left.min(LIMIT);
         let mut hurry: Option<Deadline> = None;
-        // What an interrupted iteration did is still recorded, where git tells it soon.
+        // What an interrupted iteration did is still recorded, where git answers soon.
         let mut interrupt = || {
             (self.patience.interrupt)()
                 && hurry.get_or_insert_with(|| Deadline::after(HURRY)).is_over()
@@ -320,7 +320,7 @@ impl Git {
     }
 }
 
-/// Returns an error unless a git that somebody else has run did what it was asked for.
+/// Returns an error unless a git that someone else has run did what it was asked for.
 fn succeeded(what: &str, done: &Captured) -> Result<()> {
     if done.is_success() {
         return Ok(());

@@ -40,7 +40,7 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
-/// Returns why the loop goes on, waits or is over after an iteration, with the tools that were denied in it.
+/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it.
 pub fn with_denied(iteration: &Iteration) -> String {
     match iteration.denied.as_slice() {
         [] => iteration.words.clone(),

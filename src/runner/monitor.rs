@@ -10,10 +10,10 @@ use super::process::{Control, Watcher};
 use super::screen::{counted, lasted};
 use crate::world::Stopwatch;
 
-/// How often the live line is drawn anew.
+/// How often the live line is drawn again.
 const DRAW: Duration = Duration::from_millis(250);
 
-/// What the live line tells of an iteration.
+/// What the live line shows of an iteration.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// Which one it is, such as `iteration 3/100`.

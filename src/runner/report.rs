@@ -1,4 +1,4 @@
-//! What `spool ralph --status` prints: a loop as it stands, and its last iterations.
+//! What `spool ralph --status` prints: a loop as it is, and its last iterations.
 //!
 //! It reads `state.json` and the end of `history.jsonl`, never the whole of it.
 
@@ -32,7 +32,7 @@ const DENIED: usize = 300;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunnerLife {
-    /// A runner is at work.
+    /// A runner has it.
     Alive,
     /// The file says that one is, and nobody holds its lock: it was killed.
     Dead,
@@ -40,7 +40,7 @@ pub enum RunnerLife {
     Gone,
 }
 
-/// A loop as it stands.
+/// A loop as it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunnerReport {
     /// Version of this form.
@@ -69,7 +69,7 @@ impl RunnerReport {
         let Some(folder) = find_state_folder(root, change)? else {
             bail!("no loop has run on the change `{}` yet\n{}", printable(change), others(root));
         };
-        // Whoever holds the lock now may be gone when the state is read: the lock is looked at first,
+        // The runner that holds the lock now may be gone when the state is read: the lock is looked at first,
         // so that a loop that ends in between is shown as ended, never as dead.
         let alive = holder(&folder).map(|holder| holder.is_some());
         let (alive, (read, unreadable)) = match (alive, read_state(&folder)) {
@@ -144,7 +144,7 @@ impl RunnerReport {
         text
     }
 
-    /// Returns whether a runner is at work.
+    /// Returns whether a runner has it.
     pub fn is_alive(&self) -> bool {
         self.runner == RunnerLife::Alive
     }
@@ -281,7 +281,7 @@ pub fn root_around(start: &Path) -> Option<&Path> {
     start.ancestors().find(|folder| !changes_with_state(folder).is_empty())
 }
 
-/// Returns the changes of a project on which a runner is at work; an error when that cannot be told of one.
+/// Returns the changes of a project that a runner works on; an error when that is not known of one.
 pub fn live(root: &Path) -> Result<Vec<String>> {
     let mut live = Vec::new();
     for change in changes_with_state(root) {

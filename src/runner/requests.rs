@@ -34,7 +34,7 @@ pub struct Requests {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RequestFile {
-    /// The process of the runner that is meant, 0 for whoever runs.
+    /// The process of the runner that is meant, 0 for any runner.
     runner: u32,
     /// When, in milliseconds since the Unix epoch.
     at: u64,
@@ -105,7 +105,7 @@ impl Requests {
     }
 }
 
-/// What a request's file holds; one that somebody made by hand is meant for whoever runs.
+/// What a request's file holds; one that someone made by hand is meant for any runner.
 fn read_asked(path: &Path) -> Option<RequestFile> {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return None;

@@ -181,7 +181,7 @@ impl Screen {
     }
 
     /// Puts the terminal back as it was, but for the last title, which says how it ended and stays until the shell
-    /// sets its own: whoever comes back in the morning reads it.
+    /// sets its own: a person who comes back in the morning reads it.
     pub fn close(&self) {
         self.still();
         self.title_bytes(&format!("{PUT_TITLE_BACK}{}", self.title.borrow()));

@@ -36,7 +36,7 @@ impl Signals {
                 continue;
             }
             let flag = Arc::new(AtomicBool::new(false));
-            // The flag first: whoever is woken must find it.
+            // The flag first: what is woken must find it.
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
             signal_hook::flag::register(signal, Arc::clone(&any))?;
             signal_hook::low_level::pipe::register(signal, waker.try_clone()?)?;
@@ -90,7 +90,7 @@ impl Signals {
     }
 }
 
-/// Whether this process ignores a signal, as far as the system tells.
+/// Whether this process ignores a signal, as far as the system says.
 fn is_ignored(signal: i32) -> bool {
     let Ok(status) = read::read(Path::new("/proc/self/status"), 64 << 10) else {
         return false;

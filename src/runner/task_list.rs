@@ -11,7 +11,7 @@ use crate::evidence::task_list::{self, TaskFile};
 use crate::store::read::Problem;
 use crate::world::Deadline;
 
-/// How long to wait for somebody who is writing it.
+/// How long to wait for someone who is writing it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A task list that a loop goes by.

@@ -21,7 +21,7 @@ pub struct TokenCount {
     pub tokens: u64,
     /// Whether that is only an estimate.
     pub estimated: bool,
-    /// Whether nothing tells what it used.
+    /// Whether nothing says what it used.
     pub unknown: bool,
     /// What a person should know about the figure.
     pub warning: Option<String>,
@@ -30,7 +30,7 @@ pub struct TokenCount {
 /// Counts from iteration to iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
-    /// What each session's own count stood at, for programs that count on from run to run.
+    /// What each session's own count was at, for programs that count on from run to run.
     sessions: BTreeMap<String, u64>,
     /// How long the session files were when they were last looked at, in bytes.
     sizes: BTreeMap<PathBuf, u64>,
@@ -121,7 +121,7 @@ impl Counter {
         let session = report.session.as_deref()?;
         let tokens = harness.session_tokens(session, began_at)?.total();
         if report.tokens.is_none() {
-            // A count that goes on over the session has this in it the next time.
+            // A count that continues over the session has this in it the next time.
             let stood = self.sessions.entry(session.to_owned()).or_default();
             *stood = stood.saturating_add(tokens);
         }
@@ -289,7 +289,7 @@ mod tests {
         let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
         let counted = Counter::default().count(None, &cut, &kept, 0);
         assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
-        // What the stream has told is less: the agents of its own are not in it.
+        // What the stream has reported is less: the agents of its own are not in it.
         let told = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
         assert_eq!(Counter::default().count(None, &told, &kept, 0).tokens, 1_494);
         let lost = AgentReport { missing: Missing::Lost, ..reported("mine", 1) };

@@ -119,7 +119,7 @@ fn located(program: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Shows what one line of the client's output tells: the agent's words and calls, a hook's reasons and notices.
+/// Shows what one line of the client's output says: the agent's words and calls, a hook's reasons and notices.
 fn show(line: &Value) {
     if line["type"] == "system" && line["subtype"] == "informational" {
         say(Speaker::Hook, line["content"].as_str().unwrap_or_default());

@@ -17,7 +17,7 @@ pub enum Speaker {
     Hook,
 }
 
-/// Prints what somebody says; further lines are indented.
+/// Prints what someone says; further lines are indented.
 pub fn say(speaker: Speaker, text: &str) {
     let (name, style): (_, Style) = match speaker {
         Speaker::Demo => ("demo ", style::BOLD),
@@ -29,7 +29,7 @@ pub fn say(speaker: Speaker, text: &str) {
     outln!("{}{name}{} | {text}", style.render(), style.render_reset());
 }
 
-/// Returns the lines of a resume prompt that say why the agent goes on; the instructions are left out.
+/// Returns the lines of a resume prompt that say why the agent continues; the instructions are left out.
 pub fn why(reason: &str) -> String {
     let head = reason.lines().take_while(|line| !line.starts_with("How to resume"));
     let told = head.filter(|line| !line.is_empty() && !line.starts_with("State: "));

@@ -79,7 +79,7 @@ pub fn named(start: &Path, id: &str) -> Result<Change> {
     }
 }
 
-/// Whether somebody sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
+/// Whether a person sits there: the list is drawn on standard error, so that has to be a terminal too. Standard
 /// output may go elsewhere: it has no part in the choice.
 fn is_attended() -> bool {
     stdin().is_terminal() && stderr().is_terminal()

@@ -170,7 +170,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     Ok(RalphJob::Run(change, options))
 }
 
-/// The settings of all places, with a warning for each that does not count. Who only looks at a loop or tells it
+/// The settings of all places, with a warning for each that does not count. Who only looks at a loop or stops it
 /// something runs no check, and needs no trust.
 fn layers(args: &RalphArgs, root: &Path, beside: bool) -> Result<Layers> {
     let typed = args.settings.clone();

@@ -66,11 +66,11 @@ impl Driver<'_> {
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
-        // The end is told in any case, also where it cannot be written down.
+        // The end is reported in any case, also where it cannot be written down.
         saved.and(noted).map(|()| code)
     }
 
-    /// Puts down why the runner cannot go on; the state files get it when they are closed.
+    /// Puts down why the runner cannot continue; the state files get it when they are closed.
     pub(super) fn give_up(&mut self, error: &anyhow::Error) {
         let state = &mut self.files.state;
         if !state.status.is_over() {

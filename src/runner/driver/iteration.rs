@@ -202,7 +202,7 @@ impl Driver<'_> {
             self.files.state.total_tokens.saturating_add(counted.tokens);
     }
 
-    /// Keeps which tools were denied, for whoever reads nothing but the end.
+    /// Keeps which tools were denied, for a person who reads only the end.
     fn note_denied(&mut self, denied: &[String]) {
         if denied.is_empty() {
             return;

@@ -91,7 +91,7 @@ fn show_error(error: &anyhow::Error) {
 }
 
 /// Waits until the tree of a runner that was killed has ended: two agents would work on the same files, and
-/// what the first one still commits would be found in no iteration, or in the wrong one. What somebody has
+/// what the first one still commits would be found in no iteration, or in the wrong one. What someone has
 /// left alive who killed the supervisor as well is ended; returns a line on it, `None` for nothing.
 fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String> {
     let folder = state_folder(&change.root, &change.id);

@@ -98,7 +98,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that an iteration begins and returns what the live line tells of it.
+    /// Says that an iteration begins and returns what the live line shows of it.
     pub(super) fn announce(&self, number: u32, task: Option<&(String, String)>) -> About {
         let of = match self.plan.options.max_iterations {
             Some(limit) => format!("{number}/{limit}"),

@@ -24,15 +24,15 @@ const NAMED: usize = 10;
 struct Unfinished {
     /// The iteration.
     number: u32,
-    /// Files that it changed and nobody has touched since.
+    /// Files that it changed and nothing has touched since.
     files: Vec<PathBuf>,
-    /// Files that were changed since, or of which nobody knows who changed them.
+    /// Files that were changed since, or of which it is not known who changed them.
     later: Vec<PathBuf>,
 }
 
 impl Driver<'_> {
     /// Looks for what the last run's interrupted iteration left: commits it where commits are asked for, and
-    /// tells the person and the next agent.
+    /// notifies the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
         let Some(left) = self.unfinished() else { return };
         if self.plan.commits() && self.view.git.is_some() {
@@ -107,7 +107,7 @@ impl Driver<'_> {
     }
 }
 
-/// Sorts the files of an interrupted iteration by whether somebody has touched them since; `dirty` are those
+/// Sorts the files of an interrupted iteration by whether someone has touched them since; `dirty` are those
 /// that git calls changed, `None` without a repository.
 fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
     let began = millis_of(&iteration.started).unwrap_or(u64::MAX);
@@ -128,7 +128,7 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
         let is_its = match touched {
             _ if known => is_known(&file),
             Some(at) => at >= began,
-            // It is gone, and nobody knows since when.
+            // It is gone, and it is not known since when.
             None => true,
         };
         let limit = if known { ended } else { ended + STILL_WRITING.as_millis() as u64 };

@@ -22,7 +22,7 @@ pub struct WorkTreeView<'a> {
     at_start: GitMoment,
     /// The repository when it was last looked at.
     latest: GitMoment,
-    /// What is checked out, as far as it tells of work: a commit without any file of it does not count.
+    /// What is checked out, as far as it shows work: a commit without any file of it does not count.
     head: Option<String>,
     /// The files as the work left them: the same as long as nothing but ignored files changes.
     files: Tree,

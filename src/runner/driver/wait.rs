@@ -14,9 +14,9 @@ use crate::world::{self, Stopwatch};
 
 /// The longest pause between two runs after failures.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
-/// How long to wait at first for a usage limit of which nobody says when it is lifted; doubled each time.
+/// How long to wait at first for a usage limit with no known end; doubled each time.
 const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
-/// How long after the time that was told a usage limit is tried again.
+/// How long after the time that was reported a usage limit is tried again.
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
 const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
@@ -94,7 +94,7 @@ pub(super) fn until(at: u64) -> Duration {
     Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
 }
 
-/// How long to wait for a usage limit that is lifted after this time, as far as that is told, and was hit
+/// How long to wait for a usage limit that is lifted after this time, as far as it is known, and was hit
 /// `times` in a row.
 ///
 /// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.

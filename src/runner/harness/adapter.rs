@@ -35,7 +35,7 @@ pub struct AgentOrder<'a> {
     pub model: Option<&'a str>,
     /// Whether tools may run without a person's consent.
     pub approval: Approval,
-    /// The session to go on with, `None` for a fresh one.
+    /// The session to continue with, `None` for a fresh one.
     pub resume: Option<&'a str>,
     /// A folder of this iteration's own, for files that the program writes about itself.
     pub scratch: &'a Path,
@@ -117,7 +117,7 @@ pub enum AgentEvent {
 
 /// Reads the output of one run of an agent program; unknown lines are skipped.
 pub trait OutputReader {
-    /// Takes in one line, without its end and whatever its bytes, and tells `heard` what it says.
+    /// Takes in one line, without its end and whatever its bytes, and reports to `heard` what it says.
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent));
 
     /// Returns what the whole run came to.
@@ -142,7 +142,7 @@ pub struct ExitInfo {
 pub struct AgentReport {
     /// The agent's own final text, the only place where a promise counts.
     pub final_text: String,
-    /// How many tool calls it made, `None` where the output does not tell.
+    /// How many tool calls it made, `None` where the output does not say.
     pub tool_calls: Option<u64>,
     /// How many of them were denied or failed: they are no work.
     pub failed_calls: u64,
@@ -150,30 +150,30 @@ pub struct AgentReport {
     pub denied: Vec<String>,
     /// The session, for `--continue-session`.
     pub session: Option<String>,
-    /// The tokens of this run alone, `None` where the output does not tell.
+    /// The tokens of this run alone, `None` where the output does not say.
     pub tokens: Option<TokenUsage>,
-    /// Whether it used tokens that its output does not tell of.
+    /// Whether it used tokens that its output does not report.
     pub missing: Missing,
-    /// The status of the service's last answer, where it failed and that is told.
+    /// The status of the service's last answer, where it failed and that is known.
     pub status: Option<u64>,
-    /// Whether the session's token count goes on from the one before (Codex and
+    /// Whether the session's token count continues from the one before (Codex and
     /// Copilot CLI when they are resumed: subtract what it was).
     pub tokens_of_session: bool,
-    /// The model that answered, as far as it is told.
+    /// The model that answered, as far as it is known.
     pub model: Option<String>,
     /// How it ended.
     pub outcome: RunOutcome,
 }
 
-/// Whether a run used tokens that its output does not tell of.
+/// Whether a run used tokens that its output does not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// No.
     #[default]
     Nothing,
-    /// What the program has written down about the session tells: the run was cut, or agents of its own worked.
+    /// What the program has written down about the session says: the run was cut, or agents of its own worked.
     Elsewhere,
-    /// Some of them are told nowhere: it was cut in the middle of a step.
+    /// Some of them are reported nowhere: it was cut in the middle of a step.
     Lost,
 }
 
@@ -191,7 +191,7 @@ pub enum RunOutcome {
     SessionGone(String),
     /// A usage limit, known from a structured event.
     UsageLimit {
-        /// When it is lifted, in seconds since the Unix epoch, `None` where it is not told.
+        /// When it is lifted, in seconds since the Unix epoch, `None` where it is not known.
         resets_at: Option<u64>,
         /// What the agent program says.
         words: String,
@@ -222,12 +222,12 @@ pub trait Harness {
     }
 
     /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
-    /// epoch, from what the program has written down about this session alone; `None` where it tells nothing.
+    /// epoch, from what the program has written down about this session alone; `None` where it says nothing.
     fn session_tokens(&self, _session: &str, _since: u64) -> Option<TokenUsage> {
         None
     }
 
-    /// Returns a line for the person about what it cannot do without `--allow-all` and does not tell;
+    /// Returns a line for the person about what it cannot do without `--allow-all` and does not say;
     /// `None` where denied tools show.
     fn without_consent(&self) -> Option<&'static str> {
         None

@@ -119,7 +119,7 @@ fn may_log_in_by_project(start: &Path) -> bool {
     })
 }
 
-/// PinKey rights the program has: it refuses to run without consent as root, unless it is told that
+/// Which rights the program has: it refuses to run without consent as root, unless a variable says that
 /// this is a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rights {
@@ -163,14 +163,14 @@ pub struct ClaudeStream {
     tokens: ResultTokens,
     /// Agents that work in the background: their end wakes the session for another turn.
     background: usize,
-    /// Whether the end of one was told in this turn: it may wait for its own turn behind the result.
+    /// Whether the end of one was reported in this turn: it may wait for its own turn after the result.
     notified: bool,
     limit: Option<Limit>,
     /// What kind of error the program's own words, put in the agent's place, stand for.
     trouble: Option<String>,
     /// Tool calls that were denied or failed.
     failed_calls: Once,
-    /// What each message costs as its lines tell, by its id; what it came to write is not in them yet.
+    /// What each message costs according to its lines, by its id; what it came to write is not in them yet.
     messages: BTreeMap<String, TokenUsage>,
 }
 
@@ -180,21 +180,21 @@ struct Limit {
     resets_at: Option<u64>,
 }
 
-/// Tokens as the results tell them.
+/// Tokens as the results report them.
 #[derive(Clone, Copy, Debug, Default)]
 struct ResultTokens {
     /// The sum of what each result calls its own share, sub-agents included (newer clients).
     shares: Option<TokenUsage>,
     /// What the last result has for the whole process, sub-agents included.
     process: Option<TokenUsage>,
-    /// The sum of what each result tells of the main thread.
+    /// The sum of what each result reports of the main thread.
     main: Option<TokenUsage>,
 }
 
 impl ClaudeStream {
     fn system(&mut self, run: &mut RunState, line: &Value) {
         match text(&line["subtype"]) {
-            // Every turn begins like this, also one behind a result.
+            // Every turn begins like this, also one after a result.
             "init" => {
                 self.notified = false;
                 run.session = lines::session(&line["session_id"]).or(run.session.take());
@@ -308,7 +308,7 @@ impl ClaudeStream {
                 run.text.set(said);
             }
         }
-        // Whoever is told that it is finished may end the process: not while there is more to come.
+        // A run that is reported as finished may be ended: not while there is more to come.
         if self.background == 0 && !self.notified {
             run.finished();
         }
@@ -356,7 +356,7 @@ impl Format for ClaudeStream {
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
-            // A run that was cut has no result that tells: the messages do, each counted once.
+            // A run that was cut has no result: the messages report the tokens, each counted once.
             let messages = self.messages.values().copied();
             (run.told == StreamEnd::Nothing).then(|| TokenUsage::sum(messages)).flatten()
         });
@@ -383,7 +383,7 @@ impl ResultTokens {
     }
 }
 
-/// What a `usage` tells, `None` where there is none.
+/// What a `usage` says, `None` where there is none.
 fn usage(usage: &Value) -> Option<TokenUsage> {
     usage.is_object().then(|| TokenUsage {
         input: lines::number(&usage["input_tokens"]),
@@ -393,7 +393,7 @@ fn usage(usage: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// The sum over all models, `None` where nothing is told.
+/// The sum over all models, `None` where nothing is reported.
 fn of_models(usage: &Value) -> Option<TokenUsage> {
     TokenUsage::sum(usage.as_object()?.values().map(|model| TokenUsage {
         input: lines::number(&model["inputTokens"]),

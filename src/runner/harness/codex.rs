@@ -30,7 +30,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     gone: &["no rollout found"],
 };
 
-/// How it tells of a service that is out of order: the status is not in its words.
+/// How it shows a service that is out of order: the status is not in its text.
 const OVERLOADED: &[&str] =
     &["We're currently experiencing high demand", "Selected model is at capacity"];
 
@@ -154,7 +154,7 @@ pub(super) fn reader(order: &AgentOrder<'_>, now: Zoned) -> StreamReader<CodexSt
 #[derive(Debug)]
 pub(super) struct CodexStream {
     now: Zoned,
-    /// The last top-level error: a retry, unless the stream ends behind it.
+    /// The last top-level error: a retry, unless the stream ends after it.
     trouble: String,
 }
 
@@ -269,7 +269,7 @@ fn used(usage: &Value) -> TokenUsage {
     )
 }
 
-/// Whether a failed turn tells of a usage limit. There is no field for it, only these words, at the
+/// Whether a failed turn shows a usage limit. There is no field for it, only these words, at the
 /// beginning of a message that no agent can write.
 fn is_usage_limit(said: &str) -> bool {
     said.replace('’', "'").starts_with("You've hit your usage limit")

@@ -60,7 +60,7 @@ impl Any {
         self.arguments.iter().any(|argument| argument.contains(place))
     }
 
-    /// The session of an order: the one to go on with, or a new id, which is the same whenever it is
+    /// The session of an order: the one to continue with, or a new id, which is the same whenever it is
     /// asked for.
     fn session(&self, order: &AgentOrder<'_>) -> Option<String> {
         if !self.asks_for("{session}") {
@@ -69,7 +69,7 @@ impl Any {
         if let Some(session) = order.resume {
             return Some(session.to_owned());
         }
-        // No two iterations have the same prompt: it tells their number.
+        // No two iterations have the same prompt: it has their number.
         let own = |part: u8| self.salt.hash_one((order.scratch, order.prompt, part));
         let (high, low) = (own(0), own(1));
         // The form of a random UUID: some programs take nothing else.
@@ -171,7 +171,7 @@ fn filled(argument: &str, values: &[(&str, &str)]) -> String {
     out + rest
 }
 
-/// Takes all of standard output for the agent's own words: nothing tells them apart from the rest.
+/// Takes all of standard output for the agent's own words: nothing distinguishes them from the rest.
 #[derive(Debug)]
 struct CommandReader {
     name: String,
@@ -230,7 +230,7 @@ impl OutputReader for CommandReader {
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
         let told = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
         let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
-            // There is no result that could be missing: the exit code is all that is told.
+            // There is no result that could be missing: the exit code is all that is known.
             RunOutcome::Failed(message) => {
                 RunOutcome::Failed(message.replacen(" and without a result", "", 1))
             }

@@ -93,12 +93,12 @@ impl Harness for Copilot {
     }
 }
 
-/// `--output-format json`, and the file with the tokens when the run is over.
+/// `--output-format json`, and the file with the tokens when the run has ended.
 #[derive(Debug, Default)]
 struct CopilotStream {
     /// The file with the tokens, which counts a resumed session from its first day.
     usage: PathBuf,
-    /// Whether a turn of the agent is going on: a result in its middle is that of an end by force.
+    /// Whether a turn of the agent is running: a result in its middle is that of an end by force.
     in_turn: bool,
     failure: Option<RunOutcome>,
     exit: Option<i64>,

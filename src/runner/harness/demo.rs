@@ -86,7 +86,7 @@ impl Harness for Demo {
     }
 }
 
-/// Claude Code's reader; the agent has no session to go on with.
+/// Claude Code's reader; the agent has no session to continue with.
 #[derive(Debug)]
 struct DemoReader(StreamReader<ClaudeStream>);
 
@@ -204,7 +204,7 @@ impl<'a> DemoProgram<'a> {
         let session =
             json!({"type": "system", "subtype": "init", "session_id": "demo", "model": "scripted"});
         self.print(&session)?;
-        // No other project is touched, whoever starts this.
+        // No other project is touched, no matter who starts this.
         let Ok((_, list)) = script::task_list(&self.tasks) else {
             bail!(
                 "the demo's agent works on the demo's own project only, and `{}` is not there",
@@ -359,7 +359,7 @@ mod tests {
             (false, &["2.1", "2.2"][..]),
             (true, &["2.2"]),
             (true, &[]),
-            // Whoever starts it again is told that nothing is left.
+            // A second start says that nothing is left.
             (true, &[]),
         ] {
             let seen = run(folder);

@@ -25,7 +25,7 @@ const PROGRAM: KnownProgram = KnownProgram {
     set: &[("GEMINI_CLI_NO_RELAUNCH", "true")],
     oldest: None,
     proven: Version(0, 61, 0),
-    // Its exit codes tell.
+    // Its exit codes say so.
     lasting: &[],
     gone: &[],
 };
@@ -40,7 +40,7 @@ const TOO_MANY: i32 = 429 - 256;
 const BAD_INPUT: i32 = 42;
 /// What it says then.
 const GONE: &[&str] = &["Error resuming session"];
-/// What a daily quota is told by, in the program's own words.
+/// How the program words a daily quota.
 const DAILY_QUOTA: &str = "exhausted your daily quota";
 
 /// Gemini CLI.
@@ -241,7 +241,7 @@ impl Format for GeminiStream {
                 },
                 Some(UNAUTHORIZED | FORBIDDEN) => RunOutcome::Lasting(message.clone()),
                 Some(code) if LASTING.contains(&code) => RunOutcome::Lasting(message.clone()),
-                // 404 has no code of its own; it stands in what is printed beside the stream.
+                // 404 has no code of its own; it is in what is printed beside the stream.
                 Some(1) if run.errors.line_with(&["code: 404", "status: 404"]).is_some() => {
                     RunOutcome::Lasting(message.clone())
                 }

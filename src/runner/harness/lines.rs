@@ -205,7 +205,7 @@ impl Refusals {
 }
 
 /// The first and the last lines of standard error: the only place where some programs say why they
-/// did not start. The reason stands at the beginning or at the end of what they print.
+/// did not start. The reason is at the beginning or at the end of what they print.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     first: Vec<String>,
@@ -248,7 +248,7 @@ impl Errors {
     }
 }
 
-/// What a stream told of its own end.
+/// What a stream reported of its own end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StreamEnd {
     /// Nothing: there was no terminal event.
@@ -265,8 +265,8 @@ const UNKNOWN_FLAG: &[&str] = &["unknown option", "unexpected argument", "Unknow
 
 /// Returns how a run ended: with success only for a result without an error *and* exit code 0.
 ///
-/// `lasting` are texts by which standard error tells of what trying again does not mend. It is asked
-/// only where the stream has told nothing: there, the program never got to work.
+/// `lasting` are texts by which standard error shows what trying again does not fix. It is asked
+/// only where the stream has reported nothing: there, the program never got to work.
 pub fn outcome(
     program: &str,
     told: &StreamEnd,
@@ -302,7 +302,7 @@ pub fn outcome(
     }
 }
 
-/// Returns a sentence with what the program says behind it.
+/// Returns a sentence with what the program says after it.
 pub fn message(sentence: &str, said: &str) -> String {
     let said = words(said);
     if said.is_empty() { sentence.to_owned() } else { format!("{sentence}: {said}") }
@@ -346,7 +346,7 @@ const LASTING_WORDS: &[&str] = &[
 ];
 
 /// Returns a failure by the status of an answer and what the service says: only what trying again does not fix is
-/// lasting. `said` is what stands in an error of the stream, never a word of the agent.
+/// lasting. `said` is what is in an error of the stream, never a word of the agent.
 pub fn failure(status: Option<u64>, said: &str, message: String) -> RunOutcome {
     if matches!(status, Some(401..=404)) || is_lasting(said) {
         return RunOutcome::Lasting(message);
@@ -357,7 +357,7 @@ pub fn failure(status: Option<u64>, said: &str, message: String) -> RunOutcome {
 /// Returns whether an error of the service is one that trying again does not fix.
 pub fn is_lasting(said: &str) -> bool {
     let quoted = |code: &str| said.contains(&format!("\"{code}\"")) || said == code;
-    // It begins the message, or stands in the JSON of the service's answer.
+    // It begins the message, or is in the JSON of the service's answer.
     let begins = |words: &str| said.starts_with(words) || said.contains(&format!("\"{words}"));
     let no_model = said.starts_with("The model `") && said.contains("` does not exist");
     let no_model = no_model || said.contains("model is not supported when using Codex");

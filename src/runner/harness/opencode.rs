@@ -123,14 +123,14 @@ impl Harness for Opencode {
 struct OpencodeStream {
     /// Without consent, a tool that is missing was refused.
     approval: Approval,
-    /// Whether agents of its own worked: their tokens are told nowhere in the stream.
+    /// Whether agents of its own worked: their tokens are reported nowhere in the stream.
     delegated: bool,
     /// The message that the text belongs to: it may come in parts.
     message: String,
     steps: Once,
-    /// Whether a step has begun and not ended: what it uses is told at its end.
+    /// Whether a step has begun and not ended: what it uses is reported at its end.
     in_step: bool,
-    /// Why the last step ended, `None` while one is going on.
+    /// Why the last step ended, `None` while one is running.
     reason: Option<String>,
     failure: Option<RunOutcome>,
 }
@@ -212,7 +212,7 @@ impl OpencodeStream {
         let said = error["data"]["message"].as_str().unwrap_or(name);
         let mut message = lines::message("`opencode` failed", said);
         if name == "UnknownError" {
-            // A model or a provider that it does not know is told like this, without its name.
+            // A model or a provider that it does not know is reported like this, without its name.
             message.push_str("\n`opencode models` lists the models that it knows");
         }
         run.trouble(lines::words(said));

@@ -43,7 +43,7 @@ pub struct KnownProgram {
 }
 
 impl KnownProgram {
-    /// Returns the version, `None` where the program does not tell, or not soon; an error when it is
+    /// Returns the version, `None` where the program does not say, or not soon; an error when it is
     /// missing, does not start, or is too old.
     pub fn check(&self) -> Result<Option<Version>> {
         if find(self.name).is_none() {

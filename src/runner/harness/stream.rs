@@ -14,7 +14,7 @@ const OPEN: usize = 64;
 
 /// What an agent program's lines mean.
 pub trait Format: fmt::Debug {
-    /// Returns what takes in a line of this type, `None` for one that tells nothing.
+    /// Returns what takes in a line of this type, `None` for one that says nothing.
     ///
     /// The type need not come first in a line, and a tool's result may hold any text: no prefix is matched, each line is
     /// read as JSON.
@@ -66,7 +66,7 @@ impl<F: Format> OutputReader for StreamReader<F> {
 /// What is known of a run so far.
 #[derive(Debug, Default)]
 pub struct RunState {
-    /// Whether it goes on with an earlier session.
+    /// Whether it continues with an earlier session.
     pub resumed: bool,
     /// The agent's own words since its last tool call.
     pub text: FinalText,
@@ -80,11 +80,11 @@ pub struct RunState {
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// Tokens, `None` where nothing was told of them.
+    /// Tokens, `None` where nothing was reported of them.
     pub tokens: Option<TokenUsage>,
     /// The status of the service's last failed answer.
     pub status: Option<u64>,
-    /// What the stream told of its own end.
+    /// What the stream reported of its own end.
     pub told: StreamEnd,
     /// Lines of standard error.
     pub errors: Errors,
@@ -143,7 +143,7 @@ impl RunState {
         self.events.push(AgentEvent::Finished);
     }
 
-    /// Returns what the run of a program came to, as far as all programs tell it in the same way.
+    /// Returns what the run of a program came to, as far as all programs say it in the same way.
     pub fn report(&mut self, program: &KnownProgram, left: &ExitInfo) -> AgentReport {
         let mut outcome =
             lines::outcome(program.name, &self.told, left, &self.errors, program.lasting);

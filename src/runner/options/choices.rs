@@ -20,7 +20,7 @@ pub enum DoneCriteria {
 /// Whether tools may run without consent.
 pub type Approve = Approval;
 
-/// Whether each iteration goes on with the session of the one before.
+/// Whether each iteration continues with the session of the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sessions {
     /// A fresh one each time.
@@ -43,10 +43,10 @@ pub enum Commits {
 /// What becomes of a loop that is done, but something speaks against it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Doubted {
-    /// It is told.
+    /// It is reported.
     #[default]
     Told,
-    /// It is told, and the exit code is another one (`--strict`).
+    /// It is reported, and the exit code is another one (`--strict`).
     Fails,
 }
 

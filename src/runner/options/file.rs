@@ -43,7 +43,7 @@ pub(super) fn of_user(path: &Path) -> Result<RunnerSettings> {
 }
 
 /// Returns the settings of a project's file, none where there is no file; a link must not lead out of
-/// the project, and what is about this machine must not stand in it.
+/// the project, and what is about this machine must not be in it.
 pub fn of_project(root: &Path) -> Result<RunnerSettings> {
     let path = root.join(PROJECT_FILE);
     let (folder, name) = PROJECT_FILE.split_once('/').unwrap_or((".", PROJECT_FILE));

@@ -25,7 +25,7 @@ pub struct Options {
     pub model: Option<String>,
     /// The token of the promise (`COMPLETE`).
     pub promise: String,
-    /// Where the promise has to stand.
+    /// Where the promise has to be.
     pub promise_match: PromiseMatch,
     /// Iterations of this run before which no promise is believed, 0 for none.
     pub min_iterations: u32,
@@ -57,7 +57,7 @@ pub struct Options {
     pub retry_pause: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
-    /// Whether each iteration goes on with the session of the one before.
+    /// Whether each iteration continues with the session of the one before.
     pub sessions: Sessions,
     /// Whether the runner commits what an iteration changed.
     pub commits: Commits,
@@ -72,13 +72,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the contract that every iteration is held against; checks alone ask for no promise.
+    /// Returns the contract that every iteration is checked against; checks alone ask for no promise.
     ///
     /// Where nothing limits iterations that change nothing, nothing limits those without a tool call.
     pub fn contract(&self, done: DoneCriteria) -> Contract {
         let limited = |limit: u32| (limit > 0).then_some(limit);
         let unchanged = limited(self.no_progress);
-        // Where tool calls cannot be seen, the promise is believed as it stands (spec 004).
+        // Where tool calls cannot be seen, the promise is believed as it is (spec 004).
         let min_tool_calls = u64::from(!matches!(self.harness, HarnessChoice::Command(_)));
         Contract {
             min_tool_calls,
@@ -107,7 +107,7 @@ pub struct Defaults;
 impl Defaults {
     /// The token of the promise.
     pub const PROMISE: &str = "COMPLETE";
-    /// Where it has to stand: nobody watches, and a sentence about the promise is not the promise.
+    /// Where it has to be: nobody watches, and a sentence about the promise is not the promise.
     pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
     pub const MAX_ITERATIONS: u32 = 50;
@@ -164,7 +164,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     }
     let is_on = |set: Option<Set<bool>>| set.is_some_and(|it| it.value);
     let failures = settings.max_failures.map(|it| (it.value.0 as u32, it.origin));
-    // Whoever names a number means it for the first runs, too, but a project's file does not raise it.
+    // A person who names a number means it for the first runs, too, but a project's file does not raise it.
     let max_unanswered = match &failures {
         None => Defaults::MAX_UNANSWERED,
         Some((number, Origin::Project(..))) => Defaults::MAX_UNANSWERED.min(*number),

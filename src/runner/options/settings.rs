@@ -128,7 +128,7 @@ pub struct RunnerSettings {
 }
 
 /// Whether the project's own file may set something: it comes with a cloned repository, so it is the
-/// word of whoever wrote that, not of the person at this machine.
+/// word of the one who wrote that, not of the person at this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromProject {
     /// Yes: it starts nothing, allows nothing and lifts no limit.

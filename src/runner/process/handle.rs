@@ -120,7 +120,7 @@ impl SupervisorHandle {
         let _ = self.runner_end.write_all(&[command.written()]);
     }
 
-    /// Continues a supervisor that somebody has stopped: it would neither end the tree nor tell its end.
+    /// Continues a supervisor that someone has stopped: it would neither end the tree nor report its end.
     pub fn keep_going(&self) {
         let Some(id) = Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(0)) else { return };
         let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -129,7 +129,7 @@ impl SupervisorHandle {
         }
     }
 
-    /// Waits until there is something to read, a signal came, or the patience is over.
+    /// Waits until there is something to read, a signal came, or the time is up.
     pub fn wait(&self, patience: Duration) -> Ready {
         let patience = Timespec::try_from(patience).ok();
         let mut wanted = vec![PollFd::new(&self.runner_end, PollFlags::IN)];

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-/// The longest line that is handed on, in bytes; what stands behind that in the line is skipped.
+/// The longest line that is handed on, in bytes; the rest of the line is skipped.
 pub const LONGEST: usize = 8 << 20;
 /// The memory for a line's beginning that is kept from one line to the next, in bytes.
 const KEPT: usize = 256 << 10;
@@ -31,7 +31,7 @@ impl LineSplitter {
         self.keep(piece, line);
     }
 
-    /// Hands on what stood behind the last line break, when there is something.
+    /// Hands on what stood after the last line break, when there is something.
     pub fn finish(&mut self, line: &mut dyn FnMut(&[u8])) {
         if !self.begun.is_empty() {
             self.end(line);

@@ -11,7 +11,7 @@ pub const BEGINNING: u64 = 64 << 20;
 /// The most of a run's end that is written when the beginning is full, in bytes.
 pub const END: usize = 1 << 20;
 
-/// The log of one run. Behind the first 64 MiB only the last MiB is written, when the run is over.
+/// The log of one run. After the first 64 MiB only the last MiB is written, when the run has ended.
 #[derive(Debug)]
 pub struct Log<'a> {
     file: &'a mut File,
@@ -23,7 +23,7 @@ pub struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Returns a log that goes into `file`, where that stands.
+    /// Returns a log that goes into `file`, at its position.
     pub fn new(file: &'a mut File) -> Self {
         Self {
             file,

@@ -1,4 +1,4 @@
-//! The supervisor of a runner that was killed: how the next runner knows that it is still at work.
+//! How the next runner knows that the supervisor of a killed one is still there.
 
 use crate::exec::{partner, tree};
 

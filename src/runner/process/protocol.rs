@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::runner::harness::{Ending, Input, Launch};
 
-/// What a supervisor is told to do; all of it comes before the first [`SupervisorCommand`].
+/// What a supervisor is to do; all of it comes before the first [`SupervisorCommand`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct SupervisorOrder {
     /// The program and all that belongs to it.
@@ -19,7 +19,7 @@ pub struct SupervisorOrder {
     pub grace: Duration,
 }
 
-/// What the runner asks of a supervisor at work.
+/// What the runner asks of a supervisor later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupervisorCommand {
     /// End the tree: ask first, then without asking.
@@ -28,7 +28,7 @@ pub enum SupervisorCommand {
     Kill,
 }
 
-/// What a supervisor tells the runner.
+/// What a supervisor reports to the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SupervisorEvent {
     /// It is out of the terminal's reach and waits for its order.

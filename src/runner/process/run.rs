@@ -26,7 +26,7 @@ const MOMENT: Duration = Duration::from_millis(150);
 const PIECE: usize = 64 << 10;
 /// The most that is read from a pipe when its program has left, in bytes.
 const MOST_OF_THE_REST: usize = 4 << 20;
-/// The longest that a supervisor works on behind the end of the program, with some room.
+/// The longest that a supervisor works on after the end of the program, with some room.
 const REST_OF_THE_SUPERVISOR: Duration = Duration::from_secs(8);
 /// The parent of no process.
 const NOBODY: i32 = -1;
@@ -34,7 +34,7 @@ const NOBODY: i32 = -1;
 /// Runs a program in `folder` to its end and returns how it ended; nothing of its tree is left alive.
 ///
 /// All output goes to `log` as it comes: the first 64 MiB, and of more than that the last MiB. An error
-/// means that it could not be started. `supervisor` is the program that stands between the runner and the
+/// means that it could not be started. `supervisor` is the program that is between the runner and the
 /// tree, so that nothing outlives a killed runner: [`super::own_program`], which calls [`supervisor::supervise_if_asked`].
 ///
 /// Where orphans cannot be adopted (macOS), what left the process group *and* lost its parent before the
@@ -272,7 +272,7 @@ impl SupervisedRun<'_> {
     fn end_without_supervisor(&mut self) {
         let _ = self.kept.child.kill();
         let status = self.kept.child.wait();
-        // One that has left may have lent its number to somebody else by now.
+        // One that has left may have lent its number to someone else by now.
         let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
         if self.left.is_none() {
             let signal = status.ok().and_then(|status| status.signal());
@@ -318,7 +318,7 @@ impl SupervisedRun<'_> {
             self.trouble = Some(format!("still alive after the end: {}", listed(&rest.alive)));
         }
         for place in (0..self.kept.taps.len()).rev() {
-            // What escaped may hold the pipe, and go on writing: it is not waited for.
+            // What escaped may hold the pipe, and continue writing: it is not waited for.
             let mut read = 0;
             while let Piece::More(count) = self.read(place) {
                 read += count;

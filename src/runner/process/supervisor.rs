@@ -29,13 +29,13 @@ use crate::world::{self, Deadline};
 pub const SUPERVISOR: &str = "RALPH_RUNNER_SUPERVISOR";
 /// The longest that an agent program has to end when its runner was killed.
 const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
-/// How long what is left of a tree has to leave unasked: its program may have told it to.
+/// How long what is left of a tree has to leave unasked: its program may have asked it to.
 const SETTLING: Duration = Duration::from_millis(100);
 /// The longest that what is left of a tree has to leave when asked.
 pub const LEAVING: Duration = Duration::from_secs(1);
 /// How long the tree is killed for, round after round.
 pub const KILLING: Duration = Duration::from_secs(5);
-/// Time between two rounds, unless somebody has died before.
+/// Time between two rounds, unless someone has died before.
 const ROUND: Duration = Duration::from_millis(25);
 /// How often it is noted who is in the tree, where orphans cannot be adopted.
 const NOTING: Duration = Duration::from_secs(5);
@@ -297,7 +297,7 @@ impl Supervisor {
         }
     }
 
-    /// Looks after everything once something happens, or when the patience is over.
+    /// Looks after everything once something happens, or when the time is up.
     fn look(&mut self, patience: Option<Duration>) -> FromRunner {
         let patience = patience.and_then(|it| Timespec::try_from(it).ok());
         let mut wanted = vec![PollFd::new(&self.wake, PollFlags::IN)];

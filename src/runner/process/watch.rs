@@ -1,4 +1,4 @@
-//! What a run is held to, what is made of its output, and how it ended.
+//! What limits a run, what is made of its output, and how it ended.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ impl Control {
     }
 }
 
-/// Takes part in a run while it goes on.
+/// Takes part in a run.
 pub trait Watcher {
     /// Takes in one line of output, without its end; one of more than 8 MiB comes cut.
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control;
@@ -75,8 +75,8 @@ pub struct ProcessOutcome {
     pub cut: Option<Cut>,
     /// Processes of its tree, besides itself, that had to be ended.
     pub survivors: usize,
-    /// What a person should know of the end of the tree: somebody killed its supervisor, something is alive.
+    /// What a person should know of the end of the tree: someone killed its supervisor, something is alive.
     pub trouble: Option<String>,
-    /// What kept output out of the log, such as a full disk; a run goes on without it.
+    /// What kept output out of the log, such as a full disk; a run continues without it.
     pub log_trouble: Option<String>,
 }

@@ -31,7 +31,7 @@ const MOST_ENTRIES: usize = 1_000;
 /// The most characters of a task's title.
 const TITLE: usize = 160;
 
-/// A change's documents in the order in which they are told.
+/// A change's documents in the order in which the prompt names them.
 pub struct Documents<'a> {
     change: &'a Change,
     primary: PathBuf,
@@ -221,7 +221,7 @@ fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
     found
 }
 
-/// Returns a path as a prompt names it: relative to the work tree where it stands in it.
+/// Returns a path as a prompt names it: relative to the work tree where it is in it.
 pub fn shown(change: &Change, path: &Path) -> String {
     path.strip_prefix(&change.worktree).unwrap_or(path).display().to_string()
 }

@@ -19,16 +19,16 @@ pub struct Material<'a> {
     pub contract: &'a Contract,
     /// What counts as done.
     pub done: DoneCriteria,
-    /// Where the promise has to stand.
+    /// Where the promise has to be.
     pub promise_match: PromiseMatch,
     /// The iteration, from 1.
     pub iteration: u32,
     /// What was missing at the end of the last iteration, empty in the first one.
     pub missing: &'a [Shortfall],
-    /// What the driver has to tell besides: a time limit that cut the last one short, tools that were denied.
+    /// What the driver has to add: a time limit that cut the last one short, tools that were denied.
     pub remarks: &'a [String],
     /// The file that holds the task list, `None` where there is none.
     pub tasks: Option<&'a Path>,
-    /// Whether the agent goes on with its last session and knows the change already.
+    /// Whether the agent continues with its last session and knows the change already.
     pub resumed: bool,
 }

@@ -1,4 +1,4 @@
-//! What kept the last iteration from being the last one, told to the next.
+//! What kept the last iteration from being the last one, reported to the next.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use crate::session::messages::feature::quoted;
 
 /// The most characters of failing output in one prompt.
 const OUTPUT: usize = 4_000;
-/// The most failed checks that are told.
+/// The most failed checks that are reported.
 const CHECKS: usize = 4;
 /// The most task ids that are named.
 const IDS: usize = 20;
 
-/// Writes what was missing and what the driver has to tell; nothing when there is nothing.
+/// Writes what was missing and what the driver has to say; nothing when there is nothing.
 pub fn write(text: &mut String, material: &Material<'_>) {
     let mut lines: Vec<String> = material.remarks.to_vec();
     let promise = material.contract.token.as_deref().map(marker).unwrap_or_default();
@@ -45,7 +45,7 @@ pub fn write(text: &mut String, material: &Material<'_>) {
     }
 }
 
-/// A sentence on one thing that was missing; failed checks are told by themselves.
+/// A sentence on one thing that was missing; failed checks are reported by themselves.
 fn explained(shortfall: &Shortfall, promise: &str) -> Option<String> {
     Some(match shortfall {
         Shortfall::CheckFailed(_) | Shortfall::ChecksNotRun => return None,

@@ -1,4 +1,4 @@
-//! `context.md`: what `--add-context` tells the iterations to come.
+//! `context.md`: what `--add-context` says to the iterations to come.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::store::write::{Flush, remove_leftovers, write_private};
 
 /// The most that may be added to the prompts, in bytes.
 pub const MOST: usize = 256 << 10;
-/// How long to wait for somebody else who adds at the same time.
+/// How long to wait for someone else who adds at the same time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The added words of one change; works while a runner runs and while none does.
@@ -23,7 +23,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns the context that stands in this state folder (see `make_state_folder`).
+    /// Returns the context that is in this state folder (see `make_state_folder`).
     pub fn of(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }

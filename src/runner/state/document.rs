@@ -1,4 +1,4 @@
-//! `loop-state.json` as bytes: the state in front, one line for each iteration behind it.
+//! `loop-state.json` as bytes: the state first, then one line for each iteration.
 //!
 //! An iteration that has ended is serialised once. Writing the file is then copying bytes, whatever
 //! the number of iterations.
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 use super::loop_state::{Iteration, LoopState};
 
-/// The most iterations that the file holds; the older ones stand in the history only. The file is written
+/// The most iterations that the file holds; the older ones are in the history only. The file is written
 /// whole twice an iteration, so that this is what a long loop pays for each.
 pub const MOST_ITERATIONS: usize = 200;
 /// The most that their lines may take, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
-/// What stands in front of each line.
+/// What comes before each line.
 const BEFORE: &[u8] = b"\n    ";
 /// The fields that are not the state's own.
 const OURS: [&str; 3] = [ITERATIONS, LEFT_OUT, RUNNING];
@@ -28,7 +28,7 @@ const RUNNING: &str = "running_iteration";
 /// The iterations of this run that have ended, serialised, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct EndedIterations {
-    /// The lines, each with a comma behind it.
+    /// The lines, each with a comma after it.
     bytes: Vec<u8>,
     lengths: VecDeque<usize>,
     left_out: u64,
@@ -71,7 +71,7 @@ impl EndedIterations {
         self.left_out += count;
     }
 
-    /// Writes the list and the end of the file behind the state.
+    /// Writes the list and the end of the file after the state.
     fn write(&self, running: Option<&Iteration>, out: &mut Vec<u8>) -> io::Result<()> {
         out.extend_from_slice(format!(",\n  \"{LEFT_OUT}\": {},\n", self.left_out).as_bytes());
         out.extend_from_slice(format!("  \"{ITERATIONS}\": [").as_bytes());
@@ -90,7 +90,7 @@ impl EndedIterations {
     }
 }
 
-/// The bytes of both files, made anew for each step in the same memory.
+/// The bytes of both files, made again for each step in the same memory.
 #[derive(Debug, Default)]
 pub(super) struct Bytes {
     /// `state.json`.
@@ -109,7 +109,7 @@ impl Bytes {
     ) -> io::Result<()> {
         self.document.clear();
         serde_json::to_writer_pretty(&mut self.document, state)?;
-        // The list comes behind the last field, in front of the brace.
+        // The list comes after the last field, before the brace.
         while self.document.pop().is_some_and(|byte| byte != b'}') {}
         while self.document.last() == Some(&b'\n') {
             self.document.pop();
@@ -123,7 +123,7 @@ impl Bytes {
     }
 }
 
-/// Returns what a state file says, whoever wrote it; an error in words when it is no such file.
+/// Returns what a state file says, no matter who wrote it; an error in words when it is no such file.
 pub(super) fn parse(bytes: &[u8]) -> Result<ReadState, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let Value::Object(mut fields) = value else {

@@ -1,4 +1,4 @@
-//! `.spool/.state/ralph/<change>/`: where it is, how it is made, and what may not stand in its place.
+//! `.spool/.state/ralph/<change>/`: where it is, how it is made, and what may not be in its place.
 
 use std::fs;
 use std::io;
@@ -38,7 +38,7 @@ pub fn is_change_id(id: &str) -> bool {
 }
 
 /// Returns the real path of the state folder of a change, made where it is missing; nothing is made
-/// outside of the project, whatever links stand in the way.
+/// outside of the project, whatever links are in the way.
 pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
     let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
@@ -103,7 +103,7 @@ fn real_inside(root: &Path, folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// An error when something stands at this path that is not a plain file.
+/// An error when something is at this path that is not a plain file.
 pub(super) fn must_be_free_or_a_file(path: &Path) -> Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if !meta.is_file() => {

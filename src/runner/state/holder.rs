@@ -17,7 +17,7 @@ use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
 use crate::world::{self, Deadline};
 
-/// How long to wait for a lock: whoever only looks whether it is held has it for a moment.
+/// How long to wait for a lock: one that only looks whether it is held has it for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// The most that is read of a lock's file, in bytes.
 const MOST: u64 = 4096;
@@ -106,7 +106,7 @@ impl ChangeLock {
             }
             Err(error) => return Err(at(&path, &error)),
         };
-        // Written in place: a rename would leave the lock on a file that nobody finds any more.
+        // Written in place: a rename would leave the lock on a file that no name leads to.
         let holder = Holder { pid: std::process::id(), since: since.to_owned() };
         let line = serde_json::to_vec(&holder)?;
         open_or_create(&path, File::options().write(true).truncate(true))
@@ -117,7 +117,7 @@ impl ChangeLock {
 }
 
 impl ChangeLock {
-    /// Returns whether the file that is locked still stands in this folder.
+    /// Returns whether the file that is locked is still in this folder.
     pub fn is_in(&self, folder: &Path) -> bool {
         self.lock.is_on(&folder.join("lock"))
     }
@@ -141,7 +141,7 @@ impl TreeLock {
         Ok(taken.then_some(Self { file, of_folder: false }))
     }
 
-    /// Returns whether the folder that is locked still stands at this path.
+    /// Returns whether the folder that is locked is still at this path.
     pub fn is_on(&self, claude: &Path) -> bool {
         let Ok(there) = claude.metadata() else {
             return false;
@@ -154,7 +154,7 @@ impl TreeLock {
 }
 
 /// Returns who runs the loop of a change at the moment, `None` when nobody does; an error when the lock cannot
-/// be opened, and nobody can tell. Looks without waiting.
+/// be opened, so that it is not known. Looks without waiting.
 pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     let path = folder.join("lock");
     let refused = |why: &dyn fmt::Display| {

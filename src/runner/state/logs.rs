@@ -14,7 +14,7 @@ const ALWAYS: usize = 20;
 
 /// Removes the oldest logs in a folder until the rest has at most `most` bytes.
 ///
-/// Their names begin with the time of their run and go on with their number: that is their order.
+/// Their names begin with the time of their run and continue with their number: that is their order.
 pub(super) fn prune(folder: &Path, most: u64) {
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");

@@ -58,7 +58,7 @@ pub struct LoopState {
     pub iteration_timeout_min: f64,
     /// Tokens of all iterations of this run.
     pub total_tokens: u64,
-    /// Whether there are iterations of which nobody knows what they used.
+    /// Whether there are iterations whose use is not known.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_unknown: bool,
     /// Tools that were denied in this run, each named once.
@@ -81,7 +81,7 @@ pub struct LoopState {
     pub session_id: String,
     /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
     pub doing: String,
-    /// Seconds since the Unix epoch at which a waiting loop goes on, 0 for none.
+    /// Seconds since the Unix epoch at which a waiting loop continues, 0 for none.
     pub waits_until: u64,
     /// The name of the terminal reason, empty while it runs.
     pub reason: String,
@@ -121,7 +121,7 @@ pub struct Iteration {
     /// Whether `tokens_used` is only an estimate.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_estimated: bool,
-    /// Whether nothing tells what it used; `tokens_used` is 0 then.
+    /// Whether nothing says what it used; `tokens_used` is 0 then.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_unknown: bool,
     /// Whether a time limit cut it short.
@@ -134,7 +134,7 @@ pub struct Iteration {
     pub seconds: f64,
     /// The agent program's exit code, `None` when a signal ended it.
     pub exit_code: Option<i32>,
-    /// Tool calls, `None` where nothing tells.
+    /// Tool calls, `None` where nothing says.
     pub tool_calls: Option<u64>,
     /// Files that differ from what they were, at most 200 of them.
     pub files: Vec<String>,
@@ -171,7 +171,7 @@ pub struct Iteration {
 }
 
 impl LoopStatus {
-    /// Returns whether the loop is over.
+    /// Returns whether the loop has ended.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Starting | Self::Running)
     }

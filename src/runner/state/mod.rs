@@ -133,7 +133,7 @@ impl StateFiles {
         };
         let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
         if last_run.as_ref() == Some(&state.started_at) {
-            // A run is known by its time: two that begin in the same millisecond are told apart.
+            // A run is known by its time: two that begin in the same millisecond are kept apart.
             state.started_at = iso(millis_of(&state.started_at).unwrap_or(now) + 1);
         }
         let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
@@ -181,7 +181,7 @@ impl StateFiles {
             .map_err(|error| at(&self.document, &error))
     }
 
-    /// Makes the folders again that somebody has taken away, an agent with `git clean` most often: what was
+    /// Makes the folders again that someone has taken away, an agent with `git clean` most often: what was
     /// in them is gone, and the loop is not. Another runner may have come meanwhile; then it has the loop.
     fn put_back(&mut self) -> Result<()> {
         if !self.change_lock.is_in(&self.folder) || !is_real(&self.folder) {
@@ -387,7 +387,7 @@ impl Drop for StateFiles {
             iteration.ended = Some(iso(now));
             let began = millis_of(&iteration.started).unwrap_or(now);
             iteration.seconds = now.saturating_sub(began) as f64 / 1000.0;
-            // There is nobody left to tell: what cannot be written now, the next run mends.
+            // There is no one left to notify: what cannot be written now, the next run fixes.
             let _ = self.record(&iteration);
         }
         if !self.state.status.is_over() {
@@ -418,7 +418,7 @@ fn is_real(folder: &Path) -> bool {
     folder.canonicalize().is_ok_and(|real| real == folder)
 }
 
-/// Who has the work tree, as far as `loop-state.json` tells.
+/// Who has the work tree, as far as `loop-state.json` says.
 fn taken_tree(document: &Path) -> LockTaken {
     let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
     let state = state.map(|read| read.state).filter(|state| world::is_alive(state.pid));

@@ -24,11 +24,11 @@ pub struct Recovered {
     pub seen_at: String,
     /// The iteration that it was in, as it is recorded now; `None` when it was between two.
     pub iteration: Option<Iteration>,
-    /// Whether the history has that iteration already: the runner was killed right behind it.
+    /// Whether the history has that iteration already: the runner was killed right after it.
     pub(super) is_in_history: bool,
 }
 
-/// Brings what was read from `state.json` to an end, `None` when there is nothing to mend.
+/// Brings what was read from `state.json` to an end, `None` when there is nothing to fix.
 ///
 /// `commits_since` returns the commits since a given one, oldest first.
 pub(super) fn recover(

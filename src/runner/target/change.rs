@@ -6,7 +6,7 @@ use super::names;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::store::read;
 
-/// What kind of project a change stands in.
+/// What kind of project a change is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// `.spool/changes/<id>/`.
@@ -22,7 +22,7 @@ pub enum ChangeKind {
 pub struct Change {
     /// Its id, the name of its folder; checked: no `/`, no `..`, no control characters, no leading `-`.
     pub id: String,
-    /// Where it stands.
+    /// Where it is.
     pub kind: ChangeKind,
     /// Its folder, a real path inside the project.
     pub folder: PathBuf,

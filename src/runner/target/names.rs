@@ -101,7 +101,7 @@ fn has_numbers(id: &str, name: &str) -> bool {
     own.starts_with(&wanted)
 }
 
-/// Whether the words of a name stand in an id one behind the other.
+/// Whether the words of a name are in an id one after the other.
 fn has_words(id: &str, name: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split(is_separator).filter(|word| !word.is_empty()).map(str::to_owned).collect()

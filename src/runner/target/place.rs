@@ -12,7 +12,7 @@ const LEVELS: usize = 64;
 /// What makes a folder a project, and where its changes are.
 const MARKS: [&str; 3] = [".spool/changes", "openspec/changes", ".specify"];
 
-/// A project, and the work tree that it stands in; both are real paths.
+/// A project, and the work tree that it is in; both are real paths.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub root: PathBuf,
@@ -35,7 +35,7 @@ impl Place {
         Ok(Self { worktree: worktree_around(root), root: root.to_owned() })
     }
 
-    /// Returns where changes were looked for, in a sentence for somebody who has none.
+    /// Returns where changes were looked for, in a sentence for someone who has none.
     pub fn nothing(&self, refused: &[(String, String)]) -> String {
         let root = self.root.display();
         let mut words = format!(
