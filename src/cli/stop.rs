@@ -115,15 +115,15 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
     let change = match change {
         Some(change) => id_of(change, &live, root)?,
         None => only_live(root)?.with_context(|| {
-            format!("no runner is at work in `{}`\nthere is nothing to end", root.display())
+            format!("no runner is running in `{}`\nthere is nothing to end", root.display())
         })?,
     };
     let folder = if is_change_id(&change) { find_state_folder(root, &change)? } else { None };
     let holder = folder.as_deref().map_or(Ok(None), holder)?;
     let (Some(holder), Some(folder)) = (holder, folder) else {
         let others = match live.as_slice() {
-            [] => "no runner is at work here".to_owned(),
-            some => format!("runners are at work on: {}", some.join(", ")),
+            [] => "no runner is running here".to_owned(),
+            some => format!("runners are running on: {}", some.join(", ")),
         };
         bail!("no runner works on the change `{}`\n{others}", printable(&change));
     };

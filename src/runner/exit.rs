@@ -78,19 +78,19 @@ pub fn what_next(reason: &TerminalReason) -> &'static str {
             "Look at what was done, then run the same command again; --max-iterations N sets another limit."
         }
         TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
-            "Read the log of the last iteration, help the agent over the obstacle, then run the same command again."
+            "Read the log of the last iteration, fix what blocks it, then run the same command again."
         }
         TerminalReason::Blocked { .. } => "Do that, then run the same command again.",
         TerminalReason::TimedOut { .. } => {
-            "Run the same command again to go on; --max-runtime sets another limit."
+            "Run the same command again to continue; --max-runtime sets another limit."
         }
         TerminalReason::Budget { .. } => {
-            "Run the same command again to go on; --token-budget sets another limit."
+            "Run the same command again to continue; --token-budget sets another limit."
         }
-        TerminalReason::HarnessFailed { .. } => "Mend that, then run the same command again.",
+        TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
         TerminalReason::Cancelled | TerminalReason::Stopped => {
-            "Run the same command again to go on."
+            "Run the same command again to continue."
         }
     }
 }

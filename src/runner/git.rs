@@ -136,7 +136,7 @@ impl Git {
     /// not be asked.
     pub fn commits_between(&self, then: &GitMoment, now: &GitMoment) -> Result<Vec<String>> {
         if !then.known || !now.known {
-            bail!("it did not tell what is checked out");
+            bail!("it did not say what is checked out");
         }
         let Some(head) = now.head.as_ref().filter(|head| then.head.as_ref() != Some(*head)) else {
             return Ok(Vec::new());

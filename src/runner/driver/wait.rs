@@ -39,7 +39,7 @@ impl Driver<'_> {
             if !told {
                 told = true;
                 let words = format!(
-                    "ralph: paused; `spool resume --change {}` goes on, `spool stop` ends it",
+                    "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
                     self.plan.change.id
                 );
                 "paused".clone_into(&mut self.files.state.doing);

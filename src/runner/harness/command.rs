@@ -92,7 +92,7 @@ impl Harness for Any {
     fn check(&self) -> Result<Option<String>> {
         if find(&self.program).is_none() {
             bail!(
-                "`{}` is no program that can be started\nname one that is on the PATH, or give its path",
+                "`{}` cannot be started\nname a program on the PATH, or give its path",
                 self.program.display()
             );
         }

@@ -215,7 +215,7 @@ pub fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Opti
         |name| made.iter().find(|it| it.name == name).map(Setting::named).unwrap_or_default();
     if options.allow_all == Approve::All {
         bail!(
-            "{} does nothing for a command of your own: `spool` does not know how to tell it\nput the program's own flag into the command",
+            "{} does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command",
             named("allow-all")
         );
     }

@@ -21,5 +21,5 @@ pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 /// deleted meanwhile, where the system allows that.
 pub fn own_program() -> io::Result<PathBuf> {
     crate::exec::supervisor::own_program()
-        .ok_or_else(|| io::Error::other("the system does not tell where this program is"))
+        .ok_or_else(|| io::Error::other("the system does not say where this program is"))
 }

@@ -72,7 +72,7 @@ fn explained(shortfall: &Shortfall, promise: &str) -> Option<String> {
             "It promised that all is done, but no file and no commit has changed. If the work really is done, write {promise} again."
         ),
         Shortfall::TooEarly { first } => format!(
-            "All seemed done, but the loop goes on until iteration {first}: look for what is missing or wrong."
+            "All seemed done, but the loop continues until iteration {first}: look for what is missing or wrong."
         ),
         Shortfall::SameFailure { times } => format!(
             "The same check has failed in the same way {times} times in a row. Try another way."

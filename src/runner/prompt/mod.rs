@@ -58,9 +58,9 @@ fn opening(text: &mut String, material: &Material<'_>) {
     let of = limit.map_or_else(String::new, |limit| format!(" of at most {limit}"));
     let _ = writeln!(text, "You work on {what}, in iteration {}{of}.", material.iteration);
     let memory = if material.resumed {
-        "You go on with your earlier session."
+        "You continue your earlier session."
     } else {
-        "Each iteration is a new session: it knows only what stands in the files and in this text."
+        "Each iteration is a new session: it knows only what is in the files and in this text."
     };
     let _ = writeln!(text, "{memory} Paths are relative to `{}`.", change.worktree.display());
 }
@@ -75,7 +75,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
             let path = documents::shown(material.change, path);
             let _ = write!(
                 text,
-                "- Work on the next open task in `{path}`, and on those behind it as far as you get.\n\
+                "- Work on the next open task in `{path}`, and on those after it as far as you get.\n\
                  - Tick a box (`- [x]`) when its task is done and tested, not before. Take no open task out of the list, and do not reword one.\n\
                  - The work is done when every box is ticked. That is read from the file, whatever you say.\n"
             );
@@ -83,7 +83,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
         _ => text.push_str("- Take the next step that brings the work forward, and test it.\n"),
     }
     ending(text, material);
-    text.push_str("- Leave everything in a state in which the next iteration can go on.\n");
+    text.push_str("- Leave everything in a state from which the next iteration can continue.\n");
     match material.contract.guardrails.max_commitless {
         Some(limit) => {
             let _ = writeln!(
@@ -98,7 +98,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
     text.push_str(
         "- Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.\n\
          - Nobody is there to answer. Do not ask: decide, and write down what you decided.\n\
-         - When only a person can go on, the loop is ended by this line in your final message, alone on its line:\n\n\
+         - When only a person can continue, the loop is ended by this line in your final message, alone on its line:\n\n\
          <blocked>what the person must do</blocked>\n",
     );
 }
@@ -114,7 +114,7 @@ fn ending(text: &mut String, material: &Material<'_>) {
         let _ = write!(
             text,
             "- Only when all of the work is done, write {marker} {place}: exactly so, the same letters in the same case.\n\
-             - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.\n"
+             - Never write it for another reason: not to get out, not because you are stuck. It is checked against the files.\n"
         );
     }
     let checks = &material.contract.checks;
@@ -130,7 +130,7 @@ fn ending(text: &mut String, material: &Material<'_>) {
     if first > material.iteration {
         let _ = writeln!(
             text,
-            "- The loop goes on at least until iteration {first}. When all seems done, look for what is missing or wrong."
+            "- The loop continues at least until iteration {first}. When all seems done, look for what is missing or wrong."
         );
     }
 }

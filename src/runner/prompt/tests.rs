@@ -97,7 +97,7 @@ fn the_whole_prompt_of_a_change_with_tasks() {
     fs::write(shelf.join("module.md"), "Words.\n").unwrap();
     insta::assert_snapshot!(bench.prompt("Build it."), @r"
     You work on the change `002-01_greet` (module 002), in iteration 3 of at most 50.
-    Each iteration is a new session: it knows only what stands in the files and in this text. Paths are relative to `/project`.
+    Each iteration is a new session: it knows only what is in the files and in this text. Paths are relative to `/project`.
 
     # The proposal: `.spool/changes/002-01_greet/proposal.md`
 
@@ -125,16 +125,16 @@ fn the_whole_prompt_of_a_change_with_tasks() {
     # Rules
 
     - Look first at what is there already: earlier iterations may have done a part.
-    - Work on the next open task in `.spool/changes/002-01_greet/tasks.md`, and on those behind it as far as you get.
+    - Work on the next open task in `.spool/changes/002-01_greet/tasks.md`, and on those after it as far as you get.
     - Tick a box (`- [x]`) when its task is done and tested, not before. Take no open task out of the list, and do not reword one.
     - The work is done when every box is ticked. That is read from the file, whatever you say.
     - Only when all of the work is done, write <promise>COMPLETE</promise> in your final message: exactly so, the same letters in the same case.
-    - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.
-    - Leave everything in a state in which the next iteration can go on.
+    - Never write it for another reason: not to get out, not because you are stuck. It is checked against the files.
+    - Leave everything in a state from which the next iteration can continue.
     - Make a commit only where the words above or the project's own instructions ask for one.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
     - Nobody is there to answer. Do not ask: decide, and write down what you decided.
-    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+    - When only a person can continue, the loop is ended by this line in your final message, alone on its line:
 
     <blocked>what the person must do</blocked>
     ");
@@ -149,7 +149,7 @@ fn the_whole_prompt_of_a_change_without_tasks() {
     bench.context = "Leave the database alone.".to_owned();
     insta::assert_snapshot!(bench.prompt("Build it."), @r"
     You work on the change `002-01_greet` (module 002), in iteration 3 of at most 50.
-    Each iteration is a new session: it knows only what stands in the files and in this text. Paths are relative to `/project`.
+    Each iteration is a new session: it knows only what is in the files and in this text. Paths are relative to `/project`.
 
     # The proposal: `.spool/changes/002-01_greet/proposal.md`
 
@@ -170,15 +170,15 @@ fn the_whole_prompt_of_a_change_without_tasks() {
     - Look first at what is there already: earlier iterations may have done a part.
     - Take the next step that brings the work forward, and test it.
     - Only when all of the work is done, write <promise>COMPLETE</promise> in your final message: exactly so, the same letters in the same case.
-    - Never write it for another reason: not to get out, not because you are stuck. It is held against the files.
+    - Never write it for another reason: not to get out, not because you are stuck. It is checked against the files.
     - These commands have to pass. They are run for you when the work seems to be done:
       - `cargo test` (within 300 s)
-    - The loop goes on at least until iteration 5. When all seems done, look for what is missing or wrong.
-    - Leave everything in a state in which the next iteration can go on.
+    - The loop continues at least until iteration 5. When all seems done, look for what is missing or wrong.
+    - Leave everything in a state from which the next iteration can continue.
     - Commit what is finished, and only that: 4 iterations in a row without a commit end the loop.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
     - Nobody is there to answer. Do not ask: decide, and write down what you decided.
-    - When only a person can go on, the loop is ended by this line in your final message, alone on its line:
+    - When only a person can continue, the loop is ended by this line in your final message, alone on its line:
 
     <blocked>what the person must do</blocked>
     ");
@@ -257,7 +257,7 @@ fn every_shortfall_has_words_of_its_own() {
     - It promised that all is done, but no tool had been called: the work itself has to be done.
     - It promised that all is done after 2 tool calls, and at least 3 are expected: the work itself has to be done.
     - It promised that all is done, but no file and no commit has changed. If the work really is done, write <promise>COMPLETE</promise> again.
-    - All seemed done, but the loop goes on until iteration 4: look for what is missing or wrong.
+    - All seemed done, but the loop continues until iteration 4: look for what is missing or wrong.
     - The task list cannot be read. Repair the file.
     ");
 }
@@ -316,7 +316,7 @@ fn an_agent_that_goes_on_with_its_session_gets_the_names_of_the_documents() {
     let tasks = bench.change.tasks();
     let material = Material { resumed: true, ..bench.material("Build it.", tasks.as_deref()) };
     let text = bench.told(&material);
-    assert!(text.contains("You go on with your earlier session."), "{text}");
+    assert!(text.contains("You continue your earlier session."), "{text}");
     assert!(text.contains("- The proposal: `.spool/changes/002-01_greet/proposal.md`"), "{text}");
     assert!(!text.contains("Say hello."), "{text}");
     assert!(text.contains("Build it."), "{text}");

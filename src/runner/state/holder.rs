@@ -159,7 +159,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
     let path = folder.join("lock");
     let refused = |why: &dyn fmt::Display| {
         let path = path.display();
-        io::Error::other(format!("`{path}`: {why}; whether a runner is at work is not known"))
+        io::Error::other(format!("`{path}`: {why}; whether a runner has it is not known"))
     };
     let file = match read::open(&path) {
         Ok((file, _)) => file,

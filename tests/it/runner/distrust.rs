@@ -198,7 +198,7 @@ fn a_runner_that_was_refused_leaves_no_loop_in_the_status() {
     gate.open();
     running.finish().with_code(0);
     let ran = bench.spool("pause").run().with_code(1);
-    ran.warns("no runner is at work");
+    ran.warns("no runner is running");
     assert!(fs::exists(bench.root.join(in_state("state.json"))).unwrap());
 }
 

@@ -215,7 +215,7 @@ fn signals() {
         witness.wait_for("ready");
         running.signal(signal);
         let ran = ended(&bench, running.finish(), "stopped", "stopped", code, "");
-        ran.says("(interrupted)").says("Run the same command again to go on.");
+        ran.says("(interrupted)").says("Run the same command again to continue.");
         witness.wait_for_the_end(PATIENCE);
     }
 }
@@ -245,7 +245,7 @@ fn spool_stop() {
     stop.says(&format!("The loop of `{CHANGE}` has ended after 1 iteration"));
     ended(&bench, running.finish(), "stopped", "stopped", 130, "");
     witness.wait_for_the_end(PATIENCE);
-    bench.spool("stop").run().with_code(1).warns("no runner is at work");
+    bench.spool("stop").run().with_code(1).warns("no runner is running");
     // It was for that runner alone.
     bench.agent(&says(PROMISE));
     bench.ralph("").run().with_code(0);

@@ -209,7 +209,7 @@ fn spool_stop_without_a_runner_says_so() {
     );
     drop(open(&root));
     let said = refused(&spool(&root, &["stop"]));
-    assert!(said.contains("no runner is at work"), "{said}");
+    assert!(said.contains("no runner is running"), "{said}");
     for id in ["other", "../x", "-x", "a\u{1b}b"] {
         let said = refused(&spool(&root, &["stop", &format!("--change={id}")]));
         assert!(said.contains("no runner works on the change"), "{said}");
@@ -217,7 +217,7 @@ fn spool_stop_without_a_runner_says_so() {
     }
     let _books = open(&root);
     let said = refused(&spool(&root, &["stop", "--change", "other"]));
-    assert!(said.contains(&format!("runners are at work on: {ID}")), "{said}");
+    assert!(said.contains(&format!("runners are running on: {ID}")), "{said}");
 }
 
 /// The time that this thread has computed for, in nanoseconds.
