@@ -63,7 +63,7 @@ impl KnownProgram {
 
     /// Returns what the program answers to these arguments, `None` when that takes more than 10 s; an
     /// error when it does not start.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProgramAnswer>> {
+    pub fn ask(&self, arguments: &[&str]) -> Result<Option<ProbeAnswer>> {
         ask(self.name, arguments, self.set, PATIENCE)
     }
 
@@ -79,7 +79,7 @@ impl KnownProgram {
         }
     }
 
-    fn judge(&self, answer: &ProgramAnswer) -> Result<Option<Version>> {
+    fn judge(&self, answer: &ProbeAnswer) -> Result<Option<Version>> {
         if !answer.status.success() {
             bail!(
                 "`{} --version` failed: {}\nsee that `{}` runs by itself, then try again",
@@ -113,7 +113,7 @@ impl KnownProgram {
 
 /// What a program answered.
 #[derive(Debug)]
-pub struct ProgramAnswer {
+pub struct ProbeAnswer {
     /// How it ended.
     pub status: ExitStatus,
     /// The beginning of its output.
@@ -127,7 +127,7 @@ fn ask(
     arguments: &[&str],
     set: &[(&str, &str)],
     patience: Duration,
-) -> Result<Option<ProgramAnswer>> {
+) -> Result<Option<ProbeAnswer>> {
     let mut command = Command::new(program);
     command.args(arguments);
     for name in environment::scrubbed() {
@@ -140,7 +140,7 @@ fn ask(
         .with_context(|| format!("could not start `{program}`"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (output, errors) = (text(&ran.output), text(&ran.errors));
-    Ok(ran.status().map(|status| ProgramAnswer { status, output, errors }))
+    Ok(ran.status().map(|status| ProbeAnswer { status, output, errors }))
 }
 
 /// Returns the folder that a variable names, else this folder of the person's home.
@@ -204,7 +204,7 @@ mod tests {
 
     fn judged(code: i32, output: &str, errors: &str) -> Result<Option<Version>> {
         let status = ExitStatus::from_raw(code << 8);
-        AGENT.judge(&ProgramAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
+        AGENT.judge(&ProbeAnswer { status, output: output.to_owned(), errors: errors.to_owned() })
     }
 
     #[test]
