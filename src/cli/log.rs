@@ -10,7 +10,7 @@ use super::context::Where;
 use crate::feature::project::printable;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, state_folder};
-use crate::runner::target::{meant, one_of};
+use crate::runner::target::{matching, one_of};
 use crate::session::report::feature::sums;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::Loops;
@@ -88,7 +88,7 @@ fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
     let mut all = Vec::new();
     let mut changes = root.map(changes_with_state).unwrap_or_default();
     if let Some(name) = &args.change {
-        changes = meant(name, &changes);
+        changes = matching(name, &changes);
         if changes.len() > 1 {
             let (name, several) = (printable(name), changes.len());
             bail!("`{name}` may be {several} changes\n{}", one_of(&changes));

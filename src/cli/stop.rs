@@ -14,7 +14,7 @@ use crate::runner::state::{
     LoopStatus, changes_with_state, find_state_folder, holder, is_change_id, read_state,
     states_folder,
 };
-use crate::runner::target::{meant, one_of};
+use crate::runner::target::{matching, one_of};
 use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
@@ -132,8 +132,9 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
 
 /// The id of the change that a short form stands for: among those with a runner, else among all.
 fn id_of(name: &str, live: &[String], root: &Path) -> Result<String> {
-    let at_work = meant(name, live);
-    let found = if at_work.is_empty() { meant(name, &changes_with_state(root)) } else { at_work };
+    let at_work = matching(name, live);
+    let found =
+        if at_work.is_empty() { matching(name, &changes_with_state(root)) } else { at_work };
     match found.as_slice() {
         [id] => Ok(id.clone()),
         [] => Ok(name.to_owned()),

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn whoever_was_not_there_reads_who_stopped_the_loop() {
         let stopped = |signal| words(&TerminalReason::Stopped, signal);
-        let told =
+        let said =
             [stopped(Some(SIGINT)), stopped(Some(SIGHUP)), stopped(Some(SIGTERM)), stopped(None)];
         let expected = [
             "it was stopped with Ctrl-C",
@@ -110,7 +110,7 @@ mod tests {
             "it was stopped by SIGTERM",
             "it was stopped with `spool stop`",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(said, expected);
         let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
         assert_eq!(limit, "the time limit of 8 h 00 min was reached");
     }

@@ -113,11 +113,12 @@ impl Git {
             return last;
         }
         // One start of git answers both; it fails before the first commit.
-        if let Ok(told) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
-            let end = told.iter().position(|byte| *byte == b'\n').map_or(told.len(), |at| at + 1);
-            let head = String::from_utf8_lossy(&told[..end]).trim().to_owned();
+        if let Ok(printed) = self.run(&["rev-parse", "HEAD", "--all"], &[]) {
+            let end =
+                printed.iter().position(|byte| *byte == b'\n').map_or(printed.len(), |at| at + 1);
+            let head = String::from_utf8_lossy(&printed[..end]).trim().to_owned();
             let head = Some(head).filter(|head| is_commit_name(head));
-            return GitMoment { fingerprint, head, tips: told[end..].to_vec(), known: true };
+            return GitMoment { fingerprint, head, tips: printed[end..].to_vec(), known: true };
         }
         let tips = self.run(&["for-each-ref", "--format=%(objectname)"], &[]);
         match (self.head(), tips) {

@@ -295,7 +295,7 @@ pub fn live(root: &Path) -> Result<Vec<String>> {
 
 /// Returns the change that is meant where none is named: the only one with a runner, else the one whose
 /// state was written last; `None` when no loop has run, an error when several run.
-pub fn meant(root: &Path) -> Result<Option<String>> {
+pub fn select(root: &Path) -> Result<Option<String>> {
     let running = only_live(root)?;
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {

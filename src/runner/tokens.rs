@@ -290,13 +290,13 @@ mod tests {
         let counted = Counter::default().count(None, &cut, &kept, 0);
         assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
         // What the stream has reported is less: the agents of its own are not in it.
-        let told = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
-        assert_eq!(Counter::default().count(None, &told, &kept, 0).tokens, 1_494);
+        let streamed = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
+        assert_eq!(Counter::default().count(None, &streamed, &kept, 0).tokens, 1_494);
         let lost = AgentReport { missing: Missing::Lost, ..reported("mine", 1) };
         let counted = Counter::default().count(None, &lost, &kept, 0);
         assert_eq!((counted.tokens, counted.estimated), (1_494, true));
         // Where it has written nothing down, the stream is an estimate.
-        let counted = Counter::default().count(None, &told, &NOTHING, 0);
+        let counted = Counter::default().count(None, &streamed, &NOTHING, 0);
         assert_eq!((counted.tokens, counted.estimated), (17, true));
     }
 

@@ -18,7 +18,7 @@ use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust, resolve,
 };
-use crate::runner::report::{RunnerReport, meant, only_live};
+use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
 use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
 use crate::style;
@@ -133,7 +133,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     };
     let mut options = Box::new(resolve(&layers, task, &start)?);
     if args.status && settings.change.is_none() {
-        let Some(change) = meant(&root)? else {
+        let Some(change) = select(&root)? else {
             bail!(
                 "no loop of `spool ralph` has run in `{}`\nstart one: spool ralph \"Build it\" --change ID",
                 root.display()

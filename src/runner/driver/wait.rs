@@ -24,20 +24,20 @@ const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 impl Driver<'_> {
     /// Waits while a person wants a pause and there is time; returns what ends it.
     pub(super) fn wait_while_paused(&mut self) -> Result<Option<EndRequest>> {
-        let mut told = false;
+        let mut reported = false;
         loop {
             if let Some(request) = self.console.end_request() {
                 return Ok(Some(request));
             }
             if self.console.requests.paused().is_none() {
-                if told {
+                if reported {
                     self.console.screen.still();
                     self.console.screen.report("resumed", "ralph: resumed", json!({}));
                 }
                 return Ok(None);
             }
-            if !told {
-                told = true;
+            if !reported {
+                reported = true;
                 let words = format!(
                     "ralph: paused; `spool resume --change {}` resumes it, `spool stop` ends it",
                     self.plan.change.id

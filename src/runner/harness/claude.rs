@@ -244,7 +244,7 @@ impl ClaudeStream {
             }
             return;
         }
-        run.told = StreamEnd::Nothing;
+        run.stream_end = StreamEnd::Nothing;
         if let (Some(id), Some(cost)) = (message["id"].as_str(), usage(&message["usage"]))
             && self.messages.len() < MESSAGES
         {
@@ -301,9 +301,9 @@ impl ClaudeStream {
         let said = text(&line["result"]);
         let failed = line["is_error"] != false || line["subtype"] != "success";
         if failed {
-            run.told = StreamEnd::Failure(self.failure(run, line, said));
+            run.stream_end = StreamEnd::Failure(self.failure(run, line, said));
         } else {
-            run.told = StreamEnd::Result;
+            run.stream_end = StreamEnd::Result;
             if !said.is_empty() {
                 run.text.set(said);
             }
@@ -358,7 +358,7 @@ impl Format for ClaudeStream {
         run.tokens = self.tokens.of_this_run(run.resumed).or_else(|| {
             // A run that was cut has no result: the messages report the tokens, each counted once.
             let messages = self.messages.values().copied();
-            (run.told == StreamEnd::Nothing).then(|| TokenUsage::sum(messages)).flatten()
+            (run.stream_end == StreamEnd::Nothing).then(|| TokenUsage::sum(messages)).flatten()
         });
         run.report(&PROGRAM, left)
     }

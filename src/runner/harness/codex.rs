@@ -188,12 +188,12 @@ impl CodexStream {
             // A later turn counts on from the one before: the last figure is the whole.
             run.tokens = Some(used(usage));
         }
-        run.told = StreamEnd::Result;
+        run.stream_end = StreamEnd::Result;
         run.finished();
     }
 
     fn turn_failed(&mut self, run: &mut RunState, line: &Value) {
-        run.told = StreamEnd::Failure(self.failure(run, text(&line["error"]["message"])));
+        run.stream_end = StreamEnd::Failure(self.failure(run, text(&line["error"]["message"])));
         run.finished();
     }
 
@@ -234,7 +234,7 @@ impl Format for CodexStream {
             "thread.started" => |_, run, line| {
                 run.session = lines::session(&line["thread_id"]).or(run.session.take());
             },
-            "turn.started" => |_, run, _| run.told = StreamEnd::Nothing,
+            "turn.started" => |_, run, _| run.stream_end = StreamEnd::Nothing,
             "item.started" => Self::item_started,
             "item.completed" => Self::item_completed,
             "turn.completed" => Self::turn_completed,
@@ -249,7 +249,8 @@ impl Format for CodexStream {
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         let mut report = run.report(&PROGRAM, left);
-        if let (StreamEnd::Nothing, RunOutcome::Failed(message)) = (&run.told, &mut report.outcome)
+        if let (StreamEnd::Nothing, RunOutcome::Failed(message)) =
+            (&run.stream_end, &mut report.outcome)
             && !self.trouble.is_empty()
         {
             *message = lines::message(message, &self.trouble);

@@ -135,13 +135,13 @@ impl Harness for Any {
             ("{model}", model),
             ("{session}", &session),
         ];
-        let told = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
+        let is_given = self.asks_for("{prompt}") || self.asks_for("{prompt_file}");
         Ok(Launch {
             program: self.program.clone(),
             arguments: self.arguments.iter().map(|it| filled(it, &values).into()).collect(),
             set: Vec::new(),
             unset: environment::scrubbed(),
-            input: if told { Input::Nothing } else { input },
+            input: if is_given { Input::Nothing } else { input },
             ending: Ending::Terminate,
         })
     }
@@ -228,8 +228,8 @@ impl OutputReader for CommandReader {
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
-        let told = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
-        let outcome = match lines::outcome(&self.name, &told, left, &self.errors, &[]) {
+        let stream_end = if left.code == Some(0) { StreamEnd::Result } else { StreamEnd::Nothing };
+        let outcome = match lines::outcome(&self.name, &stream_end, left, &self.errors, &[]) {
             // There is no result that could be missing: the exit code is all that is known.
             RunOutcome::Failed(message) => {
                 RunOutcome::Failed(message.replacen(" and without a result", "", 1))

@@ -180,7 +180,7 @@ impl CopilotStream {
         run.finished();
     }
 
-    fn told(&self) -> StreamEnd {
+    fn stream_end(&self) -> StreamEnd {
         match (self.exit, &self.failure) {
             (None, None) => StreamEnd::Nothing,
             (_, Some(failure)) => StreamEnd::Failure(failure.clone()),
@@ -235,7 +235,7 @@ impl Format for CopilotStream {
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
-        run.told = self.told();
+        run.stream_end = self.stream_end();
         run.tokens = self.tokens();
         let report = run.report(&PROGRAM, left);
         AgentReport { missing: Missing::Nothing, tokens_of_session: run.resumed, ..report }

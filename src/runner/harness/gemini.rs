@@ -193,12 +193,12 @@ impl GeminiStream {
             run.tokens = Some(TokenUsage::of_all_input(sent, output.max(rest), cached, 0));
         }
         if line["status"] == "success" {
-            run.told = StreamEnd::Result;
+            run.stream_end = StreamEnd::Result;
             return;
         }
         let said = text(&line["error"]["message"]);
         let message = lines::message("`gemini` failed", said);
-        run.told = StreamEnd::Failure(if said.contains(DAILY_QUOTA) {
+        run.stream_end = StreamEnd::Failure(if said.contains(DAILY_QUOTA) {
             RunOutcome::UsageLimit { resets_at: None, words: lines::words(said) }
         } else {
             self.failed = true;
@@ -249,7 +249,7 @@ impl Format for GeminiStream {
             };
         }
         if run.resumed && left.code == Some(BAD_INPUT) {
-            report.outcome = lines::resumed(report.outcome, &run.told, &run.errors, GONE);
+            report.outcome = lines::resumed(report.outcome, &run.stream_end, &run.errors, GONE);
         }
         report
     }

@@ -85,9 +85,9 @@ pub fn words(text: &str) -> String {
 pub fn what(input: &Value) -> String {
     const TELLING: [&str; 8] =
         ["command", "cmd", "file_path", "filePath", "path", "pattern", "url", "description"];
-    let told = TELLING.iter().find_map(|name| input[*name].as_str());
-    match (told, input) {
-        (Some(told), _) => one_line(told, WHAT),
+    let detail = TELLING.iter().find_map(|name| input[*name].as_str());
+    match (detail, input) {
+        (Some(detail), _) => one_line(detail, WHAT),
         (None, Value::String(text)) => one_line(text, WHAT),
         (None, Value::Null) => String::new(),
         (None, other) => one_line(&other.to_string(), WHAT),
@@ -269,7 +269,7 @@ const UNKNOWN_FLAG: &[&str] = &["unknown option", "unexpected argument", "Unknow
 /// only where the stream has reported nothing: there, the program never got to work.
 pub fn outcome(
     program: &str,
-    told: &StreamEnd,
+    stream_end: &StreamEnd,
     left: &ExitInfo,
     errors: &Errors,
     lasting: &[&str],
@@ -278,7 +278,7 @@ pub fn outcome(
         return RunOutcome::Cut;
     }
     let end = end(left);
-    match told {
+    match stream_end {
         StreamEnd::Failure(outcome) => outcome.clone(),
         StreamEnd::Result if left.lingered || left.code == Some(0) => RunOutcome::Finished,
         StreamEnd::Result => RunOutcome::Failed(message(
@@ -375,13 +375,13 @@ pub fn is_passing(status: Option<u64>) -> bool {
 /// never got to work.
 pub fn resumed(
     outcome: RunOutcome,
-    told: &StreamEnd,
+    stream_end: &StreamEnd,
     errors: &Errors,
     gone: &[&str],
 ) -> RunOutcome {
     match outcome {
         RunOutcome::Failed(why) | RunOutcome::Lasting(why)
-            if *told == StreamEnd::Nothing && errors.line_with(gone).is_some() =>
+            if *stream_end == StreamEnd::Nothing && errors.line_with(gone).is_some() =>
         {
             RunOutcome::SessionGone(why)
         }

@@ -225,7 +225,7 @@ impl OpencodeStream {
         });
     }
 
-    fn told(&self, run: &RunState) -> StreamEnd {
+    fn stream_end(&self, run: &RunState) -> StreamEnd {
         if let Some(failure) = &self.failure {
             return StreamEnd::Failure(failure.clone());
         }
@@ -260,7 +260,7 @@ impl Format for OpencodeStream {
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
-        run.told = self.told(run);
+        run.stream_end = self.stream_end(run);
         let missing = match (self.in_step, self.delegated) {
             (true, _) => Missing::Lost,
             (false, true) => Missing::Elsewhere,

@@ -85,7 +85,7 @@ pub struct RunState {
     /// The status of the service's last failed answer.
     pub status: Option<u64>,
     /// What the stream reported of its own end.
-    pub told: StreamEnd,
+    pub stream_end: StreamEnd,
     /// Lines of standard error.
     pub errors: Errors,
     /// Tool calls that have begun, by id, with the tool and what it is used with: their end does not name them.
@@ -146,9 +146,9 @@ impl RunState {
     /// Returns what the run of a program came to, as far as all programs say it in the same way.
     pub fn report(&mut self, program: &KnownProgram, left: &ExitInfo) -> AgentReport {
         let mut outcome =
-            lines::outcome(program.name, &self.told, left, &self.errors, program.lasting);
+            lines::outcome(program.name, &self.stream_end, left, &self.errors, program.lasting);
         if self.resumed {
-            outcome = lines::resumed(outcome, &self.told, &self.errors, program.gone);
+            outcome = lines::resumed(outcome, &self.stream_end, &self.errors, program.gone);
         }
         AgentReport {
             final_text: self.text.take(),
@@ -157,7 +157,7 @@ impl RunState {
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
-            missing: if self.told == StreamEnd::Nothing {
+            missing: if self.stream_end == StreamEnd::Nothing {
                 Missing::Elsewhere
             } else {
                 Missing::Nothing

@@ -25,7 +25,7 @@ pub struct SupervisorHandle {
     pub child: Child,
     runner_end: UnixStream,
     /// The outputs that are still open.
-    pub taps: Vec<OutputPipe>,
+    pub outputs: Vec<OutputPipe>,
     /// The beginning of news.
     heard: Vec<u8>,
 }
@@ -57,13 +57,13 @@ impl SupervisorHandle {
     pub fn start(program: &Path) -> io::Result<Self> {
         let mut starts = 1;
         loop {
-            let mut kept = Self::start_once(program)?;
-            if kept.is_ready()? {
-                return Ok(kept);
+            let mut handle = Self::start_once(program)?;
+            if handle.is_ready()? {
+                return Ok(handle);
             }
-            drop(kept.runner_end);
-            let _ = kept.child.kill();
-            let status = kept.child.wait()?;
+            drop(handle.runner_end);
+            let _ = handle.child.kill();
+            let status = handle.child.wait()?;
             let of_the_terminal = status.signal().is_some_and(|it| it != Signal::KILL.as_raw());
             if !of_the_terminal || starts == STARTS {
                 return Err(no_supervisor(&io::Error::other(format!("it ended with {status}"))));
@@ -78,7 +78,7 @@ impl SupervisorHandle {
         let (output, output_writer) = io::pipe()?;
         let (errors, errors_writer) = io::pipe()?;
         hold_much(&output);
-        let taps = vec![
+        let outputs = vec![
             OutputPipe::new(Stream::Output, output)?,
             OutputPipe::new(Stream::Errors, errors)?,
         ];
@@ -87,7 +87,7 @@ impl SupervisorHandle {
         command.stdin(Stdio::from(OwnedFd::from(supervisor_end)));
         command.stdout(output_writer).stderr(errors_writer);
         let child = command.spawn().map_err(|error| no_supervisor(&error))?;
-        Ok(Self { child, runner_end, taps, heard: Vec::new() })
+        Ok(Self { child, runner_end, outputs, heard: Vec::new() })
     }
 
     fn is_ready(&mut self) -> io::Result<bool> {
@@ -133,12 +133,12 @@ impl SupervisorHandle {
     pub fn wait(&self, patience: Duration) -> Ready {
         let patience = Timespec::try_from(patience).ok();
         let mut wanted = vec![PollFd::new(&self.runner_end, PollFlags::IN)];
-        wanted.extend(self.taps.iter().map(|tap| PollFd::new(&tap.pipe, PollFlags::IN)));
+        wanted.extend(self.outputs.iter().map(|output| PollFd::new(&output.pipe, PollFlags::IN)));
         if poll(&mut wanted, patience.as_ref()).is_err() {
-            return Ready { news: false, taps: Vec::new() };
+            return Ready { news: false, outputs: Vec::new() };
         }
         let mut ready = wanted.iter().map(|it| !it.revents().is_empty());
-        Ready { news: ready.next().unwrap_or(false), taps: ready.collect() }
+        Ready { news: ready.next().unwrap_or(false), outputs: ready.collect() }
     }
 
     /// Reads what the supervisor says; only called when there is something to read.
@@ -170,7 +170,7 @@ pub struct Ready {
     /// Whether the supervisor speaks.
     pub news: bool,
     /// For each output, whether something came.
-    pub taps: Vec<bool>,
+    pub outputs: Vec<bool>,
 }
 
 /// What the supervisor said.

@@ -74,13 +74,13 @@ mod tests {
     use super::*;
 
     fn lines(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut told = Vec::new();
+        let mut seen = Vec::new();
         let mut lines = LineSplitter::default();
         for piece in pieces {
-            lines.take(piece, &mut |line| told.push(line.to_vec()));
+            lines.take(piece, &mut |line| seen.push(line.to_vec()));
         }
-        lines.finish(&mut |line| told.push(line.to_vec()));
-        told
+        lines.finish(&mut |line| seen.push(line.to_vec()));
+        seen
     }
 
     #[test]
@@ -99,11 +99,11 @@ mod tests {
     fn a_line_that_is_too_long_comes_cut_and_the_next_one_whole() {
         let long = vec![b'a'; LONGEST];
         for rest in [&b"b\nnext\n"[..], b"bbb", b"b\nnext"] {
-            let told = lines(&[&long[..1000], &long[1000..], rest]);
-            assert_eq!(told[0].len(), LONGEST);
-            assert!(told[0] == long, "something else than the line's beginning was handed on");
-            assert_eq!(told.len(), if rest.ends_with(b"bbb") { 1 } else { 2 });
-            assert!(told.get(1).is_none_or(|next| next == b"next"));
+            let seen = lines(&[&long[..1000], &long[1000..], rest]);
+            assert_eq!(seen[0].len(), LONGEST);
+            assert!(seen[0] == long, "something else than the line's beginning was handed on");
+            assert_eq!(seen.len(), if rest.ends_with(b"bbb") { 1 } else { 2 });
+            assert!(seen.get(1).is_none_or(|next| next == b"next"));
         }
         assert_eq!(lines(&[&long, b"\n"]), [long]);
     }

@@ -53,13 +53,13 @@ pub fn run(
     }
     // Before the supervisor has a child, so that none of them is lost with it.
     family::adopts();
-    let mut kept = SupervisorHandle::start(supervisor)?;
-    kept.order(&SupervisorOrder::written(launch, folder, limits.grace))?;
+    let mut supervisor = SupervisorHandle::start(supervisor)?;
+    supervisor.order(&SupervisorOrder::written(launch, folder, limits.grace))?;
     let mut run = SupervisedRun {
         limits,
         watcher,
         log: Log::new(log),
-        kept,
+        supervisor,
         wall: limits.wall.map(Deadline::after),
         silence: limits.silence.map(Deadline::after),
         lingering: None,
@@ -75,7 +75,7 @@ pub fn run(
     match run.until_over() {
         Over::Ended => Ok(run.ended()),
         Over::NotStarted(number) => {
-            let _ = run.kept.child.wait();
+            let _ = run.supervisor.child.wait();
             Err(not_started(&launch.program, folder, number))
         }
     }
@@ -112,7 +112,7 @@ struct SupervisedRun<'a> {
     limits: &'a ProcessLimits,
     watcher: &'a mut dyn Watcher,
     log: Log<'a>,
-    kept: SupervisorHandle,
+    supervisor: SupervisorHandle,
     wall: Option<Deadline>,
     silence: Option<Deadline>,
     lingering: Option<Deadline>,
@@ -130,15 +130,15 @@ struct SupervisedRun<'a> {
 impl SupervisedRun<'_> {
     fn until_over(&mut self) -> Over {
         loop {
-            let ready = self.kept.wait(self.patience());
+            let ready = self.supervisor.wait(self.patience());
             // From the last to the first, because one that is at its end is taken out.
-            for place in (0..ready.taps.len()).rev() {
-                if ready.taps[place] && matches!(self.read(place), Piece::Last) {
+            for place in (0..ready.outputs.len()).rev() {
+                if ready.outputs[place] && matches!(self.read(place), Piece::Last) {
                     self.close(place);
                 }
             }
             if ready.news {
-                match self.kept.hear() {
+                match self.supervisor.hear() {
                     Ok(
                         FromSupervisor::Nothing
                         | FromSupervisor::SupervisorEvent(SupervisorEvent::Ready),
@@ -168,7 +168,7 @@ impl SupervisedRun<'_> {
             self.keep_the_limits();
             if self.moment.is_over() {
                 self.moment = Deadline::after(MOMENT);
-                self.kept.keep_going();
+                self.supervisor.keep_going();
                 let watch = self.watcher.moment();
                 self.heed(watch);
             }
@@ -191,8 +191,8 @@ impl SupervisedRun<'_> {
 
     /// Reads one piece of output and hands it on.
     fn read(&mut self, place: usize) -> Piece {
-        let tap = &mut self.kept.taps[place];
-        let count = match tap.pipe.read(&mut self.piece) {
+        let output = &mut self.supervisor.outputs[place];
+        let count = match output.pipe.read(&mut self.piece) {
             Ok(0) => return Piece::Last,
             Ok(count) => count,
             Err(error) => match error.kind() {
@@ -203,8 +203,8 @@ impl SupervisedRun<'_> {
         };
         let piece = &self.piece[..count];
         self.log.take(piece);
-        let (stream, mut watch) = (tap.stream, Control::GoOn);
-        tap.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
+        let (stream, mut watch) = (output.stream, Control::GoOn);
+        output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.silence = self.limits.silence.map(Deadline::after);
         self.heed(watch);
         Piece::More(count)
@@ -212,9 +212,9 @@ impl SupervisedRun<'_> {
 
     /// Hands on the last line of an output, and listens to it no more.
     fn close(&mut self, place: usize) {
-        let mut tap = self.kept.taps.remove(place);
-        let (stream, mut watch) = (tap.stream, Control::GoOn);
-        tap.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
+        let mut output = self.supervisor.outputs.remove(place);
+        let (stream, mut watch) = (output.stream, Control::GoOn);
+        output.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.heed(watch);
     }
 
@@ -230,7 +230,7 @@ impl SupervisedRun<'_> {
                 self.end(Cut::Asked, SupervisorCommand::Kill);
             }
             // What is being ended already, and what the program left behind.
-            Control::Kill => self.kept.ask(SupervisorCommand::Kill),
+            Control::Kill => self.supervisor.ask(SupervisorCommand::Kill),
         }
     }
 
@@ -253,7 +253,7 @@ impl SupervisedRun<'_> {
             return;
         }
         self.cut = Some(cut);
-        self.kept.ask(how);
+        self.supervisor.ask(how);
         self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_SUPERVISOR));
     }
 
@@ -270,8 +270,8 @@ impl SupervisedRun<'_> {
     /// Ends the tree of a supervisor that was killed, or does not answer: what lost its parent with it is a
     /// child of this process now, where the system allows that.
     fn end_without_supervisor(&mut self) {
-        let _ = self.kept.child.kill();
-        let status = self.kept.child.wait();
+        let _ = self.supervisor.child.kill();
+        let status = self.supervisor.child.wait();
         // One that has left may have lent its number to someone else by now.
         let seen = self.agent.filter(|_| self.left.is_none()).into_iter().collect();
         if self.left.is_none() {
@@ -310,14 +310,14 @@ impl SupervisedRun<'_> {
 
     fn ended(mut self) -> ProcessOutcome {
         // It has nothing left to do, and may not keep anybody waiting.
-        let _ = self.kept.child.kill();
-        let _ = self.kept.child.wait();
+        let _ = self.supervisor.child.kill();
+        let _ = self.supervisor.child.wait();
         let rest = family::end_descendants();
         self.survivors += rest.ended.len();
         if !rest.alive.is_empty() {
             self.trouble = Some(format!("still alive after the end: {}", listed(&rest.alive)));
         }
-        for place in (0..self.kept.taps.len()).rev() {
+        for place in (0..self.supervisor.outputs.len()).rev() {
             // What escaped may hold the pipe, and continue writing: it is not waited for.
             let mut read = 0;
             while let Piece::More(count) = self.read(place) {

@@ -179,7 +179,7 @@ fn a_state_that_cannot_be_read_is_told_and_the_history_is_shown_all_the_same() {
 #[test]
 fn without_a_loop_the_report_says_where_loops_have_run() {
     let (_scratch, root) = project();
-    assert_eq!(meant(&root).unwrap(), None);
+    assert_eq!(select(&root).unwrap(), None);
     let words = RunnerReport::of(&root, "x").unwrap_err().to_string();
     assert!(words.contains("start one with `spool ralph"), "{words}");
     let files = state_files(&root);
@@ -188,5 +188,5 @@ fn without_a_loop_the_report_says_where_loops_have_run() {
     assert_eq!(live(&root).unwrap(), [ID]);
     drop(files);
     assert_eq!(live(&root).unwrap(), Vec::<String>::new());
-    assert_eq!(meant(&root).unwrap().as_deref(), Some(ID));
+    assert_eq!(select(&root).unwrap().as_deref(), Some(ID));
 }

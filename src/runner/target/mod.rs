@@ -14,7 +14,7 @@ use place::Place;
 use shelf::Listing;
 
 pub use change::{Change, ChangeKind};
-pub use names::{meant, one_of};
+pub use names::{matching, one_of};
 pub use place::worktree_around;
 
 /// What the person asked for.
@@ -77,15 +77,15 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
         bail!("the change `{name}` cannot be used: {why}");
     }
     let narrowed: Vec<&Change> = all.iter().copied().filter(in_module).collect();
-    let meant = names::meant(name, &ids(&narrowed));
-    match meant.as_slice() {
+    let matching = names::matching(name, &ids(&narrowed));
+    match matching.as_slice() {
         [id] => narrowed
             .iter()
             .find(|change| change.id == *id)
             .map(|change| (*change).clone())
             .with_context(|| format!("the change `{id}` is gone")),
         [] => {
-            let elsewhere = names::meant(name, &ids(&all));
+            let elsewhere = names::matching(name, &ids(&all));
             if let (Some(module), [id]) = (module, elsewhere.as_slice()) {
                 bail!("the change `{id}` does not belong to module `{module}`");
             }

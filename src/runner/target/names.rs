@@ -24,7 +24,7 @@ pub fn names_in(folder: &Path) -> (Vec<String>, bool) {
 /// Returns the ids that a name may stand for: one when it is clear, several when it is not.
 ///
 /// The id itself comes first, then its numbers (`2-1`), then its beginning or words of it.
-pub fn meant(name: &str, ids: &[String]) -> Vec<String> {
+pub fn matching(name: &str, ids: &[String]) -> Vec<String> {
     let same = |id: &&String| id.as_str() == name;
     if let Some(id) = ids.iter().find(same) {
         return vec![id.clone()];
@@ -136,7 +136,7 @@ mod tests {
     ];
 
     fn found(name: &str) -> Vec<String> {
-        meant(name, &IDS.map(str::to_owned))
+        matching(name, &IDS.map(str::to_owned))
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn an_id_that_is_the_beginning_of_another_is_itself() {
         let ids = ["001-01".to_owned(), "001-01_more".to_owned()];
-        assert_eq!(meant("001-01", &ids), ["001-01"]);
+        assert_eq!(matching("001-01", &ids), ["001-01"]);
     }
 
     #[test]
