@@ -45,7 +45,7 @@ pub struct Books<'a> {
     feature: &'a Feature,
     session: Option<&'a str>,
     _lock: Lock,
-    /// PinKey journal has the entries: that of the session whose loop it is, or of the terminal.
+    /// Whose journal has the entries: that of the session whose loop it is, or of the terminal.
     owner: String,
     text: Vec<u8>,
     /// The task list as it stands.
