@@ -75,8 +75,8 @@ pub fn to_block(loops: &Loops, own: Option<&str>) -> Result<Record, Refusal> {
     select(live, Wanted { noun: "ralph loop", state: "live", named: None, own: None })
 }
 
-/// Returns the loop that a cancel is about: the named feature's or session's, this session's, that of the current
-/// feature, or the only one there is; without any, the current feature, whose state file may be left.
+/// Returns the loop that a cancel is about: the named feature's or session's, or this session's; then, in a session,
+/// the current feature, and in a terminal the only loop there is.
 pub fn to_cancel(
     project: &Project,
     feature: Option<&str>,
@@ -90,7 +90,8 @@ pub fn to_cancel(
     if named.is_some() || (feature.is_none() && tasks.iter().any(is_own)) {
         return select(tasks, wanted).map(|record| Meant::Task(record.session));
     }
-    if feature.is_some() || tasks.is_empty() || current_lives(project, &loops, own) {
+    let is_feature = feature.is_some() || own.is_some() || tasks.is_empty();
+    if is_feature || current_lives(project, &loops) {
         return feature_to_cancel(project, feature, own).map(Meant::Feature);
     }
     let features = armed_features(project, &loops);
@@ -101,15 +102,15 @@ pub fn to_cancel(
     Err(several(&of_features.chain(tasks.iter().map(line)).collect::<Vec<_>>()))
 }
 
-/// Returns the feature that a cancel is about: the named one, the session's own, the current one where it has a
-/// loop, or the only one that has; without any, the current one, whose state file may be left.
+/// Returns the feature that a cancel is about: the named one, the session's own, or the current one. In a terminal
+/// (no session), the only one that has a loop comes before a current one that has none.
 pub fn feature_to_cancel(
     project: &Project,
     named: Option<&str>,
     session: Option<&str>,
 ) -> Result<Feature, Refusal> {
     let loops = Loops::of(&project.root);
-    if named.is_none() && !current_lives(project, &loops, session) {
+    if named.is_none() && session.is_none() && !current_lives(project, &loops) {
         let mut armed = armed_features(project, &loops);
         match armed.len() {
             0 => {}
@@ -129,9 +130,8 @@ fn several(names: &[String]) -> Refusal {
     Refusal::new("several loops are live here; name the feature or the session:", names.join("\n"))
 }
 
-/// Whether the session's own feature, or the current one, has a loop.
-fn current_lives(project: &Project, loops: &Loops, session: Option<&str>) -> bool {
-    let current = project.feature_meant(None, session).ok().flatten();
+fn current_lives(project: &Project, loops: &Loops) -> bool {
+    let current = project.current_feature().ok().flatten();
     current.is_some_and(|feature| lives(project, loops, &feature))
 }
 

@@ -147,6 +147,21 @@ fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
 }
 
 #[test]
+fn a_cancel_in_a_session_never_ends_the_loop_of_another_one_for_being_the_only_one() {
+    let bench = Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n");
+    let bench = bench.feature("003-search").current_feature("001-login");
+    bench.implement("s1", "002-logout").context();
+    let words = "feature `001-login` has no loop and no state file";
+    assert!(bench.cancel("s2", "").reason().contains(words));
+    assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
+    assert!(works_and_says(&bench, "no").is_block(), "the other session's loop lives");
+    printed(&spool(&bench, Some("s2"), &["cancel", "002-logout"]));
+    ralph(&bench, "s1", "\"Make it\"").context();
+    assert!(refused(&spool(&bench, Some("s2"), &["cancel"])).contains(words));
+    assert!(works_and_says(&bench, "no").is_block(), "the other session's ralph loop lives");
+}
+
+#[test]
 fn status_shows_an_armed_loop_whose_notes_are_gone() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
