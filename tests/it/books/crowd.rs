@@ -116,6 +116,9 @@ fn readers_always_see_a_whole_list_and_a_whole_state() {
     project.assert_books_agree();
 }
 
+/// How often a call is made again that failed because a file was taken away under it.
+const TRIES: usize = 50;
+
 #[test]
 fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     let project = Project::with(&list(200));
@@ -140,8 +143,8 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
         all_at_once(|worker| {
             for number in 1..=10 {
                 let id = format!("T{:03}", worker * 10 + number);
-                // A call may fail where a file is taken away under it; then it says so.
-                if project.task(&["done", &id]).code == 0 {
+                // A call may fail where a file is taken away under it; then it says so, and is made again.
+                if (0..TRIES).any(|_| project.task(&["done", &id]).code == 0) {
                     acknowledged.lock().unwrap().insert(id);
                 }
             }
@@ -152,5 +155,5 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     let lost: Vec<_> =
         acknowledged.iter().filter(|id| !tasks.contains(&format!("- [x] {id} "))).collect();
     assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), acknowledged.len());
-    assert!(acknowledged.len() > 150, "only {} of 200 were acknowledged", acknowledged.len());
+    assert_eq!(acknowledged.len(), 200, "acknowledged after at most {TRIES} calls each");
 }
