@@ -1,4 +1,4 @@
-//! One engine that decides whether a loop goes on, and the drivers that ask it.
+//! One engine that decides whether a loop continues, and the drivers that ask it.
 //!
 //! `ARCHITECTURE.md` has the floor plan and the invariants.
 

@@ -88,7 +88,7 @@ pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Ok(())
 }
 
-/// Wakes a runner that was suspended with Ctrl-Z: asleep, it hears no request.
+/// Wakes a runner that was suspended with Ctrl-Z: while suspended, it reads no request.
 #[cfg(unix)]
 fn wake(pid: u32) {
     use rustix::process::{Pid, Signal, kill_process};

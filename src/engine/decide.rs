@@ -1,7 +1,7 @@
 //! The one place where a loop is continued or ended.
 //!
 //! The guards stand in the order in which they are tried: demands of a person, state that stayed
-//! unreadable, the evidence of completion, what is waited for, the guardrails, and only then "go on".
+//! unreadable, the evidence of completion, waiting, the guardrails, and only then "continue".
 
 use super::contract::{Contract, Guardrails, WithoutWork};
 use super::fingerprint::{Fingerprint, Hasher};
@@ -28,7 +28,7 @@ pub(super) struct Decision {
 /// Returns whether the contract's checks have to be run before `decide` can judge this observation.
 ///
 /// They are dear, so they run only when everything else says "done" (spec 000), and not while
-/// something is waited for, unless the agent claims to be done. A ticked list is a claim as well,
+/// the loop waits for something, unless the agent claims to be done. A ticked list is a claim as well,
 /// but not in a pause: the person who paused the loop talks with the agent, and each of its answers is a stop.
 /// Nobody who typed a command to end the loop waits for them.
 pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
@@ -291,8 +291,8 @@ fn is_paused(seen: &Observation) -> bool {
     seen.waiting.iter().any(|one| matches!(one, Waiting::Paused(_)))
 }
 
-/// Whether a held turn reached a loop that never held it: somebody else did, and blocking again
-/// could go round for ever (spec 003, AC-2.4).
+/// Whether a blocked turn reached a loop that never blocked it: another hook did, and blocking again
+/// could go round forever (spec 003, AC-2.4).
 fn unproven(before: &Ledger, seen: &Observation) -> bool {
     seen.reentered && before.iterations == 0 && before.fingerprint.is_none()
 }

@@ -189,7 +189,7 @@ pub enum Waiting {
     UsageLimit(String),
     /// There is nothing to do: no list and a counter of zero tasks.
     NoTasks,
-    /// A held turn that this loop's ledger knows nothing of.
+    /// A blocked turn that this loop's ledger knows nothing of.
     Unproven,
 }
 

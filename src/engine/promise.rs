@@ -229,7 +229,7 @@ fn last_sentence(text: &str) -> &str {
     ends.next_back().map_or(text, |(at, letter)| &text[at + letter.len_utf8()..])
 }
 
-/// What is in front of the first end of a sentence.
+/// What is before the first end of a sentence.
 fn first_sentence(text: &str) -> &str {
     let end = text.char_indices().find(|(at, letter)| {
         let next = text[at + letter.len_utf8()..].chars().next();

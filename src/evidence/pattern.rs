@@ -2,7 +2,7 @@
 
 /// The longest pattern that is looked at, in bytes; a longer one matches nothing.
 const LONGEST: usize = 1024;
-/// The most steps that one comparison may take: a pattern of many stars would take for ever.
+/// The most steps that one comparison may take: a pattern of many stars would take forever.
 const STEPS: u32 = 20_000;
 
 /// One line of a `.gitignore`.

@@ -134,7 +134,7 @@ pub fn end_marked(name: &str, value: &str) -> EndedProcesses {
 /// The processes of one program.
 #[derive(Debug)]
 pub struct Family {
-    /// The program, in a process group of its own; `None` when a supervisor is in front of it.
+    /// The program, in a process group of its own; `None` when a supervisor runs it.
     pub leader: Option<Pid>,
     /// What they carry in their environment, empty where orphans are adopted.
     mark: String,

@@ -50,7 +50,7 @@ pub struct Git {
     patience: Rc<Patience>,
 }
 
-/// How long git is waited for, and what came of it.
+/// How long to wait for git, and how it ended.
 struct Patience {
     /// Whether someone wants the loop to end.
     interrupt: Box<dyn Fn() -> bool>,

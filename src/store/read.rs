@@ -85,7 +85,7 @@ pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // Opening a pipe nobody writes to would wait for ever without this.
+        // Opening a pipe nobody writes to would wait forever without this.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }

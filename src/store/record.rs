@@ -114,7 +114,7 @@ pub struct Notified {
     pub phase: u64,
     /// That the settings switch it off.
     pub switched_off: bool,
-    /// Hash of the changed settings that were told of last, 0 for none.
+    /// Hash of the changed settings that were reported last, 0 for none.
     pub settings: u64,
 }
 
@@ -172,7 +172,7 @@ pub struct Pause {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Assignment {
-    /// The task, letter for letter; of a long one the beginning.
+    /// The task, unchanged; of a long one the beginning.
     pub task: String,
     /// The name of the file in the session's folder that holds a long task whole, empty for a short one.
     pub task_file: String,

@@ -1,4 +1,4 @@
-//! Reading a file that its writer may be in the middle of: wait until it is quiet, not for ever.
+//! Reading a file that its writer may be in the middle of: wait until it is quiet, not forever.
 
 use std::path::Path;
 use std::time::Duration;

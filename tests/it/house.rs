@@ -13,7 +13,7 @@ const REASON: &str = "long because";
 const MOST_OF_ARCHITECTURE: usize = 200;
 
 /// Names that still stand for two types. The list gets shorter, and never longer: a type says what it is.
-const STILL_TWICE: &[&str] = &["Report"];
+const STILL_TWICE: &[&str] = &[];
 
 #[test]
 fn no_file_of_the_library_is_longer_than_600_lines_without_a_reason_in_its_first_line() {

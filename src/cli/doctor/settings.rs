@@ -85,7 +85,7 @@ pub fn check_block_cap(settings: &[SettingsFile], environment: &Environment) -> 
             name,
             format!("`{variable}` is {cap} in {place}: Claude Code sets no limit of its own"),
         ),
-        // The loop lets an agent go that only talks; a cap at or below that limit is met first.
+        // The loop allows the stop of an agent that only talks; a cap at or below that limit is met first.
         Ok(cap) if cap <= idle => Finding::warn(
             name,
             format!(

@@ -13,7 +13,7 @@ use crate::text;
 
 /// Returns an error when an agent means something else than the feature of its session's loop, the project that it is in,
 /// or a feature that another session's loop works on: what an agent may call without a question reaches no other
-/// task log. Where its own loop is over, or its notes say so, the rest holds all the same.
+/// task log. Where its own loop has ended, or its notes say so, the rest applies all the same.
 pub fn only_its_own(project: &Project, feature: &Feature, session: Option<&str>) -> Result<()> {
     let here = std::env::current_dir().ok();
     let around = |session| here.as_ref().and_then(|it| Project::around_session(it, session));

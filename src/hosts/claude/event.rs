@@ -94,7 +94,7 @@ impl ClaudeEvent {
         }
     }
 
-    /// What runs in the background and wakes the session when it ends. A shell does not: a dev server runs for ever.
+    /// What runs in the background and wakes the session when it ends. A shell does not: a dev server runs forever.
     fn background(&self) -> Vec<String> {
         let tasks = self.background_tasks.as_array();
         let text = |task: &Value, name: &str| {

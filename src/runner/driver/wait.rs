@@ -97,7 +97,7 @@ pub(super) fn until(at: u64) -> Duration {
 /// How long to wait for a usage limit that is lifted after this time, as far as it is known, and was hit
 /// `times` in a row.
 ///
-/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests for ever.
+/// A clock that goes wrong, here or there, makes neither a loop without rest of it nor one that rests forever.
 pub(super) fn limit_pause(left: Option<Duration>, times: u32) -> Duration {
     let Some(left) = left.filter(|left| *left <= LONGEST_LIMIT) else {
         return doubled(UNKNOWN_LIMIT, times);

@@ -1,4 +1,4 @@
-//! The person's prompt: typed, or read from a file, letter for letter.
+//! The person's prompt: typed, or read from a file, unchanged.
 
 use std::path::{Path, PathBuf};
 

@@ -97,7 +97,7 @@ impl SupervisorHandle {
             let mut wanted = [PollFd::new(&self.runner_end, PollFlags::IN)];
             match poll(&mut wanted, patience.as_ref()) {
                 Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => match self.hear()? {
+                Ok(_) => match self.receive()? {
                     FromSupervisor::Nothing => {}
                     FromSupervisor::SupervisorEvent(news) => {
                         return Ok(news == SupervisorEvent::Ready);
@@ -142,7 +142,7 @@ impl SupervisorHandle {
     }
 
     /// Reads what the supervisor says; only called when there is something to read.
-    pub fn hear(&mut self) -> io::Result<FromSupervisor> {
+    pub fn receive(&mut self) -> io::Result<FromSupervisor> {
         let mut bytes = [0; SupervisorEvent::LENGTH];
         let room = SupervisorEvent::LENGTH - self.heard.len();
         match self.runner_end.read(&mut bytes[..room]) {

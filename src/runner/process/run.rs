@@ -138,7 +138,7 @@ impl SupervisedRun<'_> {
                 }
             }
             if ready.news {
-                match self.supervisor.hear() {
+                match self.supervisor.receive() {
                     Ok(
                         FromSupervisor::Nothing
                         | FromSupervisor::SupervisorEvent(SupervisorEvent::Ready),
@@ -170,7 +170,7 @@ impl SupervisedRun<'_> {
                 self.moment = Deadline::after(MOMENT);
                 self.supervisor.keep_going();
                 let watch = self.watcher.moment();
-                self.heed(watch);
+                self.obey(watch);
             }
             if self.stuck.is_some_and(|stuck| stuck.is_over()) {
                 self.end_without_supervisor();
@@ -206,7 +206,7 @@ impl SupervisedRun<'_> {
         let (stream, mut watch) = (output.stream, Control::GoOn);
         output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.silence = self.limits.silence.map(Deadline::after);
-        self.heed(watch);
+        self.obey(watch);
         Piece::More(count)
     }
 
@@ -215,10 +215,10 @@ impl SupervisedRun<'_> {
         let mut output = self.supervisor.outputs.remove(place);
         let (stream, mut watch) = (output.stream, Control::GoOn);
         output.lines.finish(&mut |line| watch = watch.then(self.watcher.line(stream, line)));
-        self.heed(watch);
+        self.obey(watch);
     }
 
-    fn heed(&mut self, watch: Control) {
+    fn obey(&mut self, watch: Control) {
         match watch {
             Control::GoOn => {}
             Control::AtWork => self.lingering = None,

@@ -316,10 +316,10 @@ impl Supervisor {
             self.alone = self.adopts || self.members().is_empty();
         }
         self.feed = self.feed.take().and_then(AgentInput::go_on);
-        if looked.is_ok() && spoke { self.hear() } else { FromRunner::Nothing }
+        if looked.is_ok() && spoke { self.receive() } else { FromRunner::Nothing }
     }
 
-    fn hear(&mut self) -> FromRunner {
+    fn receive(&mut self) -> FromRunner {
         let mut byte = [0];
         let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
         match read {

@@ -22,7 +22,7 @@ pub use material::Material;
 
 /// Returns the prompt; an error when the proposal cannot be read.
 ///
-/// The person's words and the added ones are in it letter for letter; only a NUL, which no argument
+/// The person's words and the added ones are in it unchanged; only a NUL, which no argument
 /// can carry, becomes `U+FFFD`. The same material gives the same text.
 pub fn prompt(material: &Material<'_>) -> Result<String> {
     let mut text = String::new();

@@ -28,7 +28,7 @@ impl Context {
         Self { folder: folder.to_owned() }
     }
 
-    /// Returns what was added, letter for letter, with a blank line between additions; empty for nothing.
+    /// Returns what was added, unchanged, with a blank line between additions; empty for nothing.
     pub fn read(&self) -> Result<String> {
         let path = self.path();
         must_be_free_or_a_file(&path)?;

@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result};
 use self::document::{Bytes, EndedIterations, ReadState, parse};
 use self::folder::{at, make, make_private, must_be_free_or_a_file};
 use self::holder::{ChangeLock, TreeLock};
-use self::recover::{mended, recover};
+use self::recover::{recover, repaired};
 use super::requests::Requests;
 use super::target::Change;
 use crate::mask::masked_text;
@@ -348,7 +348,7 @@ impl StateFiles {
             it.state.started_at == old.state.started_at && it.state.change_id == old.state.change_id
         };
         let document = found.document.as_ref().filter(is_its_own).unwrap_or(&empty);
-        self.ended = mended(document, &recovered)?;
+        self.ended = repaired(document, &recovered)?;
         self.save()?;
         self.note(&recovered.entry(&self.state.change_id, &self.state.words))?;
         self.recovered = Some(recovered);

@@ -112,7 +112,7 @@ impl Recovered {
 }
 
 /// The iterations of the run that was killed, with the recovered one in its place.
-pub(super) fn mended(
+pub(super) fn repaired(
     document: &ReadState,
     recovered: &Recovered,
 ) -> std::io::Result<EndedIterations> {

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(left(&["enqueue /cancel", "dequeue"]), [""; 0]);
         assert_eq!(left(&["enqueue /cancel", "popAll /cancel"]), [""; 0]);
         assert_eq!(left(&["enqueue /cancel", "remove"]), [""; 0]);
-        // Plain words go to the agent in the middle of its turn, before and behind the command.
+        // Plain words go to the agent in the middle of its turn, before and after the command.
         assert_eq!(left(&["enqueue hello", "enqueue /cancel", "remove"]), ["hello", "/cancel"]);
         assert_eq!(left(&["enqueue /cancel", "enqueue hello", "dequeue"]), ["/cancel", "hello"]);
         assert_eq!(left(&["dequeue", "remove", "enqueue /cancel"]), ["/cancel"]);
