@@ -13,7 +13,7 @@ pub use event::{EventKind, HookEvent, HostName, LateEvent};
 pub(crate) use host::Host;
 
 /// All hosts. The first is the one that started a hook whose arguments name none.
-static HOSTS: [&dyn Host; 1] = [&claude::ClaudeCode];
+static HOSTS: &[&dyn Host] = &[&claude::ClaudeCode];
 
 /// Returns the host that started a hook with these arguments, and the event that it was started for, empty where the
 /// arguments do not say: `[HOST] [EVENT]`.
@@ -21,7 +21,7 @@ pub(crate) fn started_by(
     mut arguments: impl Iterator<Item = String>,
 ) -> (&'static dyn Host, String) {
     let first = arguments.next().unwrap_or_default();
-    match HOSTS.into_iter().find(|host| host.name() == first) {
+    match HOSTS.iter().copied().find(|host| host.name() == first) {
         Some(host) => (host, arguments.next().unwrap_or_default()),
         None => (HOSTS[0], first),
     }

@@ -187,7 +187,7 @@ impl RunnerReport {
                 if let Some(at) = self.paused_since {
                     let _ = writeln!(
                         text,
-                        "  Pause: asked for {} ago; `spool resume --change {}` takes it back",
+                        "  Pause: asked for {} ago; `spool resume --change {}` cancels it",
                         age(at),
                         printable(&self.change_id)
                     );

@@ -24,7 +24,7 @@ pub const TURNS: [ScriptTurn; 5] = [
             ScriptStep::Write("todo.sh", PROGRAM_WITH_ADD),
             ScriptStep::Tick("T002"),
         ],
-        words: "The program stands and can add a task. I will stop here for now.",
+        words: "The program can add a task now. I will stop here for now.",
     },
     ScriptTurn {
         steps: &[
@@ -32,7 +32,7 @@ pub const TURNS: [ScriptTurn; 5] = [
             ScriptStep::Tick("T003"),
             ScriptStep::Tick("T004"),
         ],
-        words: "Listing and finishing work too. Shall I go on?",
+        words: "Listing and finishing work too. Shall I continue?",
     },
     ScriptTurn { steps: &[], words: "All done!\n\nALL_TASKS_COMPLETE" },
     ScriptTurn {

@@ -19,7 +19,7 @@ pub struct RalphArgs {
     #[command(flatten)]
     pub settings: RunnerSettings,
 
-    /// Show where the loop of a change stands, and its last iterations
+    /// Show the state of the loop of a change, and its last iterations
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]
     pub status: bool,
     /// Add words to the prompt of every iteration from the next one on, also while the loop runs
@@ -54,13 +54,13 @@ Examples:
   spool ralph \"Build it\" --change 002-01_add-login    until every box of its tasks.md is ticked
   spool ralph \"Build it\" --change 2-1 --dry-run       what would happen, and the first prompt
   spool ralph \"Build it\" --change login --allow-all   no tool asks for consent: for a sandbox
-  spool ralph \"Mend it\" --change login --done check --check \"cargo test\"
+  spool ralph \"Fix it\" --change login --done check --check \"cargo test\"
                                                       until the tests pass
   spool ralph --prompt-file night.md --change login --max-runtime 8h --idle-timeout 20m --commit
                                                       overnight, a commit after each iteration
   spool ralph \"Build it\" --change login --harness codex --model gpt-5-codex
   spool ralph \"Build it\" --change login --harness-command \"my-agent --file {prompt_file}\"
-  spool ralph --change login --status                 from another terminal: where it stands
+  spool ralph --change login --status                 from another terminal: its state
   spool ralph --change login --add-context \"Leave the database alone\"
 
 Times:
@@ -69,7 +69,7 @@ Times:
 Changes:
   .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a
   project with features alone, the current one is offered. A short form counts when only one
-  change answers to it. Archived changes are never meant. On a terminal you may leave --change
+  change answers to it. An archived change is never chosen. On a terminal you may leave --change
   out and choose from a list.
 
 Files with settings:

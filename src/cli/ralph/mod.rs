@@ -39,7 +39,7 @@ enum RalphJob {
     Demo(Box<Options>),
     /// Say what a run would do.
     Plan(Option<Change>, Box<Options>, Box<Layers>),
-    /// Show where a loop stands.
+    /// Show the state of a loop.
     Status(PathBuf, String, Box<Options>),
     /// Add words to the prompts of a loop.
     AddContext(Change, String),
@@ -79,7 +79,7 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     }
 }
 
-/// Shows where the loop of a change stands.
+/// Shows the state of the loop of a change.
 fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = RunnerReport::of(root, change)?;
     match form {

@@ -52,7 +52,7 @@ pub struct RunnerSettings {
     /// Let the agent use every tool without asking [also: --yolo, --dangerously-allow-all]
     #[arg(long, value_name = "BOOL", help_heading = AGENT, aliases = ["yolo", "dangerously-allow-all"], num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub allow_all: Option<Set<bool>>,
-    /// Go on with the session of the last iteration instead of a fresh one
+    /// Continue the session of the last iteration instead of a fresh one
     #[arg(long, value_name = "BOOL", help_heading = AGENT, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub continue_session: Option<Set<bool>>,
     /// Commit after each iteration the files that it changed, and no others

@@ -34,7 +34,7 @@ impl Context {
         must_be_free_or_a_file(&path)?;
         match read::read(&path, MOST as u64) {
             Ok(content) => String::from_utf8(content.bytes).with_context(|| {
-                format!("`{}` is not UTF-8\nmend it, or use `--clear-context`", path.display())
+                format!("`{}` is not UTF-8\nfix it, or use `--clear-context`", path.display())
             }),
             Err(Problem::Missing) => Ok(String::new()),
             Err(problem) => {

@@ -36,7 +36,7 @@ pub struct LoopState {
     pub change_id: String,
     /// The same, under its older name.
     pub worktree_name: String,
-    /// Where the loop stands.
+    /// The state of the loop.
     pub status: LoopStatus,
     /// The iteration that runs, or the last one, from 1 in each run; 0 before the first.
     pub current_iteration: u32,
