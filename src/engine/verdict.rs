@@ -128,33 +128,6 @@ pub enum Stall {
     NoCommit,
 }
 
-impl fmt::Display for Shortfall {
-    /// Writes what is missing in a few plain words for a person, without a full stop.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClaimedWithOpenTasks => write!(out, "the promise came with tasks open"),
-            Self::OpenTasks => write!(out, "tasks are open"),
-            Self::Tampered(tampered) => write!(out, "{tampered}"),
-            Self::EmptyList => write!(out, "the task list holds no task"),
-            Self::NoToken => write!(out, "no promise yet"),
-            Self::NoWork { calls, needed } => {
-                write!(out, "the promise came with {calls} of {needed} tool calls")
-            }
-            Self::PromiseNotMade => {
-                write!(out, "the promise is quoted or denied, not made")
-            }
-            Self::UnseenWork => write!(out, "the promise came, and no work can be seen"),
-            Self::TooEarly { first } => write!(out, "no end before iteration {first}"),
-            Self::CheckFailed(result) => {
-                write!(out, "check failed: `{}` ({})", result.run, result.outcome)
-            }
-            Self::SameFailure { times } => write!(out, "the same failure {times} times in a row"),
-            Self::ChecksNotRun => write!(out, "the checks were not run"),
-            Self::Unreadable => write!(out, "the state cannot be read"),
-        }
-    }
-}
-
 impl TerminalReason {
     /// Returns the fixed name used in the journal, in messages and by other programs.
     pub fn name(&self) -> &'static str {

@@ -7,6 +7,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::screen::lasted;
 use super::state::LoopStatus;
 use crate::engine::{Stall, TerminalReason};
+use crate::session::messages::NextStep;
 
 /// Exit code when the loop cannot continue: its files cannot be read or written.
 pub const FAILURE: u8 = 1;
@@ -70,29 +71,24 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     }
 }
 
-/// Returns what a person does next, in one sentence; empty when there is nothing to do.
-pub fn what_next(reason: &TerminalReason) -> &'static str {
-    match reason {
+const NEXT: NextStep =
+    NextStep { again: "run the same command again", look_at: "the log of the last iteration" };
+
+/// Returns what a person does next, in one or two sentences; empty when there is nothing to do.
+pub fn what_next(reason: &TerminalReason) -> String {
+    let next = match reason {
         TerminalReason::Completed => "",
-        TerminalReason::MaxIters { .. } => {
-            "Look at what was done, then run the same command again; --max-iterations N sets another limit."
-        }
-        TerminalReason::NoProgress { .. } | TerminalReason::TaskFailed { .. } => {
-            "Read the log of the last iteration, fix what blocks it, then run the same command again."
-        }
-        TerminalReason::Blocked { .. } => "Do that, then run the same command again.",
         TerminalReason::TimedOut { .. } => {
-            "Run the same command again to continue; --max-runtime sets another limit."
+            "Run the same command again; --max-runtime sets another limit."
         }
         TerminalReason::Budget { .. } => {
-            "Run the same command again to continue; --token-budget sets another limit."
+            "Run the same command again; --token-budget sets another limit."
         }
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
-        TerminalReason::Cancelled | TerminalReason::Stopped => {
-            "Run the same command again to continue."
-        }
-    }
+        _ => return NEXT.after(reason),
+    };
+    next.to_owned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{Shortfall, Verdict, Waiting};
+use crate::engine::{Verdict, Waiting};
+use crate::session::messages::shortfall::{brief, open_count};
 
 use super::screen::{counted, grouped, lasted};
 use super::state::{Iteration, LoopState};
@@ -10,16 +11,7 @@ use std::time::Duration;
 /// Returns why the loop continues, waits or has ended, in a few words; `open` is how many tasks are open.
 pub fn verdict(verdict: &Verdict, open: Option<usize>) -> String {
     match verdict {
-        Verdict::Continue(missing) => {
-            let words = missing.iter().map(|one| match (one, open) {
-                (Shortfall::OpenTasks, Some(1)) => "1 task is open".to_owned(),
-                (Shortfall::OpenTasks, Some(open)) => {
-                    format!("{} tasks are open", grouped(open as u64))
-                }
-                (one, _) => one.to_string(),
-            });
-            words.collect::<Vec<_>>().join("; ")
-        }
+        Verdict::Continue(missing) => brief(missing, &open_count(open.unwrap_or(0) as u64)),
         Verdict::Wait(waiting) => {
             let words: Vec<String> = waiting.iter().map(wait).collect();
             words.join("; ")

@@ -155,11 +155,7 @@ impl FeatureStop {
                 None => reason.to_string(),
             },
             Verdict::Wait(_) => String::new(),
-            Verdict::Continue(missing) => {
-                let words: Vec<_> =
-                    missing.iter().map(|one| messages::missing(&self.snapshot, one)).collect();
-                words.join("; ")
-            }
+            Verdict::Continue(missing) => messages::missing(&self.snapshot, missing),
         };
         let words = text::line(&words).into_owned();
         match (verdict, messages::gone_tasks(record)) {

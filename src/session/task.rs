@@ -2,6 +2,7 @@
 
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
+use super::messages::shortfall::brief;
 use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
@@ -30,7 +31,7 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
 /// Returns what the journal and `spool status` say of a verdict, on one line.
 pub fn words(record: &Record, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Continue(missing) => messages::why(missing),
+        Verdict::Continue(missing) => brief(missing, ""),
         Verdict::Wait(_) => String::new(),
         Verdict::End(TerminalReason::Completed) => {
             format!("{}{}", TerminalReason::Completed, messages::grounds(record))

@@ -216,10 +216,10 @@ fn what_was_missing_is_told_with_the_failing_output() {
     let told = text.split("# What the last iteration left open").nth(1).unwrap();
     insta::assert_snapshot!(told.split("# Rules").next().unwrap(), @r"
     - The last iteration was cut short after 60m.
-    - The same check has failed in the same way 3 times in a row. Try another way.
-    - Open tasks were taken out of the list: T002. Open tasks were reworded: T003. Put them back unless that was asked for: a task is done by doing it.
-    - This check failed (exit code 101): `cargo test`
-      The end of its output:
+    - The same check has failed in the same way 3 times in a row: change the approach.
+    - Open tasks were taken out of tasks.md: T002. Put them back, or write down why they are no longer needed. Open tasks were reworded in tasks.md: T003. Do what they asked for first.
+    - Check failed: `cargo test` (exit code 101)
+    The end of its output:
     | test greets ... FAILED
     | $(touch pwned)
     - Repair the work, never the check.
@@ -249,16 +249,16 @@ fn every_shortfall_has_words_of_its_own() {
         said.push(told.to_owned());
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    - It said that all is done, but tasks are open. The list decides.
+    - It wrote <promise>COMPLETE</promise>, but tasks are still open. The list decides: finish them, or tick the box of what is really done.
     - Tasks are open.
-    - The task list holds no task, so nothing tells when the work is done. Write the tasks into it, one `- [ ]` line each.
+    - tasks.md is gone or holds no task any more. Restore the list, one `- [ ]` line for each task: an empty one is not done.
     - It ended without <promise>COMPLETE</promise>.
-    - It wrote <promise>COMPLETE</promise>, but in code, in quotation marks, in a sentence that denies it, or not where it has to be. When the work really is done, write it alone on the last line.
-    - It promised that all is done, but no tool had been called: the work itself has to be done.
-    - It promised that all is done after 2 tool calls, and at least 3 are expected: the work itself has to be done.
-    - It promised that all is done, but no file and no commit has changed. If the work really is done, write <promise>COMPLETE</promise> again.
-    - All seemed done, but the loop continues until iteration 4: look for what is missing or wrong.
-    - The task list cannot be read. Repair the file.
+    - It wrote <promise>COMPLETE</promise>, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, write it alone on the last line.
+    - Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise.
+    - Promise detected, but only 2 tool calls of 3 were performed; you must actually complete the task before emitting the promise.
+    - Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, write <promise>COMPLETE</promise> again.
+    - The loop does not end before iteration 4: use this one to look for what is missing or wrong.
+    - tasks.md cannot be read. Repair the file.
     ");
 }
 

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::NextStep;
-use crate::engine::{CheckResult, Ledger, Shortfall, Tampered, TerminalReason};
+use super::shortfall::{Reader, brief, explain, ids, open_count, short};
+use crate::engine::{CheckResult, Ledger, Shortfall, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::store::loops::Record;
-use crate::text::{self, grouped};
+use crate::text;
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
@@ -21,6 +22,9 @@ const LONGEST: usize = 3_900;
 const SHORTFALL: usize = 120;
 /// The most characters that the list of open tasks takes.
 const LIST: usize = 900;
+/// The agent of a feature's loop; the open tasks and the signal are in every text for it.
+const READER: Reader<'_> =
+    Reader { who: "You", promise: SIGNAL, without: "", open: "", bullet: "", output: 1_600 };
 
 /// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters.
 pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
@@ -40,11 +44,7 @@ pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]
         ledger.iterations,
         snapshot.limits.max_iterations,
     );
-    for shortfall in missing {
-        if let Some(words) = explained(shortfall) {
-            let _ = writeln!(text, "{words}");
-        }
-    }
+    explain(&mut text, missing, READER);
     if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_))) {
         text.push_str(REPAIR_CHECKS);
         return limited(text);
@@ -96,39 +96,31 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
         "Ralph-speckit iteration {} | Task {}/{}",
         ledger.iterations, place.task, place.total
     );
-    if missing.contains(&Shortfall::ClaimedWithOpenTasks) {
-        let are = match place.total - place.done {
-            1 => "1 task is".to_owned(),
-            open => format!("{} tasks are", grouped(open)),
-        };
-        let _ = write!(line, " | completion claimed, but {are} open");
-    }
+    let open = open_count(place.total - place.done);
     for shortfall in missing {
-        let is_told = matches!(
+        let is_shown = matches!(
             shortfall,
-            Shortfall::CheckFailed(_) | Shortfall::SameFailure { .. } | Shortfall::Tampered(_)
+            Shortfall::ClaimedWithOpenTasks
+                | Shortfall::CheckFailed(_)
+                | Shortfall::SameFailure { .. }
+                | Shortfall::Tampered(_)
         );
-        if is_told {
-            let _ = write!(line, " | {}", text::title(&shortfall.to_string(), SHORTFALL));
+        if is_shown {
+            let _ = write!(line, " | {}", text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
     line
 }
 
-/// Returns one thing that keeps the work from being done, in a few words for a person.
-pub fn missing(snapshot: &FeatureSnapshot, shortfall: &Shortfall) -> String {
-    match shortfall {
-        Shortfall::ClaimedWithOpenTasks => {
-            format!("completion claimed, but open: {}", open_tasks(snapshot))
-        }
-        Shortfall::OpenTasks if snapshot.tasks.is_none() => {
-            let (index, total) = (snapshot.state.task_index(), snapshot.state.total_tasks());
-            format!("the state counts {index} of {total}")
-        }
-        Shortfall::OpenTasks => format!("open: {}", open_tasks(snapshot)),
-        Shortfall::EmptyList => "the task list is gone or empty".to_owned(),
-        other => other.to_string(),
-    }
+/// Returns everything that is missing, on one line for the journal.
+pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
+    let open = if snapshot.tasks.is_none() {
+        let (index, total) = (snapshot.state.task_index(), snapshot.state.total_tasks());
+        format!("the state counts {index} of {total}")
+    } else {
+        format!("open: {}", open_tasks(snapshot))
+    };
+    brief(missing, &open)
 }
 
 /// Returns which checks failed, with how each one ended, `None` when none did.
@@ -309,79 +301,9 @@ fn short_id(id: &str) -> Cow<'_, str> {
     printable(id).chars().take(40).collect()
 }
 
-fn explained(shortfall: &Shortfall) -> Option<String> {
-    Some(match shortfall {
-        Shortfall::ClaimedWithOpenTasks => format!(
-            "You wrote {SIGNAL}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
-        ),
-        Shortfall::Tampered(tampered) => tampered_words(tampered),
-        Shortfall::EmptyList => format!(
-            "{TASKS} is gone or holds no task any more, although there was work in it. Restore the list: an empty one is not done."
-        ),
-        Shortfall::CheckFailed(result) => {
-            let (run, outcome) = (printable(&result.run), &result.outcome);
-            match result.tail.as_str() {
-                "" => format!("Check failed: `{run}` ({outcome}). It printed nothing."),
-                tail => format!(
-                    "Check failed: `{run}` ({outcome}). The end of its output:\n{}",
-                    quoted(tail)
-                ),
-            }
-        }
-        Shortfall::NoWork { calls, needed } => {
-            format!("{SIGNAL} was refused: {calls} tool calls were made, {needed} are needed.")
-        }
-        Shortfall::TooEarly { first } => {
-            format!("{SIGNAL} was refused: it counts from iteration {first} on.")
-        }
-        Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
-        Shortfall::UnseenWork => format!("{SIGNAL} was refused: no work can be seen."),
-        Shortfall::SameFailure { times } => format!(
-            "The same check failed in the same way {times} times in a row: change the approach."
-        ),
-        Shortfall::OpenTasks
-        | Shortfall::NoToken
-        | Shortfall::PromiseNotMade
-        | Shortfall::Unreadable => return None,
-    })
-}
-
-fn tampered_words(tampered: &Tampered) -> String {
-    let mut text = String::new();
-    if !tampered.removed.is_empty() {
-        let _ = write!(
-            text,
-            "Open tasks were taken out of {TASKS}: {}. Put them back, or write into {PROGRESS} why they are no longer needed.",
-            ids(&tampered.removed)
-        );
-    }
-    if !tampered.reworded.is_empty() {
-        let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = write!(
-            text,
-            "{gap}Open tasks were reworded in {TASKS}: {}. Do what they asked for first.",
-            ids(&tampered.reworded)
-        );
-    }
-    text
-}
-
-/// A few ids and how many more there are.
-fn ids(all: &[String]) -> String {
-    let shown: Vec<String> =
-        all.iter().take(12).map(|id| printable(id).chars().take(40).collect()).collect();
-    let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
-}
-
 /// The reason on one line: what the agent says it needs may hold anything.
 fn plain(reason: &TerminalReason) -> String {
     text::line(&reason.to_string()).into_owned()
-}
-
-/// Returns somebody else's lines, none of which can be taken for the signal.
-pub(crate) fn quoted(text: &str) -> String {
-    text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
 }
 
 const NEXT: NextStep =

@@ -7,11 +7,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::NextStep;
+use super::shortfall::{Reader, brief, explain};
 use crate::engine::promise::marker;
-use crate::engine::{CheckResult, PromiseMatch, Shortfall, TerminalReason, WithoutWork};
+use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
-use crate::session::messages::feature::{limited, moved_message, quoted, shortened};
+use crate::session::messages::feature::{limited, moved_message, shortened};
 use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
@@ -22,8 +23,6 @@ pub const SHORT: usize = 1_500;
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
 /// How the agent says that only a person can go on.
 const BLOCKED: &str = "When only a person can go on, run `spool block \"what the person must do\"` and end your turn with the same: that ends the loop.";
-/// The most characters of failing output in one reason.
-const OUTPUT: usize = 1_600;
 /// The most characters of the beginning of a long task.
 const BEGINNING: usize = 240;
 
@@ -142,10 +141,15 @@ pub fn go_on(record: &Record, folder: &Session, missing: &[Shortfall]) -> String
     };
     let mut text = flavour(assignment).to_owned();
     let marker = assignment.contract.token.as_deref().map(marker);
-    for shortfall in missing {
-        explain(&mut text, shortfall, marker.as_deref());
-    }
-    failed_checks(&mut text, missing);
+    let reader = Reader {
+        who: "You",
+        promise: marker.as_deref().unwrap_or_default(),
+        without: "You attempted to end the loop, but you did not output the completion promise",
+        open: "",
+        bullet: "",
+        output: 1_600,
+    };
+    explain(&mut text, missing, reader);
     let rule = match &marker {
         Some(_) => {
             "Continue working on the original task below. Only output the promise when the task is fully complete."
@@ -161,61 +165,6 @@ pub fn go_on(record: &Record, folder: &Session, missing: &[Shortfall]) -> String
         task(assignment, folder)
     );
     limited(text)
-}
-
-fn explain(text: &mut String, shortfall: &Shortfall, marker: Option<&str>) {
-    let marker = marker.unwrap_or_default();
-    let _ = match shortfall {
-        Shortfall::NoToken => writeln!(
-            text,
-            "You attempted to end the loop, but you did not output the completion promise {marker}."
-        ),
-        Shortfall::PromiseNotMade => writeln!(
-            text,
-            "You wrote {marker}, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, output it alone on the last line."
-        ),
-        Shortfall::NoWork { calls: 0, .. } => writeln!(
-            text,
-            "Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise."
-        ),
-        Shortfall::NoWork { calls, needed } => writeln!(
-            text,
-            "Promise detected, but only {} of {needed} were performed; you must actually complete the task before emitting the promise.",
-            counted(*calls, "tool call")
-        ),
-        Shortfall::UnseenWork => writeln!(
-            text,
-            "Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, emit the promise again."
-        ),
-        Shortfall::TooEarly { first } => writeln!(
-            text,
-            "The loop does not end before iteration {first}: use this one to look for what is missing or wrong."
-        ),
-        Shortfall::SameFailure { times } => writeln!(
-            text,
-            "The same check has failed in the same way {times} times in a row: change the approach."
-        ),
-        _ => Ok(()),
-    };
-}
-
-fn failed_checks(text: &mut String, missing: &[Shortfall]) {
-    let failed: Vec<&CheckResult> = missing
-        .iter()
-        .filter_map(
-            |one| if let Shortfall::CheckFailed(result) = one { Some(result) } else { None },
-        )
-        .take(4)
-        .collect();
-    for result in &failed {
-        let _ = writeln!(text, "Check failed: `{}` ({})", printable(&result.run), result.outcome);
-        let most = OUTPUT / failed.len();
-        let skipped = result.tail.chars().count().saturating_sub(most);
-        let tail: String = result.tail.chars().skip(skipped).collect();
-        if !tail.is_empty() {
-            let _ = write!(text, "The end of its output:\n{}", quoted(&tail));
-        }
-    }
 }
 
 /// Returns the paragraph that a session gets after a compaction or a resume.
@@ -237,26 +186,7 @@ pub fn reminder(record: &Record, folder: &Path) -> String {
 
 /// Returns the line that a person sees when the agent is sent back.
 pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
-    format!("Ralph loop, {} | {}", iteration(record), why(missing))
-}
-
-/// Returns in a few words what was missing.
-pub fn why(missing: &[Shortfall]) -> String {
-    let words = missing.iter().map(|one| match one {
-        Shortfall::NoToken => "no promise".to_owned(),
-        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
-        Shortfall::NoWork { calls, needed } => {
-            format!("promise refused: {calls} of {needed} tool calls")
-        }
-        Shortfall::UnseenWork => "promise refused once: no work can be seen".to_owned(),
-        Shortfall::TooEarly { first } => format!("not before iteration {first}"),
-        Shortfall::CheckFailed(result) => {
-            format!("check failed: `{}` ({})", printable(&result.run), result.outcome)
-        }
-        Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
-        other => text::line(&other.to_string()).into_owned(),
-    });
-    words.collect::<Vec<_>>().join("; ")
+    format!("Ralph loop, {} | {}", iteration(record), brief(missing, ""))
 }
 
 /// Returns the name that spec 002 has for an end.

@@ -48,7 +48,7 @@ fn open_tasks_that_are_taken_out_or_reworded_are_named_at_the_next_stop_and_only
     project.edit_tasks("T004 [VERIFY] Try it", "T004 [VERIFY] Look at it");
     let first = project.stop("I tidied up.");
     let reason = first.reason();
-    assert!(reason.contains("Open tasks were taken out of tasks.md: T003. Put them back, or write into .progress.md why they are no longer needed."), "{reason}");
+    assert!(reason.contains("Open tasks were taken out of tasks.md: T003. Put them back, or write down why they are no longer needed."), "{reason}");
     assert!(
         reason
             .contains("Open tasks were reworded in tasks.md: T004. Do what they asked for first."),

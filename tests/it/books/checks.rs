@@ -39,7 +39,7 @@ fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_g
     for _ in 0..2 {
         let stop = project.stop(ALL);
         let reason = stop.reason();
-        assert!(reason.contains("Check failed: `seq 1 9000; test -e repaired` (exit code 1). The end of its output:\n"), "{reason}");
+        assert!(reason.contains("Check failed: `seq 1 9000; test -e repaired` (exit code 1)\nThe end of its output:\n"), "{reason}");
         assert!(
             reason.contains("\n| 8999\n| 9000\n") && !reason.contains("\n| 1000\n"),
             "{reason}"

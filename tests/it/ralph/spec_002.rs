@@ -30,7 +30,7 @@ fn acceptance_2_blocks_exit_without_promise() {
     ] {
         assert!(reason.contains(words), "{words}\n{stop}");
     }
-    assert_eq!(stop.message(), "Ralph loop, iteration 1 of 50 | no promise");
+    assert_eq!(stop.message(), "Ralph loop, iteration 1 of 50 | no promise yet");
     assert_eq!(bench.journal("s1").last().unwrap()["promise"], "missing");
 }
 

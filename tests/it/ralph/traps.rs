@@ -40,7 +40,7 @@ fn a_missing_transcript_and_no_change_is_asked_about_once() {
     let stop = bench.stop("s1").saying(PROMISE).run();
     assert!(stop.told().contains("(no work could be seen; the promise was repeated)"), "{stop}");
     let words: Vec<_> = bench.journal("s1").into_iter().map(|it| it["words"].clone()).collect();
-    assert_eq!(words[1], "promise refused once: no work can be seen");
+    assert_eq!(words[1], "promise refused: no work can be seen");
     assert!(words[2].as_str().unwrap().contains("the promise was repeated"), "{words:?}");
 }
 

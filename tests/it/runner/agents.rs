@@ -148,7 +148,7 @@ fn d9_a_call_that_was_denied_or_failed_is_no_work_behind_a_promise() {
     let bench = Bench::new();
     bench.claude(&format!("{}\nsays '{PROMISE}'\n{}", call("denied"), denied(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
-    ran.says("the promise came with 0 of 1 tool call");
+    ran.says("promise refused: 0 of 1 tool calls");
     let bench = Bench::new();
     bench.claude(&format!(
         "{}\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'",

@@ -215,7 +215,7 @@ fn signals() {
         witness.wait_for("ready");
         running.signal(signal);
         let ran = ended(&bench, running.finish(), "stopped", "stopped", code, "");
-        ran.says("(interrupted)").says("Run the same command again to continue.");
+        ran.says("(interrupted)").says("Run the same command again.");
         witness.wait_for_the_end(PATIENCE);
     }
 }

@@ -1,0 +1,168 @@
+//! What keeps the work from being done: one sentence for an agent, a few words for the journal and a person.
+
+use std::fmt::Write;
+
+use crate::engine::{CheckResult, Shortfall, Tampered};
+use crate::evidence::task_list::TASKS;
+use crate::feature::project::printable;
+use crate::text::{self, counted, grouped};
+
+/// The most failed checks that are named with their output.
+const CHECKS: usize = 4;
+/// The most task ids that are named.
+const IDS: usize = 12;
+
+/// The agent that reads what is missing: the one that stopped, or the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    /// Who made the attempt: `You`, or `It` for an iteration before.
+    pub who: &'a str,
+    /// The text that claims completion.
+    pub promise: &'a str,
+    /// What stands before the promise when it is missing; empty where that is not said.
+    pub without: &'a str,
+    /// What is said when tasks are open, empty where they are listed anyway.
+    pub open: &'a str,
+    /// What begins each line.
+    pub bullet: &'a str,
+    /// The most characters of failing output.
+    pub output: usize,
+}
+
+/// Writes a sentence on each thing that is missing, and the failed checks with the end of their output.
+pub fn explain(text: &mut String, missing: &[Shortfall], reader: Reader<'_>) {
+    let bullet = reader.bullet;
+    let mut failed = Vec::new();
+    for shortfall in missing {
+        if let Shortfall::CheckFailed(result) = shortfall {
+            failed.push(result);
+            continue;
+        }
+        let sentence = sentence(shortfall, reader);
+        if !sentence.is_empty() {
+            let _ = writeln!(text, "{bullet}{sentence}");
+        }
+    }
+    let most = reader.output / failed.len().clamp(1, CHECKS);
+    for result in failed.iter().take(CHECKS) {
+        let CheckResult { run, outcome, tail, .. } = result;
+        let _ = writeln!(text, "{bullet}Check failed: `{}` ({outcome})", printable(run));
+        let skipped = tail.chars().count().saturating_sub(most);
+        let tail: String = tail.chars().skip(skipped).collect();
+        if !tail.is_empty() {
+            let _ = write!(text, "The end of its output:\n{}", quoted(&tail));
+        }
+    }
+    if failed.len() > CHECKS {
+        let _ = writeln!(text, "{bullet}{} more checks failed.", failed.len() - CHECKS);
+    }
+}
+
+fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
+    let Reader { who, promise, without, open, .. } = reader;
+    match shortfall {
+        Shortfall::OpenTasks => open.to_owned(),
+        Shortfall::ClaimedWithOpenTasks => format!(
+            "{who} wrote {promise}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
+        ),
+        Shortfall::Tampered(tampered) => changed_tasks(tampered),
+        Shortfall::EmptyList => format!(
+            "{TASKS} is gone or holds no task any more. Restore the list, one `- [ ]` line for each task: an empty one is not done."
+        ),
+        Shortfall::NoToken if without.is_empty() => String::new(),
+        Shortfall::NoToken => format!("{without} {promise}."),
+        Shortfall::PromiseNotMade => format!(
+            "{who} wrote {promise}, but in code, in quotation marks, in a sentence that denies it, or not where it has to be: that is not the completion promise. When the task is fully complete, write it alone on the last line."
+        ),
+        Shortfall::NoWork { calls: 0, .. } => {
+            "Promise detected, but no tool calls/work were performed; you must actually complete the task before emitting the promise.".to_owned()
+        }
+        Shortfall::NoWork { calls, needed } => format!(
+            "Promise detected, but only {} of {needed} were performed; you must actually complete the task before emitting the promise.",
+            counted(*calls, "tool call")
+        ),
+        Shortfall::UnseenWork => format!(
+            "Promise detected, but no tool calls/work can be seen: there is no record to read, and no file or commit changed. When the task is really complete, write {promise} again."
+        ),
+        Shortfall::TooEarly { first } => format!(
+            "The loop does not end before iteration {first}: use this one to look for what is missing or wrong."
+        ),
+        Shortfall::SameFailure { times } => format!(
+            "The same check has failed in the same way {times} times in a row: change the approach."
+        ),
+        Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
+        Shortfall::Unreadable => format!("{TASKS} cannot be read. Repair the file."),
+        Shortfall::CheckFailed(_) => String::new(),
+    }
+}
+
+fn changed_tasks(tampered: &Tampered) -> String {
+    let mut text = String::new();
+    if !tampered.removed.is_empty() {
+        let _ = write!(
+            text,
+            "Open tasks were taken out of {TASKS}: {}. Put them back, or write down why they are no longer needed.",
+            ids(&tampered.removed)
+        );
+    }
+    if !tampered.reworded.is_empty() {
+        let gap = if text.is_empty() { "" } else { " " };
+        let reworded = ids(&tampered.reworded);
+        let _ = write!(
+            text,
+            "{gap}Open tasks were reworded in {TASKS}: {reworded}. Do what they asked for first."
+        );
+    }
+    text
+}
+
+/// Returns a few ids of tasks and how many more there are.
+pub fn ids(all: &[String]) -> String {
+    let shown: Vec<String> =
+        all.iter().take(IDS).map(|id| printable(id).chars().take(40).collect()).collect();
+    let more =
+        if all.len() > IDS { format!(" and {} more", all.len() - IDS) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Returns lines of another program, none of which can be taken for the signal.
+fn quoted(text: &str) -> String {
+    text.lines().fold(String::new(), |quoted, line| quoted + "| " + line + "\n")
+}
+
+/// Returns everything that is missing on one line; `open` says which tasks are.
+pub fn brief(missing: &[Shortfall], open: &str) -> String {
+    let words: Vec<String> = missing.iter().map(|one| short(one, open)).collect();
+    text::line(&words.join("; ")).into_owned()
+}
+
+/// Returns one thing that is missing in a few words without a full stop; `open` says which tasks are open.
+pub fn short(shortfall: &Shortfall, open: &str) -> String {
+    match shortfall {
+        Shortfall::OpenTasks => open.to_owned(),
+        Shortfall::ClaimedWithOpenTasks => format!("completion claimed, but {open}"),
+        Shortfall::Tampered(tampered) => tampered.to_string(),
+        Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
+        Shortfall::NoToken => "no promise yet".to_owned(),
+        Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
+        Shortfall::NoWork { calls, needed } => {
+            format!("promise refused: {calls} of {needed} tool calls")
+        }
+        Shortfall::UnseenWork => "promise refused: no work can be seen".to_owned(),
+        Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
+        Shortfall::CheckFailed(CheckResult { run, outcome, .. }) => {
+            format!("check failed: `{run}` ({outcome})")
+        }
+        Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
+        Shortfall::ChecksNotRun => "the checks were not run".to_owned(),
+        Shortfall::Unreadable => "the state cannot be read".to_owned(),
+    }
+}
+
+/// Returns how many tasks are open, as [`short`] takes it.
+pub fn open_count(open: u64) -> String {
+    match open {
+        1 => "1 task is open".to_owned(),
+        _ => format!("{} tasks are open", grouped(open)),
+    }
+}
