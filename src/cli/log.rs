@@ -47,6 +47,9 @@ pub struct LogArgs {
     place: Where,
 }
 
+/// Whose a journal of a runner is.
+const RUNNER: &str = "ralph";
+
 /// Prints the journals of all sessions in the order of time.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
     let mut all: Vec<(String, Entry)> = Vec::new();
@@ -55,6 +58,13 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         let (entries, broken) = journal::entries(&text);
         unread += broken;
         all.extend(entries.into_iter().map(|entry| (whose.clone(), entry)));
+    }
+    // The end of a runner's loop that the entry of its last iteration has said already.
+    let is_said = |whose: &str, entry: &Entry| {
+        whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
+    };
+    if !args.json {
+        all.retain(|(whose, entry)| !is_said(whose, entry));
     }
     all.sort_by_key(|(_, entry)| entry.at);
     let skipped = args.last.map_or(0, |last| all.len().saturating_sub(last));
@@ -70,9 +80,7 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         outln!("Nothing is written yet: no loop has run in this project.");
     }
     let width = columns().unwrap_or(usize::MAX);
-    // The end of a runner's loop that the entry of its last iteration has said already.
-    let is_said = |entry: &Entry| entry.event == JournalEvent::Ended && entry.words.is_empty();
-    for (session, entry) in all.iter().skip(skipped).filter(|(_, entry)| !is_said(entry)) {
+    for (session, entry) in all.iter().skip(skipped) {
         outln!("{}", wrapped(&line(session, entry), width));
     }
     if unread > 0 {
@@ -98,7 +106,7 @@ fn journals(args: &LogArgs) -> Result<Vec<(String, Vec<u8>)>> {
         if args.session.is_none() {
             let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
             let text = path.and_then(|path| read::read(&path, MOST).ok());
-            all.push(("ralph".to_owned(), text.map(|it| it.bytes).unwrap_or_default()));
+            all.push((RUNNER.to_owned(), text.map(|it| it.bytes).unwrap_or_default()));
         }
     }
     if let Some(change) = args.change.as_ref().filter(|_| all.is_empty()) {

@@ -18,8 +18,10 @@ pub enum RunnerProof {
 }
 
 /// Returns the name of the supervisor of the runner with this process id, as the system lists it.
+///
+/// Hooks and runners of other versions look for it, so it keeps the name that it had in the first one.
 pub fn supervisor_name(runner: u32) -> String {
-    format!("spool-supervisor of {runner}")
+    format!("spool-keeper of {runner}")
 }
 
 /// Returns the runner (`spool ralph`) that this process is a part of: it decides when the work is done,

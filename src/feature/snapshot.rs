@@ -198,6 +198,12 @@ impl FeatureSnapshot {
         TaskPosition { task: (next + 1).min(total.max(1)), total, done }
     }
 
+    /// Returns whether there are tasks and every one is done.
+    pub fn all_done(&self) -> bool {
+        let place = self.place();
+        place.total > 0 && place.done == place.total
+    }
+
     /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that
     /// a person armed (spec 000).
     pub fn contract(&self, standing: &PinState) -> Contract {

@@ -9,7 +9,7 @@ use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::pinned;
 use crate::session::reconcile::reconcile;
-use crate::session::{self, StopContext, stop};
+use crate::session::{self, StopContext, select, stop};
 use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
@@ -129,7 +129,7 @@ pub fn may_be_in_a_loop(event: &HookEvent) -> bool {
 pub fn unheard(event: &HookEvent) -> HookAnswer {
     let Some(project) = project(event) else { return HookAnswer::silent() };
     let loops = Loops::of(&project.root);
-    let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+    let records = select::sessions(&loops).into_iter().filter_map(|session| loops.peek(&session));
     let live: Vec<Record> = records.filter(|record| record.ledger.is_live()).collect();
     if live.is_empty() {
         return HookAnswer::silent();

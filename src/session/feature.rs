@@ -74,10 +74,9 @@ pub fn enter(
         return session.state_gone().map(Entered::Answer);
     };
     snapshot.opened()?;
-    let all_done = snapshot.place().total > 0 && snapshot.place().done == snapshot.place().total;
     // Another phase, or armed for another feature since the files were read.
     let ours = snapshot.in_execution()
-        || (all_done && snapshot.state.phase().is_empty())
+        || (snapshot.all_done() && snapshot.state.phase().is_empty())
         // The agent can write the phase, too.
         || session.standing.pin().is_some();
     if !ours || snapshot.feature.relative != session.record.folder {
@@ -216,10 +215,8 @@ impl StopSession<'_> {
     fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
         let snapshot = FeatureSnapshot::read_even_without_state(&feature);
-        let place = snapshot.place();
-        let all_done = place.total > 0 && place.done == place.total;
         // In execution: it has just been written.
-        (all_done || snapshot.in_execution()).then_some(snapshot)
+        (snapshot.all_done() || snapshot.in_execution()).then_some(snapshot)
     }
 
     /// The state file is gone with work undone: nothing else reports that to the person.

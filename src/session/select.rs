@@ -1,10 +1,12 @@
 //! Which loop in the sessions of a project is meant: the named session's, this session's, or the only one.
 
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
+use crate::store::pins::Pins;
 
 /// Which loops can be meant, as a message names them.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +47,17 @@ pub fn live_ralph(loops: &Loops) -> Vec<Record> {
 }
 
 fn records(loops: &Loops) -> Vec<Record> {
-    loops.sessions().into_iter().filter_map(|session| loops.peek(&session)).collect()
+    sessions(loops).into_iter().filter_map(|session| loops.peek(&session)).collect()
+}
+
+/// Returns the ids of the sessions that had a loop in this project. Those of which a person armed one are in it also
+/// where the project's own folder has more entries than are listed.
+pub fn sessions(loops: &Loops) -> Vec<String> {
+    let mut ids = loops.sessions();
+    ids.extend(loops.root().map(|root| Pins::sessions(&root)).unwrap_or_default());
+    ids.sort();
+    ids.dedup();
+    ids
 }
 
 /// Returns whether the loop is this record's: that of a feature is where its claim says.
@@ -130,9 +142,11 @@ fn several(names: &[String]) -> Refusal {
     Refusal::new("several loops are live here; name the feature or the session:", names.join("\n"))
 }
 
+/// Whether the current feature has a loop, or a state file from which the next stop would make one.
 fn current_lives(project: &Project, loops: &Loops) -> bool {
-    let current = project.current_feature().ok().flatten();
-    current.is_some_and(|feature| lives(project, loops, &feature))
+    let Some(feature) = project.current_feature().ok().flatten() else { return false };
+    lives(project, loops, &feature)
+        || FeatureSnapshot::read(&feature).is_some_and(|it| it.in_execution() && !it.all_done())
 }
 
 /// The features that have a loop: as their claim says, or what a person armed, whatever became of the claim.

@@ -17,6 +17,7 @@ use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::pinned;
 use crate::session::record::new_record;
+use crate::session::select::drives;
 use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
@@ -198,7 +199,11 @@ fn bind(
     if arming.folder.is_none() {
         return Ok(None);
     }
-    let is_other = |own: &Record| own.is_live_ralph() || own.about != feature.name;
+    // A loop that another session took over lives on there.
+    let is_other = |own: &Record| {
+        own.is_live_ralph()
+            || (own.about != feature.name && drives(arming.loops.claim(&own.about).as_ref(), own))
+    };
     let mut note = None;
     if let Some(own) = arming.earlier()?.filter(|own| own.ledger.is_live() && is_other(own)) {
         note = Some(if own.is_live_ralph() {

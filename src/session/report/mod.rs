@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
-use crate::session::pinned;
+use crate::session::{pinned, select};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
@@ -70,7 +70,8 @@ impl TaskReport {
     /// The live ralph loops of a project and the last three that are over, newest first.
     fn all(root: &Path) -> Vec<Self> {
         let loops = &Loops::of(root);
-        let records = loops.sessions().into_iter().filter_map(|session| loops.peek(&session));
+        let records =
+            select::sessions(loops).into_iter().filter_map(|session| loops.peek(&session));
         let mut records: Vec<_> = records.filter(|record| record.kind == LoopKind::Task).collect();
         records.sort_by_key(|record| {
             (!record.ledger.is_live(), std::cmp::Reverse(record.last_sign()))

@@ -1,6 +1,6 @@
 //! `spool` beside a ralph loop: what it shows, and how a person or the agent ends the loop with it.
 
-use crate::hook::support::Bench;
+use crate::hook::support::{Bench, executing};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use crate::support::limited::Limited;
 use serde_json::Value;
@@ -144,6 +144,32 @@ fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     let said = printed(&spool(&bench, None, &["cancel"]));
     assert!(said.contains("Ralph loop cancelled"), "{said}");
+}
+
+#[test]
+fn a_cancel_in_a_terminal_is_about_the_current_feature_where_it_has_a_state_file_that_asks_for_a_loop()
+ {
+    let bench =
+        Bench::ready().feature("002-logout").tasks("- [ ] T001 Build\n").state(&executing(0, 1));
+    let bench = bench.feature("001-login").current_feature("002-logout");
+    bench.implement("s1", "001-login").context();
+    let said = printed(&spool(&bench, None, &["cancel"]));
+    assert!(said.contains("Feature: 002-logout"), "{said}");
+    assert!(bench.stop("s1").run().is_block(), "the other feature's loop lives");
+}
+
+#[test]
+fn a_loop_that_another_session_took_over_does_not_end_where_it_was() {
+    let bench = Bench::ready();
+    let bench = bench.feature("002-logout").tasks("- [ ] T001 Build\n").feature("001-login");
+    bench.implement("s1", "001-login").context();
+    bench.stop("s1").run();
+    bench.implement("s2", "001-login").context();
+    let armed = bench.implement("s1", "002-logout");
+    assert!(!armed.context().contains("001-login"), "{}", armed.context());
+    let ended = bench.journal("s1").into_iter().any(|it| it["reason"] == "stopped");
+    assert!(!ended, "{:?}", bench.journal("s1"));
+    assert!(bench.stop("s2").run().is_block(), "it lives in the session that took it");
 }
 
 #[test]

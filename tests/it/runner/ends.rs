@@ -42,6 +42,8 @@ fn the_log_says_once_why_a_loop_ended() {
     let log = bench.spool("log").run().with_code(0);
     assert_eq!(log.output.matches("all the work is done").count(), 1, "{log}");
     assert_eq!(log.output.lines().count(), 1, "{log}");
+    let last = bench.spool("log --last 1").run().with_code(0);
+    assert!(last.output.contains("all the work is done"), "{last}");
 }
 
 #[test]

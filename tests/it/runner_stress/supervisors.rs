@@ -114,7 +114,7 @@ fn one_round(fate: Fate, moment: Duration) -> (bool, bool) {
 
 /// The supervisor of a runner, `None` when it has none now.
 fn supervisor_of(runner: &Child) -> Option<Pid> {
-    let name = format!("spool-supervisor of {}", runner.id());
+    let name = format!("spool-keeper of {}", runner.id());
     let children = format!("/proc/{0}/task/{0}/children", runner.id());
     let children = fs::read_to_string(children).unwrap_or_default();
     let is_supervisor = |id: &&str| {
