@@ -1,10 +1,9 @@
 //! Nothing that a file, an agent, a path or an argument holds steers a terminal (S7): a text that would is
 //! planted everywhere, every subcommand is run, and what it prints is looked through letter by letter.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -12,8 +11,8 @@ use ralph_speckit::world::{Deadline, pause};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
-const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
+use crate::support::scratch::{HOOK, SPOOL, Scratch, below};
+
 const SESSION: &str = "3f2c8a10-0001-4000-8000-000000000001";
 const FEATURE: &str = "001-login";
 const CHANGE: &str = "002-01_greet";
@@ -34,18 +33,26 @@ const OWN: [&str; 9] = [
 
 /// A project in which everything is poisoned that can be.
 struct Project {
-    scratch: TempDir,
-    root: PathBuf,
+    scratch: Scratch,
+}
+
+impl Deref for Project {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Project {
     fn new() -> Self {
-        let scratch = TempDir::with_prefix("escapes-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join(format!("project {POISON}"));
-        let project = Self { scratch, root };
-        for folder in ["home", "bin"] {
-            fs::create_dir_all(project.beside(folder)).unwrap();
-        }
+        let folder = TempDir::with_prefix("escapes-").unwrap();
+        let mut scratch = Scratch::at(folder, &format!("project {POISON}"));
+        scratch.search_first("bin");
+        // As on a terminal: colors are not taken out on the way.
+        scratch.set("CLICOLOR_FORCE", "1");
+        scratch.set("LANG", "C.UTF-8");
+        let project = Self { scratch };
         project.write(".specify/.current-feature", FEATURE);
         project.write(&format!("specs/{FEATURE}/spec.md"), &format!("# {POISON}\n"));
         let list = format!(
@@ -59,33 +66,17 @@ impl Project {
             &format!("- [ ] 1.1 Greet {POISON}\n- [ ] 1.2 More\n"),
         );
         project.write(&format!(".spool/changes/bad{POISON}/proposal.md"), "# Bad\n");
-        let agent = project.beside("bin/agent");
         // All of it on both outputs, as words and as what a person has to do.
         let script = format!(
             "#!/bin/sh\ncat > /dev/null\nprintf '%s\\n' '{POISON}'\nprintf '%s\\n' '{POISON}' >&2\necho $$ > made.txt\n\
              if [ -e \"$HOME/fail\" ]; then exit 3; fi\nprintf '<blocked>do %s</blocked>\\n' '{POISON}'\n"
         );
-        fs::write(&agent, script).unwrap();
-        fs::set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
+        project.executable("bin/agent", script);
         project
     }
 
-    fn beside(&self, name: &str) -> PathBuf {
-        self.scratch.path().canonicalize().unwrap().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn command(&self, program: &str, session: Option<&str>) -> Command {
-        let mut command = Command::new(program);
-        let path = format!("{}:/usr/bin:/bin", self.beside("bin").display());
-        command.env_clear().env("PATH", path).env("HOME", self.beside("home"));
-        // As on a terminal: colors are not taken out on the way.
-        command.env("CLICOLOR_FORCE", "1").env("LANG", "C.UTF-8").current_dir(&self.root);
+        let mut command = self.scratch.command(program);
         command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
         command
     }
@@ -142,7 +133,8 @@ impl Project {
     fn poison_what_was_written(&self) -> usize {
         let mut poisoned = 0;
         for folder in [".claude", ".spool/.state", &format!("specs/{FEATURE}")] {
-            for path in files_below(&self.root.join(folder)) {
+            let things = below(&self.path(folder)).into_iter();
+            for (path, _) in things.filter(|(_, kind)| kind.is_file()) {
                 let Ok(text) = fs::read_to_string(&path) else { continue };
                 let kind = path.extension().and_then(|kind| kind.to_str());
                 let lines: Vec<&str> =
@@ -198,17 +190,6 @@ fn poison(name: &str, value: &mut Value) -> usize {
         Value::Object(fields) => fields.iter_mut().map(|(name, value)| poison(name, value)).sum(),
         _ => 0,
     }
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .flat_map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files_below(&entry.path()),
-            Ok(kind) if kind.is_file() => vec![entry.path()],
-            _ => Vec::new(),
-        })
-        .collect()
 }
 
 /// Runs a program to its end and returns what it printed; one that does not end is a failure.

@@ -122,21 +122,15 @@ const TRIES: usize = 50;
 #[test]
 fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
     let project = Project::with(&list(200));
-    let git = |arguments: &[&str]| {
-        let mut git = project.command("git");
-        let git = git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
-        git.finish()
-    };
-    git(&["init", "-q"]);
-    git(&["add", "-A"]);
-    assert!(git(&["commit", "-qm", "all"]).status.success());
+    project.init();
+    project.commit("all");
     project.arm("");
     let acknowledged = Mutex::new(BTreeSet::new());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                git(&["clean", "-fdxq"]);
+                project.command("git").args(["clean", "-fdxq"]).finish();
             }
         });
         let _end = Over(&is_over);
@@ -144,7 +138,7 @@ fn l5_ticks_that_were_acknowledged_survive_git_clean_in_a_loop() {
             for number in 1..=10 {
                 let id = format!("T{:03}", worker * 10 + number);
                 // A call may fail where a file is taken away under it; then it says so, and is made again.
-                if (0..TRIES).any(|_| project.task(&["done", &id]).code == 0) {
+                if (0..TRIES).any(|_| project.task(&["done", &id]).code == Some(0)) {
                     acknowledged.lock().unwrap().insert(id);
                 }
             }

@@ -5,25 +5,16 @@ use crate::support::limited::Limited;
 use std::fs;
 use std::path::Path;
 
-use super::support::{FEATURE, FOUR, Project, Said};
+use super::support::{FEATURE, FOUR, Project};
 
 const TEMPLATE: &str = include_str!("../../fixtures/lists/template-shape.md");
 
-/// Runs git as somebody who has set up nothing.
-fn git(folder: &Path, arguments: &[&str]) {
-    let mut command = std::process::Command::new("git");
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", folder);
-    command.args([
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.invalid",
-        "-c",
-        "init.defaultBranch=main",
-    ]);
-    command.args(["-c", "protocol.file.allow=always"]).current_dir(folder);
-    let said = Said::of(command.args(arguments));
-    assert_eq!(said.code, 0, "{arguments:?}: {said:?}");
+/// Runs git in a folder that may be a submodule.
+fn git(project: &Project, folder: &Path, arguments: &[&str]) {
+    let settings = ["user.name=t", "user.email=t@example.invalid", "protocol.file.allow=always"];
+    let settings = settings.into_iter().flat_map(|setting| ["-c", setting]);
+    let all: Vec<&str> = settings.chain(arguments.iter().copied()).collect();
+    project.git_in(folder, &all);
 }
 
 /// A feature's folder with one task that names it.
@@ -66,7 +57,7 @@ fn names_that_lead_out_of_the_project_are_refused() {
     std::os::unix::fs::symlink(&outside, project.root.join("specs/005-link")).unwrap();
     for name in ["../elsewhere", "-x", "a/b", "005-link", "", "a\u{1b}[31m"] {
         let said = project.task(&["done", "T002", &format!("--feature={name}")]);
-        assert_eq!(said.code, 1, "{name:?}: {said:?}");
+        assert_eq!(said.code, Some(1), "{name:?}: {said:?}");
         assert!(!said.err.contains('\u{1b}'), "{said:?}");
     }
     for folder in ["../elsewhere", "specs/005-link", outside.to_str().unwrap(), "specs/.."] {
@@ -74,7 +65,7 @@ fn names_that_lead_out_of_the_project_are_refused() {
             ".specify/feature.json",
             serde_json::json!({"feature_directory": folder}).to_string(),
         );
-        assert_eq!(project.task(&["done", "T002"]).code, 1, "{folder}");
+        assert_eq!(project.task(&["done", "T002"]).code, Some(1), "{folder}");
     }
     assert_eq!(fs::read_to_string(outside.join("tasks.md")).unwrap(), FOUR);
 }
@@ -132,11 +123,10 @@ fn an_agent_that_strays_into_a_project_inside_the_project_keeps_the_books_of_its
 #[test]
 fn each_work_tree_has_books_and_a_loop_of_its_own() {
     let project = Project::with(FOUR);
-    git(&project.root, &["init", "-q"]);
-    git(&project.root, &["add", "-A"]);
-    git(&project.root, &["commit", "-qm", "start"]);
+    project.init();
+    project.commit("start");
     let tree = project.beside("work tree");
-    git(&project.root, &["worktree", "add", "-q", "-b", "side", tree.to_str().unwrap()]);
+    project.git(&["worktree", "add", "-q", "-b", "side", tree.to_str().unwrap()]);
     project.arm("");
     project.task(&["done", "T002"]).ok();
     let arming = project
@@ -172,13 +162,14 @@ fn a_submodule_that_is_a_project_is_one_and_one_that_is_none_belongs_to_the_oute
             .unwrap();
             fs::write(source.join("specs/007-kit/tasks.md"), "- [ ] T001 Of the kit\n").unwrap();
         }
-        git(&source, &["init", "-q"]);
-        git(&source, &["add", "-A"]);
-        git(&source, &["commit", "-qm", "start"]);
+        git(&project, &source, &["init", "-q"]);
+        git(&project, &source, &["add", "-A"]);
+        git(&project, &source, &["commit", "-qm", "start"]);
     }
-    git(&project.root, &["init", "-q"]);
+    project.init();
     for name in ["plain", "kit"] {
         git(
+            &project,
             &project.root,
             &["submodule", "add", "-q", project.beside(name).to_str().unwrap(), name],
         );

@@ -1,6 +1,5 @@
 //! A command runs only because a person armed it: the ways around that, each from the agent's side.
 
-use crate::support::limited::Limited;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -545,14 +544,6 @@ fn l4_a_session_without_a_journal_is_named_beside_those_that_have_one() {
     assert!(by_person(&none, &["log", "--session", "nope"]).refused().contains("  none"));
 }
 
-/// Runs git in the project as somebody who has just made the repository.
-fn git(project: &Project, arguments: &[&str]) {
-    let mut git = project.command("git");
-    git.args(["-c", "user.name=T", "-c", "user.email=t@example.com"]).args(arguments);
-    let done = git.finish();
-    assert!(done.status.success(), "git {arguments:?}: {done:?}");
-}
-
 /// Any `spool` command as a person types it, without a terminal.
 fn by_person(project: &Project, arguments: &[&str]) -> Said {
     let mut command = project.command(SPOOL);
@@ -563,10 +554,10 @@ fn by_person(project: &Project, arguments: &[&str]) -> Said {
 fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_commands() {
     let project = Project::with(PLAIN);
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
-    git(&project, &["init", "-q"]);
+    project.init();
     assert!(start(&project, &[]).ok().contains("test -e built"), "nothing came with a repository");
     by_person(&project, &["cancel"]).ok();
-    git(&project, &["add", "-A"]);
+    project.git(&["add", "-A"]);
     let said = start(&project, &[]).refused();
     for words in ["nothing is armed", "git tracks it", "  test -e built", "spool trust"] {
         assert!(said.contains(words), "{words} not in {said}");
@@ -583,7 +574,7 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
     // The agent cannot say it for the person, nor can a script that does not say so.
     assert!(project.spool(&["trust", "--yes"]).refused().contains("an agent's session"));
     assert!(by_person(&project, &["trust"]).refused().contains("no person can be asked"));
-    assert!(start(&project, &[]).code == 1);
+    assert!(start(&project, &[]).code == Some(1));
     let said = by_person(&project, &["trust", "--yes"]).ok();
     assert!(said.contains("  test -e built\n") && said.contains("Trusted."), "{said}");
     assert!(by_person(&project, &["trust", "--list"]).ok().contains("test -e built"));
@@ -597,7 +588,7 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
     start(&project, &[]).ok();
     by_person(&project, &["cancel"]).ok();
     assert_eq!(by_person(&project, &["trust", "--remove"]).ok(), "No longer trusted.\n");
-    assert_eq!(start(&project, &[]).code, 1);
+    assert_eq!(start(&project, &[]).code, Some(1));
     let kept = project.beside("home/.local/state/ralph-speckit/trust.json");
     assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
@@ -608,7 +599,7 @@ fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
     project.write(".spool/ralph.toml", "check = [\"test -e built\"]\n");
     let plan = ["ralph", "Build it", "--change", FEATURE, "--dry-run"];
     let said = by_person(&project, &plan);
-    assert!(said.code == 2 && said.err.contains("spool trust"), "{said:?}");
+    assert!(said.code == Some(2) && said.err.contains("spool trust"), "{said:?}");
     let said = by_person(&project, &["trust", "--yes"]).ok();
     assert!(said.contains("check = test -e built"), "{said}");
     assert!(by_person(&project, &plan).ok().contains("Check: test -e built"));

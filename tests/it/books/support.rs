@@ -1,19 +1,17 @@
 //! A scratch project with a task list, the real programs, and what its books say.
 
-use crate::support::limited::Limited;
-use std::fmt;
+pub use crate::support::scratch::{HOOK, SPOOL, Said};
+
+use crate::support::scratch::Scratch;
 use std::fs;
 use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program that agents and people call.
-pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
-/// The program that Claude Code calls.
-pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
 /// The session whose agent works in these tests.
 pub const SESSION: &str = "3f2c8a10-0001-4000-8000-000000000001";
 /// The feature of the scratch project, laid out as spec-kit does today.
@@ -23,42 +21,31 @@ pub const FOUR: &str = "# Tasks: User login\n\n## Phase 1: Setup\n\n- [x] T001 C
 
 /// A throw-away project; all calls are made from its root by the agent of `SESSION`.
 pub struct Project {
-    scratch: TempDir,
-    pub root: PathBuf,
+    scratch: Scratch,
     pub feature: PathBuf,
-    environment: Vec<(String, String)>,
+}
+
+impl Deref for Project {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Project {
     /// A project of today's spec-kit with one feature and this task list; no loop yet.
     pub fn with(tasks: &str) -> Self {
-        let scratch = TempDir::with_prefix("books-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join("project");
-        Self::at(scratch, root, tasks)
+        Self::in_folder("project", tasks)
     }
 
     /// The same, in a folder of the test's own choice inside the scratch folder.
     pub fn in_folder(name: &str, tasks: &str) -> Self {
-        let scratch = TempDir::with_prefix("books-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join(name);
-        Self::at(scratch, root, tasks)
-    }
-
-    fn at(scratch: TempDir, root: PathBuf, tasks: &str) -> Self {
-        let feature = root.join("specs").join(FEATURE);
-        fs::create_dir_all(&feature).unwrap();
-        fs::create_dir_all(root.join(".specify")).unwrap();
-        let pointer = json!({"feature_directory": format!("specs/{FEATURE}")});
-        fs::write(root.join(".specify/feature.json"), pointer.to_string()).unwrap();
-        fs::write(feature.join("tasks.md"), tasks).unwrap();
-        let home = scratch.path().canonicalize().unwrap().join("home");
-        fs::create_dir_all(&home).unwrap();
-        let environment = vec![
-            ("HOME".to_owned(), home.to_str().unwrap().to_owned()),
-            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
-            ("CLAUDE_CODE_SESSION_ID".to_owned(), SESSION.to_owned()),
-        ];
-        Self { scratch, root, feature, environment }
+        let mut scratch = Scratch::at(TempDir::with_prefix("books-").unwrap(), name);
+        scratch.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+        scratch.set("CLAUDE_CODE_SESSION_ID", SESSION);
+        let feature = scratch.add_feature(FEATURE, tasks);
+        Self { scratch, feature }
     }
 
     /// A project whose loop is armed as `/speckit:implement` arms it.
@@ -87,24 +74,12 @@ impl Project {
 
     /// Sets a variable for all calls from now on; an empty value removes it.
     pub fn variable(mut self, name: &str, value: &str) -> Self {
-        self.environment.retain(|(known, _)| known != name);
-        if !value.is_empty() {
-            self.environment.push((name.to_owned(), value.to_owned()));
+        if value.is_empty() {
+            self.scratch.unset(name);
+        } else {
+            self.scratch.set(name, value);
         }
         self
-    }
-
-    /// A folder beside the project.
-    pub fn beside(&self, name: &str) -> PathBuf {
-        self.scratch.path().canonicalize().unwrap().join(name)
-    }
-
-    /// Writes a file of the project, its folders too.
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
     }
 
     /// `spool task …` from the project's root.
@@ -120,13 +95,6 @@ impl Project {
     /// Any other `spool …`.
     pub fn spool(&self, arguments: &[&str]) -> Said {
         Said::of(self.command(SPOOL).args(arguments))
-    }
-
-    /// A program as the agent's shell starts it.
-    pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env_clear().envs(self.environment.iter().cloned()).current_dir(&self.root);
-        command
     }
 
     /// The agent wants to end its turn with these words.
@@ -152,11 +120,7 @@ impl Project {
 
     /// One event through the real hook.
     pub fn hook(&self, event: &Value) -> Hooked {
-        let mut command = self.command(HOOK);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
-        Hooked::from(&child.finish())
+        Hooked::from(Said::with_input(&mut self.command(HOOK), event.to_string()))
     }
 
     /// The agent used a tool since the last stop: what its transcript shows.
@@ -267,56 +231,6 @@ pub fn boxes(tasks: &str) -> Vec<bool> {
     marks.map(|mark| mark == 'x' || mark == 'X').collect()
 }
 
-/// What a program said and its exit code.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Said {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
-}
-
-impl Said {
-    pub fn of(command: &mut Command) -> Self {
-        Self::from(&command.stdin(Stdio::null()).finish())
-    }
-
-    /// Standard output; the test fails unless the call succeeded and said nothing else.
-    #[track_caller]
-    pub fn ok(self) -> String {
-        assert_eq!((self.code, self.err.as_str()), (0, ""), "{self:?}");
-        self.out
-    }
-
-    /// Standard output as JSON.
-    #[track_caller]
-    pub fn json(self) -> Value {
-        serde_json::from_str(&self.ok()).unwrap()
-    }
-
-    /// Everything that was said; the test fails unless the call was refused with code 1.
-    #[track_caller]
-    pub fn refused(self) -> String {
-        assert_eq!(self.code, 1, "{self:?}");
-        format!("{}{}", self.out, self.err)
-    }
-}
-
-impl From<&Output> for Said {
-    fn from(output: &Output) -> Self {
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout.clone()).unwrap(),
-            err: String::from_utf8(output.stderr.clone()).unwrap(),
-        }
-    }
-}
-
-impl fmt::Debug for Said {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "code {}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
-    }
-}
-
 /// What the hook answered; its exit code was 0.
 #[derive(Clone, Debug)]
 pub struct Hooked {
@@ -326,8 +240,13 @@ pub struct Hooked {
 
 impl From<&Output> for Hooked {
     fn from(output: &Output) -> Self {
-        let said = Said::from(output);
-        assert_eq!(said.code, 0, "{said:?}");
+        Self::from(Said::from(output))
+    }
+}
+
+impl From<Said> for Hooked {
+    fn from(said: Said) -> Self {
+        assert_eq!(said.code, Some(0), "{said:?}");
         let answer = (!said.out.is_empty()).then(|| serde_json::from_str(&said.out).unwrap());
         Self { answer, log: said.err }
     }

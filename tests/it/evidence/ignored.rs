@@ -145,7 +145,7 @@ fn d2_random_trees_are_seen_as_git_sees_them() {
         }
         for (at, lines) in lists {
             let folder = place.path(&at);
-            let folder = if folder.is_dir() { folder } else { place.root() };
+            let folder = if folder.is_dir() { folder } else { place.root.clone() };
             let path = folder.join(".gitignore");
             if !path.exists() {
                 std::fs::write(path, lines.join("\n")).unwrap();

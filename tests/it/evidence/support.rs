@@ -1,46 +1,39 @@
 //! Scratch repositories, and what git and the program say of them.
 
 use crate::support::limited::Limited;
+use crate::support::scratch::Scratch;
 use ralph_speckit::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// A scratch folder that may be a repository.
 pub struct Place {
-    scratch: TempDir,
+    scratch: Scratch,
+}
+
+impl Deref for Place {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Place {
     pub fn new() -> Self {
-        let place = Self { scratch: TempDir::with_prefix("evidence-").unwrap() };
-        fs::create_dir_all(place.root()).unwrap();
-        place
+        Self { scratch: Scratch::new("evidence-") }
     }
 
     pub fn repository() -> Self {
         let place = Self::new();
         place.git(&["init", "--quiet"]);
         place
-    }
-
-    pub fn root(&self) -> PathBuf {
-        self.scratch.path().canonicalize().unwrap().join("work")
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root().join(name)
-    }
-
-    pub fn write(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) {
-        let path = self.root().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
     }
 
     pub fn git(&self, arguments: &[&str]) -> Vec<u8> {
@@ -62,7 +55,7 @@ impl Place {
                 command.env_remove(name);
             }
         }
-        let input_path = self.scratch.path().join("input");
+        let input_path = self.beside("input");
         fs::write(&input_path, input).unwrap();
         command.stdin(Stdio::from(fs::File::open(input_path).unwrap()));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap().finish()

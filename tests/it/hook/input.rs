@@ -55,7 +55,7 @@ fn an_event_with_fields_of_other_types_is_read_as_far_as_it_goes() {
     bench.stop("s1").without("cwd").run().silent();
     bench.stop("s1").with("cwd", "relative").run().silent();
     bench.stop("s1").with("cwd", "/nul\0byte").run().silent();
-    let root = bench.root().to_str().unwrap();
+    let root = bench.root.to_str().unwrap();
     bench.stop("s1").without("cwd").variable("CLAUDE_PROJECT_DIR", root).run().reason();
 }
 
@@ -97,7 +97,7 @@ fn a_caller_that_is_late_on_a_busy_machine_is_answered() {
 fn a_stop_whose_event_does_not_come_in_time_ends_no_loop() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
-    let root = bench.root().to_str().unwrap();
+    let root = bench.root.to_str().unwrap();
     for handed_over in ["", "{\"hook_event_name\":"] {
         let stop = bench.stop("s1").with_bytes(handed_over).left_open().named_stop();
         let stop = stop

@@ -62,7 +62,7 @@ fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
 fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
     for bench in benches() {
         for round in 0..6 {
-            std::fs::write(bench.root().join("work"), format!("{round}")).unwrap();
+            std::fs::write(bench.root.join("work"), format!("{round}")).unwrap();
             let spoken = world::now();
             world::pause(Duration::from_millis(2));
             stop(&bench).finish().reason();
@@ -89,7 +89,7 @@ fn an_agent_that_only_talks_is_stopped_when_the_transcript_has_it_all() {
             stop(&bench).finish().reason();
         }
         let third = stop(&bench);
-        std::fs::write(bench.root().join("notes-of-a-person"), "changed meanwhile").unwrap();
+        std::fs::write(bench.root.join("notes-of-a-person"), "changed meanwhile").unwrap();
         words(&bench, world::now());
         let told = third.finish();
         assert!(told.told().contains("no_progress"), "{told}");

@@ -43,7 +43,7 @@ impl Outcome {
         let more = self.log.iter().filter_map(|line| line.strip_prefix("[ralph-speckit] "));
         let more = more.filter(|line| !line.starts_with("Session stopped") && !said.contains(line));
         let lines: Vec<_> = std::iter::once(first).chain(problem).chain(more).collect();
-        let line = lines.join(" | ").replace(&bench.root().display().to_string(), "PROJECT");
+        let line = lines.join(" | ").replace(&bench.root.display().to_string(), "PROJECT");
         // The system's words are the same on Linux and macOS, its numbers are not.
         let mut parts = line.split(" (os error ");
         let first = parts.next().unwrap_or_default().to_owned();

@@ -63,7 +63,7 @@ fn nfr_4_every_terminal_reason_that_a_stop_can_reach() {
         ("blocked", || {
             let bench = Bench::in_execution();
             bench.stop("s1").run().reason();
-            let project = Project::around(bench.root()).unwrap();
+            let project = Project::around(&bench.root).unwrap();
             let feature = project.feature(FEATURE).unwrap();
             Books::open(&project, &feature, None).unwrap().block("a key for the server").unwrap();
             stop(bench)

@@ -92,12 +92,12 @@ fn s1_notes_that_are_garbage_or_gone_or_no_file_do_not_take_the_checks_away() {
         let bytes = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         match kind {
-            "garbage" => bench.write(RECORD, "{"),
-            "empty" => bench.write(RECORD, ""),
-            "null" => bench.write(RECORD, "null"),
+            "garbage" => drop(bench.write(RECORD, "{")),
+            "empty" => drop(bench.write(RECORD, "")),
+            "null" => drop(bench.write(RECORD, "null")),
             "folder" => fs::create_dir(&path).unwrap(),
             "link" => std::os::unix::fs::symlink("/nowhere", &path).unwrap(),
-            "renamed" => bench.write(".claude/ralph/s1/other.json", bytes),
+            "renamed" => drop(bench.write(".claude/ralph/s1/other.json", bytes)),
             _ => {}
         }
         pretend(&bench);
@@ -216,15 +216,9 @@ fn s1_books_go_by_what_was_armed_and_not_by_a_forged_claim() {
     bench.write_tasks(list);
     bench.implement("s1", "").context();
     edit(&bench, CLAIM, |claim| claim["closed"] = json!("completed"));
-    let spool = std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
-        .args(["task", "done", "T001"])
-        .current_dir(bench.root())
-        .env_clear()
-        .env("HOME", bench.home())
-        .env("PATH", "/usr/bin:/bin")
-        .env("CLAUDE_CODE_SESSION_ID", "s1")
-        .output()
-        .unwrap();
+    let mut spool = bench.spool();
+    spool.args(["task", "done", "T001"]).env("CLAUDE_CODE_SESSION_ID", "s1");
+    let spool = spool.finish();
     assert!(!spool.status.success(), "{spool:?}");
     assert!(bench.path("src/ran").exists(), "{spool:?}");
     assert_eq!(fs::read_to_string(bench.feature_path("tasks.md")).unwrap(), list);
@@ -234,14 +228,7 @@ fn s1_books_go_by_what_was_armed_and_not_by_a_forged_claim() {
 fn s1_a_loop_armed_in_a_terminal_is_held_before_and_after_its_first_stop() {
     for stops in [0, 1] {
         let bench = Bench::ready().settings("---\nchecks:\n  - touch src/ran; false\n---\n");
-        let spool = std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
-            .arg("start")
-            .current_dir(bench.root())
-            .env_clear()
-            .env("HOME", bench.home())
-            .env("PATH", "/usr/bin:/bin")
-            .output()
-            .unwrap();
+        let spool = bench.spool().arg("start").finish();
         assert!(spool.status.success(), "{spool:?}");
         for _ in 0..stops {
             works(&bench).reason();
@@ -346,16 +333,8 @@ fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
 
 /// Calls `spool` as the agent of a session does, and returns what it said.
 fn as_agent(bench: &Bench, session: &str, arguments: &[&str]) -> std::process::Output {
-    std::process::Command::new(env!("CARGO_BIN_EXE_spool"))
-        .args(arguments)
-        .current_dir(bench.root())
-        .env_clear()
-        .env("HOME", bench.home())
-        .env("PATH", "/usr/bin:/bin")
-        .env("CLAUDE_CODE_SESSION_ID", session)
-        .env("CLAUDECODE", "1")
-        .output()
-        .unwrap()
+    let mut spool = bench.spool();
+    spool.args(arguments).env("CLAUDE_CODE_SESSION_ID", session).env("CLAUDECODE", "1").finish()
 }
 
 #[test]
@@ -368,7 +347,7 @@ fn s1_notes_in_a_folder_of_the_project_do_not_hide_the_loop_that_a_person_armed(
         bench.write("sub/.claude/ralph/s1/loop.json", ended.to_string());
         pretend(&bench);
         bench.transcript("s1").tool("Edit");
-        let start = bench.root().display().to_string();
+        let start = bench.root.display().to_string();
         let stop = bench.stop("s1").standing_in(&bench.path("sub"));
         let stop =
             if with_start { stop.variable("CLAUDE_PROJECT_DIR", &start) } else { stop }.run();
@@ -474,7 +453,7 @@ fn s1_a_switch_off_is_told_although_the_notes_are_gone() {
 #[test]
 fn s1_a_ralph_loop_without_project_is_held_and_cancelled_although_its_notes_are_gone() {
     let bench = Bench::folder();
-    let start = bench.root().display().to_string();
+    let start = bench.root.display().to_string();
     let armed = bench.command("s1", "speckit:ralph-loop", "do it --check \"touch src/ran; false\"");
     armed.variable("CLAUDE_PROJECT_DIR", &start).run().context();
     fs::remove_dir_all(bench.path(".claude")).unwrap();
@@ -613,7 +592,7 @@ fn s1_counters_that_were_set_back_or_are_gone_make_no_loop_longer() {
                     record["ledger"]["unchanged"] = json!(0);
                 }),
                 "gone" => fs::remove_dir_all(bench.path(".claude/ralph")).unwrap(),
-                "garbage" => bench.write(RECORD, "{"),
+                "garbage" => drop(bench.write(RECORD, "{")),
                 _ => {}
             }
         }

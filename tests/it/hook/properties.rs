@@ -150,7 +150,7 @@ proptest! {
         let bench = Bench::project().current_feature(FEATURE).tasks(&list).state(&state);
         fs::write(bench.transcript("s1").path, transcript).unwrap();
         for held in [false, true, true, true] {
-            let event = json!({"session_id": "s1", "cwd": bench.root(), "stop_hook_active": held,
+            let event = json!({"session_id": "s1", "cwd": &bench.root, "stop_hook_active": held,
                 "transcript_path": bench.transcript("s1").path, "last_assistant_message": words});
             is_valid(event.to_string().as_bytes())?;
         }

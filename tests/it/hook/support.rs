@@ -2,23 +2,23 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::transcript::Transcript;
+pub use crate::support::scratch::HOOK;
+use crate::support::scratch::{SPOOL, Scratch, contents};
 use ralph_speckit::store::loops::{Loops, Record};
 use ralph_speckit::world::{self, Deadline};
 use serde_json::{Map, Value, json};
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read, Write};
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
-use tempfile::TempDir;
 
 /// The contract of every path through the hook (spec 003, NFR-1).
 const LIMIT: Duration = Duration::from_secs(3);
-/// The program that Claude Code starts.
-pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
 /// The feature that most tests work on.
 pub const FEATURE: &str = "001-login";
 /// Three tasks, the first one done.
@@ -57,9 +57,16 @@ pub fn date(path: &Path, seconds: i64) {
 
 /// A throw-away spec-kit project, its transcripts beside it.
 pub struct Bench {
-    scratch: TempDir,
-    root: PathBuf,
+    scratch: Scratch,
     feature: String,
+}
+
+impl Deref for Bench {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Bench {
@@ -72,11 +79,10 @@ impl Bench {
 
     /// A folder that is no project.
     pub fn folder() -> Self {
-        let scratch = TempDir::with_prefix("ralph-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join("src")).unwrap();
-        fs::create_dir_all(root.join("../transcripts")).unwrap();
-        Self { scratch, root, feature: FEATURE.to_owned() }
+        let scratch = Scratch::new("ralph-");
+        fs::create_dir(scratch.path("src")).unwrap();
+        fs::create_dir(scratch.beside("transcripts")).unwrap();
+        Self { scratch, feature: FEATURE.to_owned() }
     }
 
     /// A project in the middle of its list: three tasks, one of them done, armed by nobody.
@@ -125,20 +131,9 @@ impl Bench {
         self
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// A folder beside the project, outside of it.
     pub fn outside(&self) -> PathBuf {
-        let path = self.scratch.path().canonicalize().unwrap().join("outside");
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
-
-    /// The person's home folder, beside the project.
-    pub fn home(&self) -> PathBuf {
-        let path = self.scratch.path().canonicalize().unwrap().join("home");
+        let path = self.beside("outside");
         fs::create_dir_all(&path).unwrap();
         path
     }
@@ -158,22 +153,12 @@ impl Bench {
         pins.find(|path| path.is_file())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
     pub fn feature_path(&self, name: &str) -> PathBuf {
         self.root.join(".specify/specs").join(&self.feature).join(name)
     }
 
     pub fn state_path(&self) -> PathBuf {
         self.feature_path(".speckit-state.json")
-    }
-
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
     }
 
     pub fn write_tasks(&self, text: &str) {
@@ -206,7 +191,12 @@ impl Bench {
     }
 
     pub fn transcript(&self, session: &str) -> Transcript {
-        Transcript { path: self.root.join(format!("../transcripts/{session}.jsonl")) }
+        Transcript { path: self.beside(&format!("transcripts/{session}.jsonl")) }
+    }
+
+    /// `spool`, to be started by a person in the project.
+    pub fn spool(&self) -> Command {
+        self.scratch.command(SPOOL)
     }
 
     /// The agent of this session wants to end its turn.
@@ -298,21 +288,7 @@ impl Bench {
 
     /// All files below the project with their content, to see that nothing was changed.
     pub fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().flatten() {
-                match entry.file_type().unwrap() {
-                    kind if kind.is_dir() => folders.push(entry.path()),
-                    kind if kind.is_file() => {
-                        found.push((entry.path(), fs::read(entry.path()).unwrap()));
-                    }
-                    _ => found.push((entry.path(), Vec::new())),
-                }
-            }
-        }
-        found.sort();
-        found
+        contents(&self.root)
     }
 }
 
@@ -410,7 +386,7 @@ impl Call<'_> {
     /// Starts it as somebody who may write in the project, but not in these folders, and may not open
     /// these files.
     pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
-        let scratch = self.bench.scratch.path();
+        let scratch = self.bench.top();
         let program = scratch.join("hook");
         if !program.exists() {
             fs::copy(HOOK, &program).unwrap();
@@ -447,7 +423,7 @@ impl Call<'_> {
 
     /// Starts it as another user; what that one may do was settled before.
     pub fn start_as_nobody(self) -> Running {
-        let scratch = self.bench.scratch.path();
+        let scratch = self.bench.top();
         let mut command = Command::new(scratch.join("hook"));
         // Permissions do not hold root back.
         if scratch.metadata().unwrap().uid() == 0 {
@@ -465,7 +441,7 @@ impl Call<'_> {
             .env_clear()
             .env("HOME", self.bench.home())
             .envs(self.environment)
-            .current_dir(self.bench.scratch.path())
+            .current_dir(self.bench.top())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

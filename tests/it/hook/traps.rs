@@ -47,7 +47,7 @@ fn half_a_character_in_the_event_does_not_lose_the_loop() {
     let bench = Bench::in_execution();
     let event = format!(
         r#"{{"hook_event_name":"Stop","session_id":"s1","cwd":{},"last_assistant_message":"cut \ud83d"}}"#,
-        json!(bench.root())
+        json!(&bench.root)
     );
     bench.raw(event).reason();
 }
@@ -248,7 +248,7 @@ fn the_agent_may_stand_in_any_folder_of_the_project() {
     bench.stop("s1").standing_in(&bench.path("vendor")).run().reason();
     // Outside of it, the client still says where the session was started.
     bench.transcript("s1").tool("Edit");
-    let root = bench.root().to_str().unwrap();
+    let root = bench.root.to_str().unwrap();
     let call = bench.stop("s1").standing_in(&bench.outside());
     call.variable("CLAUDE_PROJECT_DIR", root).run().reason();
 }
@@ -494,9 +494,7 @@ fn await_clock_of_files(bench: &Bench, nanoseconds: i128) {
 
 fn repository() -> Bench {
     let bench = Bench::ready();
-    let git =
-        std::process::Command::new("git").args(["init", "--quiet"]).arg(bench.root()).status();
-    assert!(git.unwrap().success());
+    bench.init();
     bench
 }
 
@@ -505,7 +503,9 @@ fn d2_work_in_a_folder_of_any_name_is_progress() {
     for name in ["src/target/a.rs", "node_modules/own/a.js", "build/a", "__pycache__/a", ".venv/a"]
     {
         let bench = repository();
-        let stops = stops_until_the_end(&bench, |stop| bench.write(name, stop.to_string()));
+        let stops = stops_until_the_end(&bench, |stop| {
+            bench.write(name, stop.to_string());
+        });
         assert_eq!(stops, None, "{name}");
     }
 }
@@ -520,12 +520,10 @@ fn d2_what_git_ignores_is_no_progress_and_what_it_tracks_is() {
     assert_eq!(stops_until_the_end(&bench, ignored), Some(11));
 
     let bench = repository().file(".gitignore", "/out/\n").file("out/kept", "x");
-    let git = std::process::Command::new("git")
-        .args(["add", "--force", "out/kept"])
-        .current_dir(bench.root())
-        .status();
-    assert!(git.unwrap().success());
-    let tracked = |stop: usize| bench.write("out/kept", stop.to_string());
+    bench.git(&["add", "--force", "out/kept"]);
+    let tracked = |stop: usize| {
+        bench.write("out/kept", stop.to_string());
+    };
     assert_eq!(stops_until_the_end(&bench, tracked), None);
 }
 

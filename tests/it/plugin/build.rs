@@ -8,10 +8,10 @@ use std::thread;
 
 use ralph_speckit::plugin::files::FILES;
 
-use crate::plugin::scratch::{HOOK, Outcome, SPOOL, Scratch, files, tree};
+use crate::plugin::scratch::{HOOK, Home, SPOOL, Said, files, tree};
 use crate::support::limited::Over;
 
-fn build(scratch: &Scratch, folder: &str) -> Outcome {
+fn build(scratch: &Home, folder: &str) -> Said {
     scratch.run(SPOOL, &["plugin", "build", folder])
 }
 
@@ -33,18 +33,18 @@ fn assert_complete(folder: &Path) {
 
 #[test]
 fn a_missing_folder_is_made() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     let outcome = build(&scratch, "new folder/plugin");
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert_complete(&scratch.root().join("new folder/plugin"));
-    assert_eq!(fs::read_dir(scratch.root().join("new folder")).unwrap().count(), 1);
+    assert_complete(&scratch.top().join("new folder/plugin"));
+    assert_eq!(fs::read_dir(scratch.top().join("new folder")).unwrap().count(), 1);
     assert!(files(&scratch.home()).is_empty());
 }
 
 #[test]
 fn an_empty_folder_is_filled_and_stays_the_same_folder() {
-    let scratch = Scratch::new();
-    let folder = scratch.root().join("plugin");
+    let scratch = Home::new();
+    let folder = scratch.top().join("plugin");
     fs::create_dir(&folder).unwrap();
     let before = folder.metadata().unwrap().ino();
     let outcome = build(&scratch, "plugin");
@@ -55,8 +55,8 @@ fn an_empty_folder_is_filled_and_stays_the_same_folder() {
 
 #[test]
 fn an_earlier_assembly_is_replaced_as_a_whole() {
-    let scratch = Scratch::new();
-    let folder = scratch.root().join("plugin");
+    let scratch = Home::new();
+    let folder = scratch.top().join("plugin");
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     fs::write(folder.join("commands/implement.md"), "of another version").unwrap();
     fs::remove_file(folder.join("bin/spool")).unwrap();
@@ -67,16 +67,16 @@ fn an_earlier_assembly_is_replaced_as_a_whole() {
     assert_complete(&folder);
     // Nothing temporary is left beside it.
     let mut beside: Vec<_> =
-        fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        fs::read_dir(scratch.top()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     beside.sort();
     assert_eq!(beside, ["home", "plugin"]);
 }
 
 #[test]
 fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
-    let hooks = scratch.root().join("plugin/hooks/hooks.json");
+    let hooks = scratch.top().join("plugin/hooks/hooks.json");
     let over = AtomicBool::new(false);
     let misses = thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -98,9 +98,9 @@ fn a_session_never_finds_the_plugin_missing_while_it_is_replaced() {
 
 #[test]
 fn an_assembly_that_was_broken_off_is_written_again() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
-    let folder = scratch.root().join("plugin");
+    let folder = scratch.top().join("plugin");
     fs::remove_dir_all(folder.join("bin")).unwrap();
     fs::remove_dir_all(folder.join("hooks")).unwrap();
     assert_eq!(build(&scratch, "plugin").code, Some(0));
@@ -109,70 +109,70 @@ fn an_assembly_that_was_broken_off_is_written_again() {
 
 #[test]
 fn a_folder_of_somebody_else_is_refused_and_left_alone() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     scratch.write("theirs/notes.txt", "mine");
     scratch.write("theirs/commands/implement.md", "mine");
-    let before = tree(scratch.root());
+    let before = tree(scratch.top());
     let outcome = build(&scratch, "theirs");
     assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""), "{outcome}");
     assert!(outcome.err.contains("choose a new or empty folder"), "{outcome}");
-    assert_eq!(tree(scratch.root()), before);
+    assert_eq!(tree(scratch.top()), before);
 }
 
 #[test]
 fn a_plugin_with_a_file_of_somebody_else_is_refused_and_the_file_is_named() {
     for foreign in ["notes.txt", "commands/mine.md", "my folder/file", "bin/tool"] {
-        let scratch = Scratch::new();
+        let scratch = Home::new();
         assert_eq!(build(&scratch, "plugin").code, Some(0));
         scratch.write(&format!("plugin/{foreign}"), "mine");
-        let before = tree(scratch.root());
+        let before = tree(scratch.top());
         let outcome = build(&scratch, "plugin");
         assert_eq!(outcome.code, Some(1), "{outcome}");
         let named = foreign.split_once("/file").map_or(foreign, |(folder, _)| folder);
         assert!(outcome.err.contains(&format!("`{named}`")), "{outcome}");
-        assert_eq!(tree(scratch.root()), before, "{foreign}");
+        assert_eq!(tree(scratch.top()), before, "{foreign}");
     }
 }
 
 #[test]
 fn what_is_no_folder_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     scratch.write("file", "mine");
-    symlink("nowhere", scratch.root().join("dangling")).unwrap();
+    symlink("nowhere", scratch.top().join("dangling")).unwrap();
     for path in ["file", "dangling", "file/below"] {
         let outcome = build(&scratch, path);
         assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), ""), "{path}: {outcome}");
         assert!(outcome.err.starts_with("error: "), "{path}: {outcome}");
     }
-    assert_eq!(fs::read_to_string(scratch.root().join("file")).unwrap(), "mine");
-    assert_eq!(fs::read_link(scratch.root().join("dangling")).unwrap(), Path::new("nowhere"));
+    assert_eq!(fs::read_to_string(scratch.top().join("file")).unwrap(), "mine");
+    assert_eq!(fs::read_link(scratch.top().join("dangling")).unwrap(), Path::new("nowhere"));
 }
 
 #[test]
 fn a_link_to_a_plugin_stays_a_link() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     assert_eq!(build(&scratch, "real").code, Some(0));
-    symlink("real", scratch.root().join("link")).unwrap();
-    fs::write(scratch.root().join("real/README.md"), "of another version").unwrap();
+    symlink("real", scratch.top().join("link")).unwrap();
+    fs::write(scratch.top().join("real/README.md"), "of another version").unwrap();
     assert_eq!(build(&scratch, "link").code, Some(0));
-    assert!(scratch.root().join("link").is_symlink());
-    assert_complete(&scratch.root().join("real"));
+    assert!(scratch.top().join("link").is_symlink());
+    assert_complete(&scratch.top().join("real"));
 }
 
 #[test]
 fn a_spool_without_the_hook_beside_it_says_what_is_missing() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     let alone = scratch.copy(SPOOL, "alone/spool");
     let outcome = scratch.run(&alone, &["plugin", "build", "plugin"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(outcome.err.contains("ralph-hook"), "{outcome}");
     assert!(outcome.err.contains("cargo build --release"), "{outcome}");
-    assert!(!scratch.root().join("plugin").exists());
+    assert!(!scratch.top().join("plugin").exists());
 }
 
 #[test]
 fn a_launcher_is_not_taken_for_the_hook() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     let copy = scratch.copy(SPOOL, "both/spool");
     scratch.script("both/ralph-hook", "true");
     let outcome = scratch.run(&copy, &["plugin", "build", "plugin"]);

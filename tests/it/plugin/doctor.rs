@@ -6,25 +6,25 @@ use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
-use crate::plugin::scratch::{HOOK, SPOOL, Scratch, checkout};
+use crate::plugin::scratch::{HOOK, Home, SPOOL, checkout};
 
 /// A user with the plugin built, a `claude` that lists it, and a project.
 struct Patient {
-    scratch: Scratch,
+    scratch: Home,
     version: &'static str,
     plugins: Vec<Value>,
 }
 
 impl Patient {
     fn healthy() -> Self {
-        let mut scratch = Scratch::new();
-        let bin = scratch.root().join("plugin/bin");
+        let mut scratch = Home::new();
+        let bin = scratch.top().join("plugin/bin");
         fs::create_dir_all(&bin).unwrap();
         symlink(SPOOL, bin.join("spool")).unwrap();
         symlink(HOOK, bin.join("ralph-hook")).unwrap();
-        scratch.search_first(&scratch.root().join("client"));
+        scratch.search_first("client");
         scratch.write("project/.specify/feature.json", "{}");
-        let folder = scratch.root().join("plugin");
+        let folder = scratch.top().join("plugin");
         let ours = serde_json::json!({
             "id": "speckit@ralph-speckit", "version": "1.0.0", "enabled": true, "installPath": folder,
         });
@@ -34,7 +34,7 @@ impl Patient {
     /// The status of each check by its name, and the exit code.
     fn examine(&self) -> (Option<i32>, Value) {
         self.scratch.write("client/plugins.json", &Value::from(self.plugins.clone()).to_string());
-        let folder = self.scratch.root().join("client");
+        let folder = self.scratch.top().join("client");
         self.scratch.script(
             "client/claude",
             &format!(
@@ -46,7 +46,7 @@ impl Patient {
         let output = self
             .scratch
             .command(SPOOL, &["doctor", "--json"])
-            .current_dir(self.scratch.root().join("project"))
+            .current_dir(self.scratch.top().join("project"))
             .finish();
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let fails =
@@ -92,7 +92,7 @@ fn a_healthy_installation_is_in_order() {
 
 #[test]
 fn without_claude_the_first_check_fails() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     let outcome = scratch.run(SPOOL, &["doctor"]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(outcome.out.starts_with("fail  no `claude` was found on PATH\n"), "{outcome}");
@@ -128,7 +128,7 @@ fn a_plugin_that_is_missing_off_broken_or_of_another_version_fails() {
 #[test]
 fn programs_that_are_missing_or_not_ours_fail() {
     let patient = Patient::healthy();
-    let bin = patient.scratch.root().join("plugin/bin");
+    let bin = patient.scratch.top().join("plugin/bin");
     fs::rename(bin.join("ralph-hook"), bin.join("aside")).unwrap();
     patient.expect("programs", "fail", &["ralph-hook", "spool setup"]);
     for other in ["/bin/cat", "/bin/pwd"] {
@@ -243,7 +243,7 @@ fn other_stop_hooks_are_tolerated_and_named() {
     );
     patient.scratch.write("quiet/hooks/hooks.json", r#"{"hooks":{"PreToolUse":[]}}"#);
     for name in ["beside", "quiet"] {
-        let folder = patient.scratch.root().join(name);
+        let folder = patient.scratch.top().join(name);
         let id = format!("{name}@market");
         patient.plugins.push(serde_json::json!({"id": id, "enabled": true, "installPath": folder}));
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::plugin::scratch::{Outcome, SPOOL, Scratch, files, tree};
+use crate::plugin::scratch::{Home, SPOOL, Said, files, tree};
 
 /// A `claude` that keeps its registry in two files and writes down what it was asked.
 const CLAUDE: &str = r#"
@@ -33,20 +33,21 @@ case "$*" in
 esac
 "#;
 
-fn with_claude() -> Scratch {
-    let mut scratch = Scratch::new();
+fn with_claude() -> Home {
+    let mut scratch = Home::new();
     scratch.script("client/claude", CLAUDE);
-    scratch.search_first(&scratch.root().join("client"));
-    scratch.set("CLAUDE_CONFIG_DIR", scratch.home().join(".claude"));
+    scratch.search_first("client");
+    let folder = scratch.home().join(".claude");
+    scratch.set("CLAUDE_CONFIG_DIR", folder);
     scratch
 }
 
-fn setup(scratch: &Scratch, arguments: &[&str]) -> Outcome {
+fn setup(scratch: &Home, arguments: &[&str]) -> Said {
     scratch.run(SPOOL, &[&["setup"], arguments].concat())
 }
 
 /// What `claude` was asked that changes something, since the last time it was looked at.
-fn changes_asked(scratch: &Scratch) -> Vec<String> {
+fn changes_asked(scratch: &Home) -> Vec<String> {
     let path = scratch.home().join(".claude/asked");
     let asked = fs::read_to_string(&path).unwrap_or_default();
     let _forgotten = fs::remove_file(path);
@@ -174,7 +175,7 @@ fn a_dry_run_says_all_and_does_nothing() {
     assert_eq!(changes_asked(&scratch), Vec::<String>::new());
     assert_eq!(tree(&scratch.data()), before);
 
-    let empty = Scratch::new();
+    let empty = Home::new();
     fs::create_dir_all(empty.data().join("bin")).unwrap();
     assert_eq!(setup(&empty, &["--remove", "--dry-run"]).code, Some(0));
     assert!(empty.data().join("bin").is_dir());
@@ -184,7 +185,7 @@ fn a_dry_run_says_all_and_does_nothing() {
 
 #[test]
 fn without_claude_the_plugin_is_ready_and_the_next_step_is_said() {
-    let scratch = Scratch::new();
+    let scratch = Home::new();
     let outcome = setup(&scratch, &[]);
     assert_eq!(outcome.code, Some(1), "{outcome}");
     let plugin = scratch.data().join("plugin");
@@ -281,13 +282,13 @@ fn a_receipt_cannot_make_remove_delete_other_folders() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let theirs = scratch.write("precious/notes.txt", "mine");
-    fs::create_dir(scratch.root().join("precious empty")).unwrap();
+    fs::create_dir(scratch.top().join("precious empty")).unwrap();
     let path = scratch.data().join("setup.json");
     let mut receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let folder = theirs.parent().unwrap().to_str().unwrap();
     receipt["registrations"][0]["copies"].as_array_mut().unwrap().push(folder.into());
     receipt["programs"].as_array_mut().unwrap().push("../../../../../precious/notes.txt".into());
-    let empty = scratch.root().join("precious empty");
+    let empty = scratch.top().join("precious empty");
     receipt["made_folders"] = serde_json::json!([empty]);
     fs::write(&path, receipt.to_string()).unwrap();
     let outcome = setup(&scratch, &["--remove"]);
@@ -319,7 +320,7 @@ fn remove_without_claude_removes_the_files_and_remembers_the_rest() {
     assert!(!scratch.data().join("plugin").exists());
     assert!(!scratch.data().join("bin").exists());
 
-    let claude = scratch.root().join("client/claude");
+    let claude = scratch.top().join("client/claude");
     let outcome = setup(&scratch, &["--remove", "--claude", claude.to_str().unwrap()]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert!(!scratch.home().join(".local").exists());

@@ -173,7 +173,7 @@ fn who_dies_before_the_loop_has_moved_leaves_it_where_it_was() {
     assert!(bench.loops().peek("s2").is_none());
     let status = printed(&spool(&bench, None, &["status"]));
     // The name of the scratch folder may hold anything.
-    let status = status.replace(bench.root().to_str().unwrap(), "");
+    let status = status.replace(bench.root.to_str().unwrap(), "");
     assert!(status.contains("Session: s1") && !status.contains("s2"), "{status}");
     // It can be tried again.
     adopt(&bench, "s2", "s1 --force").context();
@@ -316,8 +316,8 @@ fn spool_adopt_takes_it_for_the_session_that_runs_it() {
     let transcripts = bench.outside().join(".claude/projects/-some-project");
     fs::create_dir_all(&transcripts).unwrap();
     fs::copy(bench.transcript("s1").path, transcripts.join("s2.jsonl")).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spool"));
-    command.arg("adopt").env_clear().current_dir(bench.path("src"));
+    let mut command = bench.spool();
+    command.arg("adopt").current_dir(bench.path("src"));
     command.env("CLAUDE_CODE_SESSION_ID", "s2").env("HOME", bench.outside());
     let said = printed(&command.finish());
     assert!(said.contains("Loop taken over from session s1 at iteration 1: Make it."), "{said}");

@@ -4,12 +4,12 @@ use crate::hook::support::{Bench, executing};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use crate::support::limited::Limited;
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Runs `spool` in the project, inside of a session or from a terminal.
 pub fn spool(bench: &Bench, session: Option<&str>, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_spool"));
-    command.args(arguments).env_clear().current_dir(bench.path("src")).env("HOME", bench.home());
+    let mut command = bench.spool();
+    command.args(arguments).current_dir(bench.path("src"));
     command.envs(session.map(|session| ("CLAUDE_CODE_SESSION_ID", session)));
     command.finish()
 }
@@ -83,8 +83,8 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     let status = printed(&spool(&bench, None, &["status"]));
     let words = "session s2 stopped 0 s ago and was not held: the loop is session s1's; /speckit:implement takes it over";
     assert!(status.contains(words), "{status}");
-    let mut doctor = Command::new(env!("CARGO_BIN_EXE_spool"));
-    doctor.arg("doctor").env_clear().env("HOME", bench.outside()).current_dir(bench.root());
+    let mut doctor = bench.spool();
+    doctor.arg("doctor").env("HOME", bench.outside());
     let doctor = String::from_utf8(doctor.finish().stdout).unwrap();
     let words = "session s2 stopped and was not blocked: feature 001-login is driven by session s1";
     assert!(doctor.contains(words), "{doctor}");

@@ -192,7 +192,7 @@ fn the_agent_may_stand_anywhere() {
     let deep = bench.path("src/a/b");
     fs::create_dir_all(&deep).unwrap();
     fs::create_dir_all(bench.path("vendor/.specify")).unwrap();
-    let root = bench.root().to_str().unwrap();
+    let root = bench.root.to_str().unwrap();
     for folder in [deep, bench.path("vendor"), bench.path("src/gone"), bench.outside()] {
         bench.transcript("s1").tool("Bash");
         let stop = bench.stop("s1").standing_in(&folder);
@@ -208,7 +208,7 @@ fn the_agent_may_stand_anywhere() {
 #[test]
 fn the_loop_is_armed_where_the_session_was_started() {
     let bench = Bench::folder();
-    let root = bench.root().to_str().unwrap();
+    let root = bench.root.to_str().unwrap();
     let start = bench.command("s1", "speckit:ralph-loop", "\"Make it\"");
     let start = start.standing_in(&bench.path("src")).variable("CLAUDE_PROJECT_DIR", root).run();
     start.context();

@@ -5,25 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::runner::support::{Bench, in_state};
+use crate::support::scratch::contents;
 
 const TASKS: &str = "- [ ] 1.1 One\n- [ ] 1.2 Two\n";
-
-/// All files below a folder with their content.
-fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap().flatten() {
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(entry.path());
-            } else if entry.file_type().unwrap().is_file() {
-                found.push((entry.path(), fs::read(entry.path()).unwrap()));
-            }
-        }
-    }
-    found.sort();
-    found
-}
 
 #[test]
 fn s8_the_runners_files_are_their_owners_and_hold_no_key() {
@@ -35,7 +19,7 @@ fn s8_the_runners_files_are_their_owners_and_hold_no_key() {
         "printf 'a {one}'; sleep 0.2; printf '{two} b\\n'\necho made > made-$n.txt\necho 'the key is {key}'"
     ));
     bench.ralph("--max-iterations 2").run();
-    for (path, bytes) in files(&bench.root.join(".spool/.state")) {
+    for (path, bytes) in contents(&bench.root.join(".spool/.state")) {
         let mode = path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -73,7 +57,7 @@ fn s6_an_agent_that_puts_a_link_in_a_folders_place_gets_nothing_written_there() 
             ));
             let ran = bench.ralph("--max-iterations 3").run();
             assert_ne!(ran.code, Some(0), "{folder}, {leave}: {ran:?}");
-            let before = files(&bench.beside("desk/before-1"));
+            let before = contents(&bench.beside("desk/before-1"));
             let names = |files: Vec<(PathBuf, Vec<u8>)>, base: &Path| -> Vec<(PathBuf, Vec<u8>)> {
                 files
                     .into_iter()
@@ -81,7 +65,7 @@ fn s6_an_agent_that_puts_a_link_in_a_folders_place_gets_nothing_written_there() 
                     .collect()
             };
             let mut before = names(before, &bench.beside("desk/before-1"));
-            let mut after = names(files(&outside), &outside);
+            let mut after = names(contents(&outside), &outside);
             // The log of the iteration that did it was open before.
             let is_log = |path: &Path| path.extension().is_some_and(|end| end == "log");
             before.retain(|(path, _)| !is_log(path));

@@ -1,9 +1,11 @@
 //! A throw-away project with a change, an agent program that is a script, and `spool ralph` on it.
 
 use crate::support::limited::Limited;
-use std::fs::{self, File, Permissions};
+use crate::support::scratch::{SPOOL, Scratch};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,7 +13,6 @@ use std::time::Duration;
 use ralph_speckit::world::{Deadline, pause};
 use rustix::fs::OFlags;
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::runner::ran::{Ran, Running};
 use crate::support::witness::{PATIENCE, Witness};
@@ -30,20 +31,38 @@ echo "$n" > "$DESK/runs"
 
 /// A project in a git repository, with a home and a search path of its own.
 pub struct Bench {
-    scratch: TempDir,
-    /// The project, which is the work tree.
-    pub root: PathBuf,
+    scratch: Scratch,
+}
+
+impl Deref for Bench {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Bench {
     /// A project without git: one change with a proposal and no task list.
     pub fn folder() -> Self {
-        let scratch = TempDir::with_prefix("runner-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join("project");
-        for folder in ["home", "bin", "desk"] {
-            fs::create_dir_all(root.parent().unwrap().join(folder)).unwrap();
+        let mut scratch = Scratch::new("runner-");
+        let path = ralph_speckit::world::raw_variable("PATH").unwrap();
+        let git = std::env::split_paths(&path).find(|folder| folder.join("git").is_file());
+        for folder in git.into_iter().chain([scratch.beside("bin")]) {
+            scratch.search_first(folder);
         }
-        let bench = Self { scratch, root };
+        let desk = scratch.beside("desk");
+        for folder in ["bin", "desk"] {
+            fs::create_dir(scratch.beside(folder)).unwrap();
+        }
+        for (name, value) in [
+            ("DESK", desk.as_os_str()),
+            ("GIT_CONFIG_NOSYSTEM", "1".as_ref()),
+            ("LANG", "C.UTF-8".as_ref()),
+        ] {
+            scratch.set(name, value);
+        }
+        let bench = Self { scratch };
         bench.write(&in_change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
         bench
     }
@@ -51,9 +70,7 @@ impl Bench {
     /// The same in a git repository with one commit.
     pub fn new() -> Self {
         let bench = Self::folder();
-        bench.git(&["init", "--quiet", "--initial-branch", "main"]);
-        bench.git(&["config", "user.name", "Somebody"]);
-        bench.git(&["config", "user.email", "somebody@example.com"]);
+        bench.init();
         bench.commit("the beginning");
         bench
     }
@@ -68,23 +85,6 @@ impl Bench {
 
     pub fn tasks(&self, list: &str) {
         self.write(&in_change("tasks.md"), list);
-    }
-
-    /// Writes a file of the project.
-    pub fn write(&self, path: &str, text: &str) {
-        let path = self.root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub fn read(&self, path: &str) -> String {
-        let path = self.root.join(path);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    /// A path beside the project: `home`, `bin`, `desk`.
-    pub fn beside(&self, path: &str) -> PathBuf {
-        self.scratch.path().canonicalize().unwrap().join(path)
     }
 
     /// What an agent has left on its desk.
@@ -106,10 +106,7 @@ impl Bench {
 
     /// Puts a program on the search path.
     pub fn program(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.beside("bin").join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-        path
+        self.executable(&format!("bin/{name}"), text)
     }
 
     /// The agent program of a loop: it keeps its prompt, then does what the script says.
@@ -139,25 +136,6 @@ impl Bench {
     /// Starts to watch the tree of an agent whose script begins with [`Witness::held`].
     pub fn witness() -> Witness {
         Witness::new()
-    }
-
-    pub fn git(&self, arguments: &[&str]) -> String {
-        self.git_in(&self.root, arguments)
-    }
-
-    pub fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
-        let mut git = Command::new("git");
-        self.surround(git.current_dir(folder).args(arguments));
-        let output = git.finish();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    /// Commits all that there is and returns the commit's name.
-    pub fn commit(&self, message: &str) -> String {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
-        self.head()
     }
 
     pub fn head(&self) -> String {
@@ -203,20 +181,8 @@ impl Bench {
     /// `spool` with these arguments, in the project.
     pub fn spool(&self, arguments: &str) -> Call<'_> {
         let arguments = arguments.split_whitespace().map(str::to_owned).collect();
-        let program = vec![env!("CARGO_BIN_EXE_spool").to_owned()];
+        let program = vec![SPOOL.to_owned()];
         Call { bench: self, program, arguments, folder: self.root.clone(), set: Vec::new() }
-    }
-
-    /// Gives a program nothing but this bench's own surroundings.
-    fn surround(&self, command: &mut Command) {
-        let git = std::env::split_paths(&ralph_speckit::world::raw_variable("PATH").unwrap())
-            .find(|folder| folder.join("git").is_file());
-        let folders = ["/usr/bin", "/bin"].map(PathBuf::from);
-        let folders = [self.beside("bin")].into_iter().chain(git).chain(folders);
-        command.env_clear().env("PATH", std::env::join_paths(folders).unwrap());
-        command.env("HOME", self.beside("home")).env("DESK", self.beside("desk"));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("LANG", "C.UTF-8");
-        command.stdin(Stdio::null());
     }
 }
 
@@ -261,18 +227,15 @@ impl Call<'_> {
     }
 
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program[0]);
+        let mut command = self.started(&self.program[0]);
         command.args(&self.program[1..]).args(&self.arguments);
-        self.surround(&mut command);
         command
     }
 
-    fn surround(&self, command: &mut Command) {
-        self.bench.surround(command);
-        command.current_dir(&self.folder);
-        for (name, value) in &self.set {
-            command.env(name, value);
-        }
+    fn started(&self, program: &str) -> Command {
+        let mut command = self.bench.scratch.command(program);
+        command.current_dir(&self.folder).envs(self.set.iter().cloned());
+        command
     }
 
     pub fn start(&self) -> Running {
@@ -290,13 +253,12 @@ impl Call<'_> {
             return None;
         }
         let words = [self.program.clone(), self.arguments.clone()].concat();
-        let mut command = Command::new("/usr/bin/script");
+        let mut command = self.started("/usr/bin/script");
         if cfg!(target_os = "macos") {
             command.args(["-q", "/dev/null"]).args(words);
         } else {
             command.args(["-qefc", &shell_words::join(words), "/dev/null"]);
         }
-        self.surround(&mut command);
         command.env("TERM", "xterm").stdin(Stdio::piped());
         Some(Running::start(&mut command))
     }

@@ -89,7 +89,7 @@ fn one_moment(signal: Signal, moment: Duration) -> usize {
     let place = Place::with_git(STUBBORN);
     // Half of the repositories have no commit when the loop begins.
     if moment.as_millis().is_multiple_of(2) {
-        place.commit();
+        place.commit("first");
     }
     let before = place.commits();
     let mut runner =

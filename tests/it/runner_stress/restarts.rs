@@ -14,7 +14,7 @@ while :; do git commit --quiet --allow-empty --message more; sleep 0.05; done
 #[test]
 fn the_next_runner_waits_until_the_tree_of_a_killed_one_has_ended() {
     let place = Place::with_git(STUBBORN);
-    place.commit();
+    place.commit("first");
     let before = place.commits();
     // Without its runner, a tree has two seconds.
     let mut runner = place.start(&["--grace", "10m"]);

@@ -2,6 +2,7 @@
 
 use crate::support::limited::Limited;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,9 +10,9 @@ use std::time::Duration;
 
 use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::support::hearing::hear_all_signals;
+use crate::support::scratch::{SPOOL, Scratch};
 
 /// The change that every test works on.
 pub const CHANGE: &str = "002-01_login";
@@ -22,10 +23,16 @@ const MARK: &str = "STRESS_MARK";
 
 /// A project with one change, and an agent program beside it.
 pub struct Place {
-    scratch: TempDir,
+    scratch: Scratch,
     mark: String,
-    /// The project and its work tree.
-    pub root: PathBuf,
+}
+
+impl Deref for Place {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Place {
@@ -34,45 +41,24 @@ impl Place {
     /// The script finds the path of [`Place::notes`] in `$NOTES`.
     pub fn new(script: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let scratch = TempDir::with_prefix("runner-stress-").unwrap();
-        let root = scratch.path().canonicalize().unwrap().join("project");
-        let change = root.join(".spool/changes").join(CHANGE);
-        fs::create_dir_all(&change).unwrap();
-        fs::write(change.join("proposal.md"), "# Log in\n").unwrap();
-        fs::write(scratch.path().join("agent.sh"), script).unwrap();
+        let mut scratch = Scratch::new("runner-stress-");
+        scratch.write(format!(".spool/changes/{CHANGE}/proposal.md"), "# Log in\n");
+        fs::write(scratch.beside("agent.sh"), script).unwrap();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("{MARK}={}-{count}.", std::process::id());
-        Self { scratch, mark, root }
+        let value = format!("{}-{count}.", std::process::id());
+        let notes = scratch.beside("notes");
+        scratch.set("PATH", world::variable("PATH").unwrap());
+        scratch.set("GIT_CONFIG_NOSYSTEM", "1");
+        scratch.set("NOTES", notes);
+        scratch.set(MARK, &value);
+        Self { scratch, mark: format!("{MARK}={value}") }
     }
 
     /// The same in a git repository without a commit.
     pub fn with_git(script: &str) -> Self {
         let place = Self::new(script);
-        for arguments in [
-            &["init", "--quiet"][..],
-            &["config", "user.name", "Nobody"],
-            &["config", "user.email", "nobody@example.org"],
-            // What git would do in the background is no process of the agent's.
-            &["config", "gc.auto", "0"],
-            &["config", "maintenance.auto", "false"],
-        ] {
-            place.git(arguments);
-        }
+        place.init();
         place
-    }
-
-    /// Makes a first commit, with all there is.
-    pub fn commit(&self) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message", "first"]);
-    }
-
-    /// What git prints.
-    pub fn git(&self, arguments: &[&str]) -> String {
-        let output = self.command("git").arg("-C").arg(&self.root).args(arguments).output();
-        let output = output.unwrap();
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
     }
 
     /// The commits on all branches, oldest first.
@@ -83,19 +69,15 @@ impl Place {
 
     fn command(&self, program: &str) -> Command {
         hear_all_signals();
-        let mut command = Command::new(program);
-        let (name, value) = self.mark.split_once('=').unwrap();
-        command.env_clear().env("PATH", world::variable("PATH").unwrap());
-        command.env("HOME", self.scratch.path()).env("GIT_CONFIG_NOSYSTEM", "1");
-        command.env("NOTES", self.notes()).env(name, value).current_dir(&self.root);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = self.scratch.command(program);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     /// A runner with the agent program of this place, or with `agent` in its stead.
     fn runner(&self, agent: Option<&str>, arguments: &[&str]) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_spool"));
-        let own = format!("sh '{}'", self.scratch.path().join("agent.sh").display());
+        let mut command = self.command(SPOOL);
+        let own = format!("sh '{}'", self.beside("agent.sh").display());
         command.args(["ralph", "do it", "--change", CHANGE, "--no-interactive"]);
         command.args(["--harness-command", agent.unwrap_or(&own)]).args(arguments);
         command
@@ -124,7 +106,7 @@ impl Place {
 
     /// A file outside of the project, for what the agent program tells the test.
     pub fn notes(&self) -> PathBuf {
-        self.scratch.path().join("notes")
+        self.beside("notes")
     }
 
     /// The lines of the notes.

@@ -72,8 +72,8 @@ fn done_by_tasks_without_a_list_is_refused() {
     let bench = Bench::with(&[CHANGE]);
     let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
     assert!(said.contains("there is no tasks.md in"), "{said}");
-    fs::write(bench.outside("tasks.md"), "- [ ] T001 of somebody else\n").unwrap();
-    bench.link(&bench.outside("tasks.md"), ".spool/changes/002-01_add-ralph-loop/tasks.md");
+    fs::write(bench.beside("tasks.md"), "- [ ] T001 of somebody else\n").unwrap();
+    bench.link(&bench.beside("tasks.md"), ".spool/changes/002-01_add-ralph-loop/tasks.md");
     let said = bench.plan(&["--change", CHANGE, "--done", "tasks"]).refused();
     assert!(said.contains("there is no tasks.md in"), "{said}");
 }
@@ -117,7 +117,7 @@ fn a_prompt_file_is_meant_from_where_it_was_typed() {
     bench.write("notes/ask.md", "Ask $(touch pwned)\n  as it is\n");
     let mut command =
         bench.command(&["ralph", "--prompt-file", "ask.md", "--change", CHANGE, "--dry-run"]);
-    let output = command.current_dir(bench.root().join("notes")).finish();
+    let output = command.current_dir(bench.root.join("notes")).finish();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("Ask $(touch pwned)\n  as it is\n"), "{told}");
     let said = bench.spool(&["ralph", "--prompt-file", "none.md", "--change", CHANGE]).refused();

@@ -73,15 +73,15 @@ fn archived_changes_are_neither_offered_nor_meant() {
         let said = bench.plan(&["--change", name]).refused();
         assert!(said.contains(&format!("there is no change `{name}`")), "{said}");
     }
-    bench.link(&bench.root().join(".spool/changes/archive/002-01_old"), ".spool/changes/back");
+    bench.link(&bench.root.join(".spool/changes/archive/002-01_old"), ".spool/changes/back");
     assert!(bench.plan(&["--change", "back"]).refused().contains("there is no change"));
 }
 
 #[test]
 fn a_hostile_id_is_refused_and_cannot_draw_on_the_terminal() {
     let bench = Bench::with(&[CHANGE]);
-    fs::create_dir_all(bench.outside("elsewhere")).unwrap();
-    fs::write(bench.outside("elsewhere/proposal.md"), "# Secret\n").unwrap();
+    fs::create_dir_all(bench.beside("elsewhere")).unwrap();
+    fs::write(bench.beside("elsewhere/proposal.md"), "# Secret\n").unwrap();
     for id in
         ["../elsewhere", "../../elsewhere", "a/b", "..", "-rf", "a\nb", "\u{1b}[31mred", "", "a\\b"]
     {
@@ -96,15 +96,15 @@ fn a_hostile_id_is_refused_and_cannot_draw_on_the_terminal() {
 #[test]
 fn a_folder_behind_a_link_out_of_the_project_is_refused() {
     let bench = Bench::with(&[CHANGE]);
-    fs::create_dir_all(bench.outside("elsewhere")).unwrap();
-    fs::write(bench.outside("elsewhere/proposal.md"), "# Secret\n").unwrap();
-    bench.link(&bench.outside("elsewhere"), ".spool/changes/002-09_away");
+    fs::create_dir_all(bench.beside("elsewhere")).unwrap();
+    fs::write(bench.beside("elsewhere/proposal.md"), "# Secret\n").unwrap();
+    bench.link(&bench.beside("elsewhere"), ".spool/changes/002-09_away");
     let said = bench.plan(&["--change", "002-09_away"]).refused();
     assert!(said.contains("`002-09_away` cannot be used: a symbolic link leads out"), "{said}");
     assert!(!bench.plan(&[]).refused().contains("002-09_away"));
     // Inside the project a link is as good as a folder.
     bench.write("proposals/inside/proposal.md", "# Inside\n");
-    bench.link(&bench.root().join("proposals/inside"), ".spool/changes/002-08_inside");
+    bench.link(&bench.root.join("proposals/inside"), ".spool/changes/002-08_inside");
     assert_eq!(bench.plan(&["--change", "2-8"]).change(), "002-08_inside");
 }
 
@@ -158,7 +158,7 @@ fn d16_spec_kit_features_are_changes_and_the_current_one_is_only_the_first_candi
     for words in ["# Spec of 001-login", "# The plan", "- [ ] T001 Begin"] {
         assert!(told.contains(words), "{words}\n{told}");
     }
-    fs::remove_file(bench.root().join(".specify/feature.json")).unwrap();
+    fs::remove_file(bench.root.join(".specify/feature.json")).unwrap();
     let said = bench.plan(&[]).refused();
     assert!(said.contains("002-logout") && said.contains("001-login"), "{said}");
 }
@@ -220,11 +220,11 @@ fn the_nearest_project_above_is_taken_and_a_named_folder_before_it() {
     let run = |folder: &str, arguments: &[&str]| {
         let mut all = vec!["ralph", "go", "--dry-run"];
         all.extend(arguments);
-        let output = bench.command(&all).current_dir(bench.root().join(folder)).finish();
+        let output = bench.command(&all).current_dir(bench.root.join(folder)).finish();
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(run("inner/src", &["--change", "1-1"]).contains("Change: 001-01_inner"));
-    let root = bench.root();
+    let root = &bench.root;
     let told = run("inner/src", &["--change", "2-1", "--project", root.to_str().unwrap()]);
     assert!(told.contains("Change: 002-01_add-ralph-loop"), "{told}");
 }
@@ -234,7 +234,7 @@ fn without_a_project_or_a_change_it_says_what_was_looked_for() {
     let said = Bench::empty().plan(&["--change", "x"]).refused();
     assert!(said.contains("no project at") && said.contains("`.spool/changes`"), "{said}");
     let bench = Bench::empty();
-    fs::create_dir_all(bench.root().join(".spool/changes/archive")).unwrap();
+    fs::create_dir_all(bench.root.join(".spool/changes/archive")).unwrap();
     let said = bench.plan(&[]).refused();
     assert!(
         said.contains("there is no active change") && said.contains("write a proposal"),
@@ -250,16 +250,16 @@ fn the_work_tree_is_that_of_git_also_where_git_is_a_file() {
     bench.write("app/.spool/changes/001-01_one/proposal.md", "# One\n");
     let plan = || {
         let mut command = bench.command(&["ralph", "go", "--dry-run", "--change", "1-1"]);
-        String::from_utf8(command.current_dir(bench.root().join("app")).finish().stdout).unwrap()
+        String::from_utf8(command.current_dir(bench.root.join("app")).finish().stdout).unwrap()
     };
-    let tree = |folder: &str| format!("Work tree: {}\n", bench.root().join(folder).display());
+    let tree = |folder: &str| format!("Work tree: {}\n", bench.root.join(folder).display());
     assert!(plan().contains(&tree("app")), "{}", plan());
-    fs::create_dir_all(bench.root().join(".git")).unwrap();
+    fs::create_dir_all(bench.root.join(".git")).unwrap();
     assert!(plan().contains(&tree("app")), "an empty `.git` is no repository: {}", plan());
     bench.write(".git/HEAD", "ref: refs/heads/main\n");
-    let whole = format!("Work tree: {}\n", bench.root().display());
+    let whole = format!("Work tree: {}\n", bench.root.display());
     assert!(plan().contains(&whole), "{}", plan());
-    fs::remove_dir_all(bench.root().join(".git")).unwrap();
+    fs::remove_dir_all(bench.root.join(".git")).unwrap();
     bench.write(".git", "gitdir: /elsewhere/.git/worktrees/project\n");
     assert!(plan().contains(&whole), "{}", plan());
 }

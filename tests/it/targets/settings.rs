@@ -107,7 +107,7 @@ fn the_command_line_beats_the_project_the_person_and_the_default() {
 fn the_persons_file_is_looked_for_where_the_environment_says() {
     let bench = Bench::with(&[CHANGE]);
     bench.user_file("max-iterations = 30\n");
-    let config = bench.outside("config");
+    let config = bench.beside("config");
     std::fs::create_dir_all(config.join("ralph-speckit")).unwrap();
     std::fs::write(config.join("ralph-speckit/ralph.toml"), "max-iterations = 40\n").unwrap();
     let mut command = bench.command(&["ralph", "go", "--change", CHANGE, "--dry-run"]);
@@ -147,7 +147,7 @@ fn an_unknown_key_is_told_with_file_line_and_the_nearest_key() {
     let bench = Bench::with(&[CHANGE]);
     bench.write(PROJECT_FILE, "max-iterations = 3\nstal-threshold = 2\n");
     let said = bench.plan(&["--change", CHANGE]).refused();
-    let file = bench.root().join(PROJECT_FILE);
+    let file = bench.root.join(PROJECT_FILE);
     assert!(
         said.contains(&format!(
             "`{}`, line 2: there is no setting `stal-threshold`",
@@ -172,7 +172,7 @@ fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
         ("prompt-file = \"../home/secret\"", "leads out of the project"),
         ("prompt-file = \"/etc/hostname\"", "leads out of the project"),
     ] {
-        std::fs::write(bench.outside("home/secret"), "the secret").unwrap();
+        std::fs::write(bench.beside("home/secret"), "the secret").unwrap();
         bench.write(PROJECT_FILE, hostile);
         let prompt = if hostile.starts_with("prompt-file") { &[][..] } else { &["go"] };
         for last in ["--dry-run", "--no-interactive"] {
@@ -195,6 +195,6 @@ fn a_check_of_a_project_is_shown_whole_to_whoever_has_to_trust_it() {
     assert!(said.contains(&long) && !said.contains('\u{1b}'), "{said}");
     let told = bench.plan(&["--change", CHANGE, "--trust-project"]).told();
     assert!(told.contains("&& touch pwned (within 300 s)") && !told.contains('\u{1b}'), "{told}");
-    bench.user_file(&format!("trusted-projects = ['{}']\n", bench.root().display()));
+    bench.user_file(&format!("trusted-projects = ['{}']\n", bench.root.display()));
     assert!(bench.plan(&["--change", CHANGE]).told().contains("&& touch pwned"));
 }

@@ -1,20 +1,28 @@
 //! A scratch project with changes, and `spool ralph --dry-run` in it.
 
+pub use crate::support::scratch::SPOOL;
+
 use crate::support::limited::Limited;
+use crate::support::scratch::{Scratch, below};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use tempfile::TempDir;
-
-/// The program.
-pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
 /// The change that most tests are about (spec 004).
 pub const CHANGE: &str = "002-01_add-ralph-loop";
 
 /// A scratch folder with a project, and a home beside it.
 pub struct Bench {
-    scratch: TempDir,
+    scratch: Scratch,
+}
+
+impl Deref for Bench {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 impl Bench {
@@ -32,45 +40,24 @@ impl Bench {
 
     /// A folder without any project.
     pub fn empty() -> Self {
-        let scratch = tempfile::tempdir().unwrap();
-        fs::create_dir_all(scratch.path().join("project")).unwrap();
-        fs::create_dir_all(scratch.path().join("home")).unwrap();
-        Self { scratch }
-    }
-
-    pub fn root(&self) -> PathBuf {
-        self.scratch.path().join("project").canonicalize().unwrap()
-    }
-
-    /// A path outside of the project.
-    pub fn outside(&self, path: &str) -> PathBuf {
-        self.scratch.path().join(path)
-    }
-
-    pub fn write(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        Self { scratch: Scratch::new("targets-") }
     }
 
     pub fn link(&self, target: &Path, path: &str) {
-        let path = self.root().join(path);
+        let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, path).unwrap();
     }
 
     /// The person's own settings.
     pub fn user_file(&self, text: &str) {
-        let folder = self.scratch.path().join("home/.config/ralph-speckit");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("ralph.toml"), text).unwrap();
+        self.write("../home/.config/ralph-speckit/ralph.toml", text);
     }
 
     /// `spool` in the project, with an environment of its own and nobody at the keyboard.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(SPOOL);
-        command.args(arguments).env_clear().env("HOME", self.scratch.path().join("home"));
-        command.env("PATH", "/usr/bin:/bin").current_dir(self.root()).stdin(Stdio::null());
+        let mut command = self.scratch.command(SPOOL);
+        command.args(arguments);
         command
     }
 
@@ -87,17 +74,7 @@ impl Bench {
 
     /// Every file and folder of the project.
     pub fn listing(&self) -> Vec<PathBuf> {
-        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() && !path.is_symlink() {
-                    walk(&path, found);
-                }
-                found.push(path);
-            }
-        }
-        let mut found = Vec::new();
-        walk(&self.root(), &mut found);
+        let mut found: Vec<_> = below(&self.root).into_iter().map(|(path, _)| path).collect();
         found.sort();
         found
     }
