@@ -1,7 +1,6 @@
 //! `spool setup` and `spool plugin build`: what must hold when something breaks while a plugin is written or removed.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::PathBuf;
 
 use ralph_speckit::plugin::files::FILES;
@@ -52,9 +51,7 @@ pub fn stories() -> Vec<Story> {
 }
 
 fn with_claude(world: &World) {
-    let path = world.top().join("home/claude");
-    fs::write(&path, CLAUDE).unwrap();
-    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    world.executable("home/claude", CLAUDE);
 }
 
 fn installed(world: &World) {
@@ -148,7 +145,7 @@ fn refuses(case: &Case<'_>) -> Outcome {
 }
 
 fn data(world: &World) -> PathBuf {
-    world.top().join("home/.local/share/ralph-speckit")
+    world.beside("home/.local/share/ralph-speckit")
 }
 
 fn is_whole(world: &World, when: &str) -> Outcome {

@@ -12,6 +12,8 @@ mod installing;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod runner;
+#[path = "../it/support/scratch.rs"]
+mod scratch;
 mod stories;
 mod story;
 mod sweep;

@@ -1,21 +1,16 @@
 //! The operations of `spool ralph`, and what must hold when something breaks in them.
 
 use std::fs::{self, File};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::story::{Case, Outcome, Story, ensure, same};
 use super::tracer::{Fault, Run};
 use super::world::{Call, World};
-use crate::limited::Limited;
 
 const CHANGE: &str = "002-01_login";
 /// It counts its runs, works, and promises that all is done from its second run on.
 const AGENT: &str = "n=$(cat ../home/runs 2>/dev/null || echo 0)\nn=$((n + 1))\necho $n >../home/runs\necho more >>work\necho did $n\n[ $n -lt 2 ] || echo '<promise>COMPLETE</promise>'\n";
-
-/// Whose commits they are.
-const IDENTITY: [&str; 4] = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
 
 /// Returns the stories of the runner.
 pub fn stories() -> Vec<Story> {
@@ -49,7 +44,7 @@ pub fn stories() -> Vec<Story> {
 
 fn change(world: &World) {
     world.write(&format!(".spool/changes/{CHANGE}/proposal.md"), "# Log in\n");
-    fs::write(world.top().join("home/agent.sh"), AGENT).unwrap();
+    fs::write(world.beside("home/agent.sh"), AGENT).unwrap();
 }
 
 /// A runner that was killed in the middle of its first iteration.
@@ -60,7 +55,7 @@ fn cut_off(world: &World) {
         fs::remove_dir_all(world.path(folder)).unwrap();
     }
     fs::remove_file(world.path("work")).unwrap();
-    fs::remove_file(world.top().join("home/runs")).unwrap();
+    fs::remove_file(world.beside("home/runs")).unwrap();
     let in_the_middle = steps.iter().position(|step| step.words.contains("logs/")).unwrap();
     let run = world.run(&ralph(world), Fault::Kill(in_the_middle + 2));
     assert_eq!(run.signal, Some(9), "{run:?}");
@@ -101,22 +96,12 @@ fn show(_: &World) -> Call {
     call(&["--status"])
 }
 
-fn git(world: &World, arguments: &[&str]) -> String {
-    let mut git = Command::new("git");
-    git.args(IDENTITY).args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
-    let output = git.env("HOME", world.top().join("home")).current_dir(&world.root).finish();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 fn in_git(world: &World) {
     change(world);
-    git(world, &["init", "--quiet", "--template="]);
-    for (name, value) in [("user.name", "A"), ("user.email", "a@example.org"), ("gc.auto", "0")] {
-        git(world, &["config", name, value]);
-    }
-    git(world, &["add", "--all"]);
-    git(world, &["commit", "--quiet", "--message", "Begin"]);
+    world.init();
+    // Git's examples would only be put back before every run.
+    fs::remove_dir_all(world.path(".git/hooks")).unwrap();
+    world.commit("Begin");
 }
 
 fn commit(_: &World) -> Call {
@@ -173,7 +158,7 @@ fn history(world: &World) -> Vec<(String, u64)> {
 
 /// How often the agent was started.
 fn runs(world: &World) -> usize {
-    let text = fs::read_to_string(world.top().join("home/runs")).unwrap_or_default();
+    let text = fs::read_to_string(world.beside("home/runs")).unwrap_or_default();
     text.trim().parse().unwrap_or(0)
 }
 
@@ -258,7 +243,7 @@ fn names_what_is_open(run: &Run) -> bool {
 
 /// The agent's work is in commits, or the person reads that it is not.
 fn commits(case: &Case<'_>) -> Outcome {
-    let is_clean = || git(case.world, &["status", "--porcelain", "--", "work"]).is_empty();
+    let is_clean = || case.world.git(&["status", "--porcelain", "--", "work"]).is_empty();
     if case.acknowledged() {
         ensure(runs(case.world) >= 2, "it says done, and nobody has promised it")?;
         ensure(
@@ -273,7 +258,7 @@ fn commits(case: &Case<'_>) -> Outcome {
         is_clean() || names_what_is_open(&next),
         "after the next run: the work is neither committed nor named",
     )?;
-    let tracked = git(case.world, &["ls-files", "--", ".spool/.state", ".claude"]);
+    let tracked = case.world.git(&["ls-files", "--", ".spool/.state", ".claude"]);
     ensure(tracked.is_empty(), &format!("the loop's own files are committed: {tracked}"))?;
     is_in_the_history(case, "after the next run")
 }

@@ -1,6 +1,7 @@
 //! A scratch project that is put back, file by file, before every run, and the programs that work in it.
 
 use std::fs::{self, Permissions};
+use std::ops::Deref;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,6 +14,7 @@ use tempfile::TempDir;
 
 use super::tracer::{self, Fault, Run};
 use crate::limited::Limited;
+use crate::scratch::{HOOK, SPOOL, Scratch, below};
 
 /// The session that has the loop in most stories.
 pub const OURS: &str = "3f2c8a10-0001-4000-8000-000000000001";
@@ -27,8 +29,15 @@ pub const TASKS: &str = "# Tasks: Login\n\n- [x] T001 Create it\n- [ ] T002 Fill
 
 /// A folder with a project, a home and the transcripts of two sessions.
 pub struct World {
-    scratch: TempDir,
-    pub root: PathBuf,
+    scratch: Scratch,
+}
+
+impl Deref for World {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 /// What stood in the folder: put back in no time, again and again.
@@ -53,19 +62,17 @@ impl Call {
     /// `spool …` by the agent of a session, or by a person in a terminal.
     pub fn spool(session: Option<&'static str>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
-        let program = env!("CARGO_BIN_EXE_spool");
-        Self { program, arguments, session, input: Vec::new() }
+        Self { program: SPOOL, arguments, session, input: Vec::new() }
     }
 
     /// The hook with an event.
     pub fn hook(session: &'static str, event: &Value) -> Self {
-        let program = env!("CARGO_BIN_EXE_ralph-hook");
         let input = event.to_string().into_bytes();
-        Self { program, arguments: Vec::new(), session: Some(session), input }
+        Self { program: HOOK, arguments: Vec::new(), session: Some(session), input }
     }
 
     pub fn is_hook(&self) -> bool {
-        self.program == env!("CARGO_BIN_EXE_ralph-hook")
+        self.program == HOOK
     }
 }
 
@@ -73,43 +80,27 @@ impl World {
     /// A project of spec-kit with one feature; in memory, where there is such a folder.
     pub fn new() -> Self {
         let memory = Path::new("/dev/shm");
-        let scratch = TempDir::with_prefix_in("faults-", memory);
-        Self::at(scratch.unwrap_or_else(|_| TempDir::with_prefix("faults-").unwrap()))
+        let folder = TempDir::with_prefix_in("faults-", memory);
+        Self::at(folder.unwrap_or_else(|_| TempDir::with_prefix("faults-").unwrap()))
     }
 
     /// The same in a folder of the test's own.
-    pub fn at(scratch: TempDir) -> Self {
-        let top = scratch.path().canonicalize().unwrap();
-        let world = Self { scratch, root: top.join("project") };
-        for folder in ["home", "transcripts", "project/.specify", "project/src"] {
-            fs::create_dir_all(top.join(folder)).unwrap();
+    pub fn at(folder: TempDir) -> Self {
+        let mut scratch = Scratch::at(folder, "project");
+        scratch.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+        scratch.add_feature(FEATURE, TASKS);
+        for folder in ["transcripts", "project/src"] {
+            fs::create_dir(scratch.beside(folder)).unwrap();
         }
-        world.write(&format!("specs/{FEATURE}/tasks.md"), TASKS);
-        let pointer = json!({"feature_directory": format!("specs/{FEATURE}")});
-        world.write(".specify/feature.json", pointer.to_string());
+        let world = Self { scratch };
         for session in [OURS, OTHER] {
             world.works(session);
         }
         world
     }
 
-    /// The folder that holds the project, a home and the transcripts.
-    pub fn top(&self) -> PathBuf {
-        self.scratch.path().canonicalize().unwrap()
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
     pub fn feature(&self, name: &str) -> PathBuf {
         self.root.join("specs").join(FEATURE).join(name)
-    }
-
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
     }
 
     /// The session's agent uses a tool and changes a file.
@@ -143,7 +134,7 @@ impl World {
     }
 
     fn transcript(&self, session: &str) -> PathBuf {
-        self.top().join("transcripts").join(format!("{session}.jsonl"))
+        self.beside(&format!("transcripts/{session}.jsonl"))
     }
 
     /// Ticks the box of a task by hand.
@@ -200,9 +191,8 @@ impl World {
     }
 
     fn prepared(&self, call: &Call) -> Command {
-        let mut command = Command::new(call.program);
-        command.args(&call.arguments).env_clear().current_dir(&self.root);
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.top().join("home"));
+        let mut command = self.scratch.command(call.program);
+        command.args(&call.arguments);
         // A session's agent finds its own id there.
         if let Some(session) = call.session.filter(|_| !call.is_hook()) {
             command.env("CLAUDE_CODE_SESSION_ID", session);
@@ -229,7 +219,7 @@ impl World {
     /// Dates all files back: nobody is writing them, and what was left behind is old.
     pub fn ages(&self) {
         let long_ago = FileTime::from_unix_time((clock::now() / 1000).cast_signed() - 600, 0);
-        for (path, kind) in things(&self.top()) {
+        for (path, kind) in below(self.top()) {
             if !kind.is_symlink() {
                 // What is gone by now needs no date.
                 let _ = set_file_mtime(path, long_ago);
@@ -248,7 +238,7 @@ impl World {
                 Thing::File(fs::read(path).unwrap(), mode())
             }
         };
-        let things = things(&self.top()).into_iter();
+        let things = below(self.top()).into_iter();
         Snapshot(things.map(|(path, kind)| (path.clone(), thing(&path, kind))).collect())
     }
 
@@ -279,24 +269,9 @@ impl World {
     /// All files of the scratch folder by name, with their content.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let is_ours = |path: &Path| !path.starts_with(self.top().join("home/.local/share"));
-        let files = things(&self.top()).into_iter();
+        let files = below(self.top()).into_iter();
         let files = files.filter(|(path, kind)| kind.is_file() && is_ours(path));
         // What a program that was killed has started may still be at work, and remove what it made.
         files.filter_map(|(path, _)| fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
     }
-}
-
-/// Everything below a folder, folders before what is in them.
-fn things(top: &Path) -> Vec<(PathBuf, fs::FileType)> {
-    let (mut found, mut folders) = (Vec::new(), vec![top.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let kind = entry.file_type().unwrap();
-            if kind.is_dir() {
-                folders.push(entry.path());
-            }
-            found.push((entry.path(), kind));
-        }
-    }
-    found
 }
