@@ -66,7 +66,7 @@ fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
             said
         );
     }
-    assert!(!stage.project().join("pwned").exists());
+    assert!(!stage.path("pwned").exists());
 }
 
 /// Runs the program as its adapter starts it, with every permission, and returns what its adapter makes of it.

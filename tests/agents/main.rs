@@ -4,7 +4,11 @@
 
 mod agent;
 mod bare;
+#[path = "../it/support/limited.rs"]
+mod limited;
 mod limits;
 mod ralph;
+#[path = "../it/support/scratch.rs"]
+mod scratch;
 mod stage;
 mod trouble;

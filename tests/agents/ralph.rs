@@ -173,11 +173,11 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
             Reply::text("It was denied.").usage(usage(asked))
         }
     });
-    agent.trust(&stage.home(), &stage.project());
+    agent.trust(&stage.home(), &stage.root);
     let (code, _) = stage.ralph(&[]).end();
     let facts = stage.facts();
-    assert!(!stage.project().join("denied.txt").exists(), "{facts}");
-    assert!(!stage.project().join("../denied.txt").exists(), "{facts}");
+    assert!(!stage.path("denied.txt").exists(), "{facts}");
+    assert!(!stage.path("../denied.txt").exists(), "{facts}");
     assert_eq!(code, Some(0), "{facts}");
     let books = stage.state();
     let done = list(&books);
@@ -235,7 +235,7 @@ fn an_interrupt_ends_the_agent_with_all_its_tools(agent: Agent) {
     let stage =
         Stage::new(agent, |_| move |asked: &Asked| agent.shell(ENDLESS).usage(usage(asked)));
     let mut run = stage.ralph(&["--allow-all"]);
-    run.wait_until(|_| stage.project().join("begun").exists());
+    run.wait_until(|_| stage.path("begun").exists());
     run.signal(Signal::INT);
     let (code, _) = run.end();
     assert_nothing_is_left(&stage);

@@ -1,25 +1,32 @@
 //! A scratch folder with all that one test needs: a home, a project under git, and the agent program on the `PATH`.
 
 use crate::agent::Agent;
+use crate::scratch::{SPOOL, Scratch};
 use ralph_speckit::world::pause;
 use rustix::process::{Pid, Signal, kill_process};
 use scripted_model::{Asked, Reply, ScriptedModel};
 use serde_json::Value;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::ops::Deref;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Child;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// The scratch folder. Whatever still runs out of it is killed when it goes.
 pub struct Stage {
     agent: Agent,
     pub model: ScriptedModel,
-    folder: TempDir,
-    variables: Vec<(&'static str, String)>,
+    scratch: Scratch,
+}
+
+impl Deref for Stage {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        &self.scratch
+    }
 }
 
 /// The change on which every loop works.
@@ -31,35 +38,39 @@ impl Stage {
     where
         S: FnMut(&Asked) -> Reply + Send + 'static,
     {
-        let folder = TempDir::with_prefix("agents-").expect("a scratch folder");
-        for name in ["home", "project", "bin", "tmp"] {
-            fs::create_dir(folder.path().join(name)).expect("a folder of the scratch");
+        let mut scratch = Scratch::new("agents-");
+        for name in ["bin", "tmp"] {
+            fs::create_dir(scratch.beside(name)).expect("a folder of the scratch");
         }
+        let temporary = scratch.beside("tmp");
+        scratch.set("TMPDIR", temporary);
+        scratch.set("LANG", "C.UTF-8");
+        scratch.set("PATH", std::env::var("PATH").unwrap_or_default());
+        scratch.search_first("bin");
         let program = agent.program().expect("an installed program");
         // The links are followed, because a script looks for its modules beside itself.
         let program = fs::canonicalize(program).expect("a real path");
-        symlink(program, folder.path().join("bin").join(agent.name())).expect("a link");
-        let project = fs::canonicalize(folder.path().join("project")).expect("a real path");
-        let model = ScriptedModel::start(script(Scene { agent, project })).expect("a model");
-        let variables = agent.settle(&folder.path().join("home"), &model.url());
-        let stage = Stage { agent, model, folder, variables };
-        stage.git(&["init", "--quiet", "--initial-branch", "main"]);
-        stage.write("README.md", "A project of a test.\n");
+        symlink(program, scratch.beside("bin").join(agent.name())).expect("a link");
+        let scene = Scene { agent, project: scratch.root.clone() };
+        let model = ScriptedModel::start(script(scene)).expect("a model");
+        for (name, value) in agent.settle(&scratch.home(), &model.url()) {
+            scratch.set(name, value);
+        }
+        scratch.write("README.md", "A project of a test.\n");
         let proposal = "# Traces\n\nEach iteration leaves one more trace in this project.\n";
-        stage.write(&format!(".spool/changes/{CHANGE}/proposal.md"), proposal);
-        stage.git(&["add", "README.md", ".spool"]);
-        stage.git(&["commit", "--quiet", "--message", "begin"]);
-        stage
+        scratch.write(format!(".spool/changes/{CHANGE}/proposal.md"), proposal);
+        scratch.init();
+        scratch.commit("begin");
+        Stage { agent, model, scratch }
     }
 
     /// Starts `spool ralph` on the change, with the given arguments besides those that every run has.
     pub fn ralph(&self, arguments: &[&str]) -> Run {
-        let spool = Path::new(env!("CARGO_BIN_EXE_spool"));
-        let mut command = self.command(spool);
+        let mut command = self.command(SPOOL);
         command.args(["ralph", "Leave a trace.", "--change", CHANGE, "--harness"]);
         command.args([self.agent.name(), "--model", self.agent.model(), "--done", "manual"]);
         command.args(["--no-interactive"]).args(arguments);
-        let printed = self.real().join("printed");
+        let printed = self.beside("printed");
         let file = File::create(&printed).expect("a file for what is printed");
         command.stdout(file.try_clone().expect("a handle")).stderr(file);
         Run { child: command.spawn().expect("spool"), printed }
@@ -67,16 +78,14 @@ impl Stage {
 
     /// Puts a script on the `PATH`.
     pub fn program(&self, name: &str, text: &str) {
-        let path = self.real().join("bin").join(name);
-        fs::write(&path, text).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        self.executable(&format!("bin/{name}"), text);
     }
 
     /// Sets a variable instead of another one.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: &str, instead_of: &str) -> Stage {
-        self.variables.retain(|(name, _)| *name != instead_of);
-        self.variables.push((name, value.to_owned()));
+    pub fn with(mut self, name: &str, value: &str, instead_of: &str) -> Stage {
+        self.scratch.unset(instead_of);
+        self.scratch.set(name, value);
         self
     }
 
@@ -92,7 +101,7 @@ impl Stage {
 
     /// All that is known, for the message of a failed test.
     pub fn facts(&self) -> String {
-        let printed = fs::read_to_string(self.real().join("printed")).unwrap_or_default();
+        let printed = fs::read_to_string(self.beside("printed")).unwrap_or_default();
         let mut facts = format!("{printed}\n{}\n", self.read(".claude/loop-state.json"));
         for asked in self.model.requests() {
             let text = asked.last_text();
@@ -103,64 +112,14 @@ impl Stage {
         facts + &format!("{:?}\n", self.model.complaints())
     }
 
-    pub fn project(&self) -> PathBuf {
-        self.real().join("project")
-    }
-
-    pub fn home(&self) -> PathBuf {
-        self.real().join("home")
-    }
-
-    /// The scratch folder by its real path, as `/proc` and the programs name it.
-    fn real(&self) -> PathBuf {
-        fs::canonicalize(self.folder.path()).expect("a real path")
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        let path = self.project().join(name);
-        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
-        fs::write(path, text).expect("a file in the project");
-    }
-
     /// The text of a file of the project; empty where there is none.
     pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.project().join(name)).unwrap_or_default()
-    }
-
-    pub fn git(&self, words: &[&str]) -> String {
-        let output = self.command(Path::new("git")).args(words).output().expect("git");
-        assert!(output.status.success(), "git {words:?}: {output:?}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    /// A command in the project that sees nothing of this machine's own settings.
-    pub fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(self.project()).env_clear().stdin(Stdio::null());
-        command.envs(self.environment());
-        command
-    }
-
-    fn environment(&self) -> Vec<(String, OsString)> {
-        let path = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{path}", self.real().join("bin").display());
-        let mut all = vec![
-            ("PATH".to_owned(), path.into()),
-            ("HOME".to_owned(), self.home().into()),
-            ("TMPDIR".to_owned(), self.real().join("tmp").into()),
-            ("LANG".to_owned(), "C.UTF-8".into()),
-            ("GIT_AUTHOR_NAME".to_owned(), "A Test".into()),
-            ("GIT_AUTHOR_EMAIL".to_owned(), "test@example.org".into()),
-            ("GIT_COMMITTER_NAME".to_owned(), "A Test".into()),
-            ("GIT_COMMITTER_EMAIL".to_owned(), "test@example.org".into()),
-        ];
-        all.extend(self.variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())));
-        all
+        fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
     /// Every process that has to do with the scratch folder: by its command, its folder, or its environment.
     pub fn processes(&self) -> Vec<(i32, String)> {
-        let scratch = self.real().into_os_string().into_encoded_bytes();
+        let scratch = self.top().as_os_str().to_owned().into_encoded_bytes();
         let mentions = |bytes: &[u8]| bytes.windows(scratch.len()).any(|part| part == scratch);
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

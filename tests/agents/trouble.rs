@@ -39,7 +39,7 @@ fn d7_a_cut_iteration_counts_what_its_own_session_used(agent: Agent) {
         }
     });
     let mut run = stage.ralph(&["--allow-all"]);
-    run.wait_until(|_| stage.project().join("begun").exists());
+    run.wait_until(|_| stage.path("begun").exists());
     run.signal(Signal::INT);
     run.end();
     assert_nothing_is_left(&stage);
