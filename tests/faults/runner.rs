@@ -43,7 +43,7 @@ pub fn stories() -> Vec<Story> {
 }
 
 fn change(world: &World) {
-    world.write(&format!(".spool/changes/{CHANGE}/proposal.md"), "# Log in\n");
+    world.write(format!(".spool/changes/{CHANGE}/proposal.md"), "# Log in\n");
     fs::write(world.beside("home/agent.sh"), AGENT).unwrap();
 }
 

@@ -197,7 +197,7 @@ fn ralph_of_both(world: &World) {
 
 fn with_verify(world: &World) {
     let list = TASKS.replace("T002 Fill it\n", "T002 Fill it\n  - Verify: `test -d src`\n");
-    world.write(&format!("specs/{FEATURE}/tasks.md"), list);
+    world.write(format!("specs/{FEATURE}/tasks.md"), list);
     implemented(world);
 }
 

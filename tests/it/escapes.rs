@@ -54,18 +54,18 @@ impl Project {
         scratch.set("LANG", "C.UTF-8");
         let project = Self { scratch };
         project.write(".specify/.current-feature", FEATURE);
-        project.write(&format!("specs/{FEATURE}/spec.md"), &format!("# {POISON}\n"));
+        project.write(format!("specs/{FEATURE}/spec.md"), format!("# {POISON}\n"));
         let list = format!(
             "# {POISON}\n\n## Phase {POISON}\n\n- [ ] T001 Do {POISON} it\n  - Verify: `false {POISON}`\n\
              - [ ] T002 [P] {POISON}\n  - Verify: `true {POISON}`\n- [ ] **X{POISON}** odd\n- [ ] T003 [VERIFY] more\n"
         );
-        project.write(&format!("specs/{FEATURE}/tasks.md"), &list);
-        project.write(&format!(".spool/changes/{CHANGE}/proposal.md"), &format!("# {POISON}\n"));
+        project.write(format!("specs/{FEATURE}/tasks.md"), &list);
+        project.write(format!(".spool/changes/{CHANGE}/proposal.md"), format!("# {POISON}\n"));
         project.write(
-            &format!(".spool/changes/{CHANGE}/tasks.md"),
-            &format!("- [ ] 1.1 Greet {POISON}\n- [ ] 1.2 More\n"),
+            format!(".spool/changes/{CHANGE}/tasks.md"),
+            format!("- [ ] 1.1 Greet {POISON}\n- [ ] 1.2 More\n"),
         );
-        project.write(&format!(".spool/changes/bad{POISON}/proposal.md"), "# Bad\n");
+        project.write(format!(".spool/changes/bad{POISON}/proposal.md"), "# Bad\n");
         // All of it on both outputs, as words and as what a person has to do.
         let script = format!(
             "#!/bin/sh\ncat > /dev/null\nprintf '%s\\n' '{POISON}'\nprintf '%s\\n' '{POISON}' >&2\necho $$ > made.txt\n\

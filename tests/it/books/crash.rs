@@ -239,7 +239,7 @@ fn a_writer_that_died_long_ago_keeps_nobody_out() {
     // A lock file and temporary files of another process, as a power cut leaves them.
     project.write(".claude/ralph/claims/001-user-login.lock", "");
     for attempt in 0..70 {
-        project.write(&format!("specs/001-user-login/.tasks.md.1.{attempt}.tmp"), "half a li");
+        project.write(format!("specs/001-user-login/.tasks.md.1.{attempt}.tmp"), "half a li");
     }
     project.write("specs/001-user-login/..speckit-state.json.1.0.tmp", "{");
     project.task(&["done", "T001"]).ok();

@@ -19,7 +19,7 @@ fn git(project: &Project, folder: &Path, arguments: &[&str]) {
 
 /// A feature's folder with one task that names it.
 fn feature(project: &Project, folder: &str) {
-    project.write(&format!("{folder}/tasks.md"), format!("- [ ] T001 Of {folder}\n"));
+    project.write(format!("{folder}/tasks.md"), format!("- [ ] T001 Of {folder}\n"));
 }
 
 #[test]

@@ -319,7 +319,7 @@ fn s1_what_was_forged_for_another_session_drives_it_no_more_than_before() {
     let bench = armed();
     for name in ["loop.json", "open-tasks.json"] {
         let bytes = fs::read(bench.path(&format!(".claude/ralph/s1/{name}"))).unwrap();
-        bench.write(&format!(".claude/ralph/s2/{name}"), bytes);
+        bench.write(format!(".claude/ralph/s2/{name}"), bytes);
     }
     edit(&bench, ".claude/ralph/s2/loop.json", |record| record["session"] = json!("s2"));
     edit(&bench, CLAIM, |claim| claim["session"] = json!("s2"));

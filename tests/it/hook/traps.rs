@@ -532,7 +532,7 @@ fn d2_every_kind_of_change_is_progress() {
     use std::os::unix::fs::PermissionsExt;
     let bench = repository().file("src/a", "x").file("src/b", "x");
     for number in 0..40 {
-        bench.write(&format!("src/gone/{number}"), "x");
+        bench.write(format!("src/gone/{number}"), "x");
     }
     let path = |name: &str| bench.path(name);
     let kinds: &[(&str, &dyn Fn(usize))] = &[

@@ -124,7 +124,7 @@ fn a_plugin_with_a_file_of_somebody_else_is_refused_and_the_file_is_named() {
     for foreign in ["notes.txt", "commands/mine.md", "my folder/file", "bin/tool"] {
         let scratch = Home::new();
         assert_eq!(build(&scratch, "plugin").code, Some(0));
-        scratch.write(&format!("plugin/{foreign}"), "mine");
+        scratch.write(format!("plugin/{foreign}"), "mine");
         let before = tree(scratch.top());
         let outcome = build(&scratch, "plugin");
         assert_eq!(outcome.code, Some(1), "{outcome}");

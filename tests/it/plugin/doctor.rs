@@ -33,7 +33,7 @@ impl Patient {
 
     /// The status of each check by its name, and the exit code.
     fn examine(&self) -> (Option<i32>, Value) {
-        self.scratch.write("client/plugins.json", &Value::from(self.plugins.clone()).to_string());
+        self.scratch.write("client/plugins.json", Value::from(self.plugins.clone()).to_string());
         let folder = self.scratch.top().join("client");
         self.scratch.script(
             "client/claude",

@@ -368,7 +368,7 @@ fn user_commands_come_when_asked_for_are_renewed_and_go_with_the_rest() {
 fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
     for theirs in ["commands/ralph-loop.md", "skills/ulw-loop/SKILL.md"] {
         let scratch = with_claude();
-        let path = scratch.write(&format!("home/.claude/{theirs}"), "mine");
+        let path = scratch.write(format!("home/.claude/{theirs}"), "mine");
         let outcome = setup(&scratch, &["--user-commands"]);
         assert_eq!(outcome.code, Some(1), "{outcome}");
         assert!(outcome.err.contains("leave --user-commands out"), "{outcome}");

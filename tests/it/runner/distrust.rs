@@ -245,7 +245,7 @@ fn s5_the_hook_leaves_a_runners_session_alone_and_says_so() {
         "hook_event_name": "Stop", "session_id": "s1", "cwd": bench.root, "stop_hook_active": false,
         "last_assistant_message": "Done.", "background_tasks": [], "session_crons": [],
     });
-    bench.write("event.json", &event.to_string());
+    bench.write("event.json", event.to_string());
     let hook = env!("CARGO_BIN_EXE_ralph-hook");
     bench.agent(&format!(
         "'{hook}' <event.json >answer 2>said\nRALPH_RUNNER=1 '{hook}' <event.json >other\n{}",

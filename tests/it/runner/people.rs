@@ -45,7 +45,7 @@ fn a_pause_holds_the_loop_between_two_iterations() {
     let mut running = bench.ralph("").start();
     running.wait_for("-- iteration 1");
     // A file by hand is meant for whoever runs.
-    bench.write(&in_state("pause"), "");
+    bench.write(in_state("pause"), "");
     gate.open();
     running.wait_for("ralph: paused");
     assert_eq!(bench.runs(), 1);
@@ -113,7 +113,7 @@ fn a_state_file_that_cannot_be_read_is_kept_aside() {
         let bench = Bench::new();
         bench.agent(&says(PROMISE));
         bench.write(".claude/loop-state.json", broken);
-        bench.write(&in_state("state.json"), broken);
+        bench.write(in_state("state.json"), broken);
         let ran = bench.ralph("").run().with_code(0);
         ran.warns("a file of an earlier loop cannot be read and was kept as `");
         assert_eq!(bench.state()["status"], "done");
@@ -250,7 +250,7 @@ fn nothing_that_is_printed_steers_the_terminal() {
 fn a_change_whose_name_would_steer_the_terminal_is_refused() {
     let bench = Bench::new();
     let name = "003-01_\u{1b}]2;owned\u{7}";
-    bench.write(&format!(".spool/changes/{name}/proposal.md"), "# Owned\n");
+    bench.write(format!(".spool/changes/{name}/proposal.md"), "# Owned\n");
     bench.agent(&says(PROMISE));
     let ran =
         bench.spool("ralph Build --harness-command agent --change").arg(name).run().with_code(2);

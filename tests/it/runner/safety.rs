@@ -44,7 +44,7 @@ fn s2_a_repository_does_not_take_the_persons_limits_away() {
     person(&bench, "max-iterations = 3\nmax-runtime = \"300s\"\n");
     for (name, value) in [("max-iterations", "0"), ("no-progress", "0"), ("max-runtime", "\"0s\"")]
     {
-        bench.write(".spool/ralph.toml", &format!("{name} = {value}\n"));
+        bench.write(".spool/ralph.toml", format!("{name} = {value}\n"));
         // A run that the file does lengthen ends all the same.
         let ran = bench.ralph("--stall-threshold 9").run().with_code(2);
         ran.warns(&format!("`{name}` in `")).warns("takes a limit away").warns("spool trust");

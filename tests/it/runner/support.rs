@@ -63,7 +63,7 @@ impl Bench {
             scratch.set(name, value);
         }
         let bench = Self { scratch };
-        bench.write(&in_change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
+        bench.write(in_change("proposal.md"), "# Add a loop\n\nWHAT THE PROPOSAL WANTS\n");
         bench
     }
 
@@ -84,7 +84,7 @@ impl Bench {
     }
 
     pub fn tasks(&self, list: &str) {
-        self.write(&in_change("tasks.md"), list);
+        self.write(in_change("tasks.md"), list);
     }
 
     /// What an agent has left on its desk.

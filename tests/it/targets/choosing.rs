@@ -145,9 +145,9 @@ fn spools_own_change_comes_before_openspecs_of_the_same_id() {
 fn d16_spec_kit_features_are_changes_and_the_current_one_is_only_the_first_candidate() {
     let bench = Bench::empty();
     for name in ["001-login", "002-logout"] {
-        bench.write(&format!("specs/{name}/spec.md"), &format!("# Spec of {name}\n"));
-        bench.write(&format!("specs/{name}/plan.md"), "# The plan\n");
-        bench.write(&format!("specs/{name}/tasks.md"), "- [ ] T001 Begin\n");
+        bench.write(format!("specs/{name}/spec.md"), format!("# Spec of {name}\n"));
+        bench.write(format!("specs/{name}/plan.md"), "# The plan\n");
+        bench.write(format!("specs/{name}/tasks.md"), "- [ ] T001 Begin\n");
     }
     bench.write(".specify/feature.json", r#"{"feature_directory": "specs/002-logout"}"#);
     let said = bench.plan(&[]).refused();
@@ -175,10 +175,10 @@ fn d13_the_prompt_names_the_other_documents_of_a_change_too() {
     ] {
         let bench = Bench::empty();
         bench.write(".specify/feature.json", r#"{"feature_directory": "specs/001-login"}"#);
-        bench.write(&format!("{folder}/{start}"), "# Login\n");
-        bench.write(&format!("{folder}/tasks.md"), "- [ ] T001 Begin\n");
+        bench.write(format!("{folder}/{start}"), "# Login\n");
+        bench.write(format!("{folder}/tasks.md"), "- [ ] T001 Begin\n");
         for name in others {
-            bench.write(&format!("{folder}/{name}"), "# More\n");
+            bench.write(format!("{folder}/{name}"), "# More\n");
         }
         let change = folder.rsplit('/').next().unwrap();
         let told = bench.plan(&["--change", change]).told();

@@ -190,7 +190,7 @@ fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
 fn a_check_of_a_project_is_shown_whole_to_whoever_has_to_trust_it() {
     let bench = Bench::with(&[CHANGE]);
     let long = format!("true {} && touch pwned", "x".repeat(500));
-    bench.write(PROJECT_FILE, &format!("check = [\"{long}\", \"echo \\u001b[2Jwiped\"]\n"));
+    bench.write(PROJECT_FILE, format!("check = [\"{long}\", \"echo \\u001b[2Jwiped\"]\n"));
     let said = bench.plan(&["--change", CHANGE]).refused();
     assert!(said.contains(&long) && !said.contains('\u{1b}'), "{said}");
     let told = bench.plan(&["--change", CHANGE, "--trust-project"]).told();

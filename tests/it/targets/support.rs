@@ -31,8 +31,8 @@ impl Bench {
         let bench = Self::empty();
         for change in changes {
             bench.write(
-                &format!(".spool/changes/{change}/proposal.md"),
-                &format!("# The proposal of {change}\n"),
+                format!(".spool/changes/{change}/proposal.md"),
+                format!("# The proposal of {change}\n"),
             );
         }
         bench

@@ -73,7 +73,7 @@ fn leaving_the_choice_starts_nothing_and_gives_the_cursor_back() {
 #[test]
 fn no_document_setting_or_name_draws_on_the_terminal() {
     let bench = Bench::with(&[CHANGE]);
-    bench.write(".spool/changes/002-01_add-ralph-loop/proposal.md", &format!("# Say {HOSTILE}\n"));
+    bench.write(".spool/changes/002-01_add-ralph-loop/proposal.md", format!("# Say {HOSTILE}\n"));
     let check = "check = [\"true \\u001b]0;owned\\u0007\\u001b[2J\"]\n";
     bench.write(".spool/ralph.toml", check);
     for (arguments, code, words) in [
