@@ -1,4 +1,4 @@
-//! `spool adopt`: this session goes on with the loop of a session that is gone.
+//! `spool adopt`: this session continues the loop of a session that is gone.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::hosts::claude::transcript::of_session;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::store::loops::Loops;
 
-/// Go on with the loop of a session that is gone.
+/// Continue the loop of a session that is gone.
 ///
 /// For a session of Claude Code: it gets the loop with its task, its limits and all that was counted
 /// so far; the other session has it no longer. From a terminal, this says what to type in a session.
@@ -42,7 +42,7 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
             (None, _) => (format!("\nleft behind:\n{}", list(&orphans)), "SESSION"),
         };
         bail!(
-            "a loop goes on in a session of Claude Code, and this terminal is none\ntype there, in this project: /speckit:ralph-loop --adopt {}{found}",
+            "a loop continues in a session of Claude Code, and this terminal is not one\ntype there, in this project: /speckit:ralph-loop --adopt {}{found}",
             crate::feature::project::printable(named)
         );
     };

@@ -1,4 +1,4 @@
-//! `spool block`: the agent says that only a person can go on, and the loop ends.
+//! `spool block`: the agent says that only a person can continue, and the loop ends.
 
 use std::process::ExitCode;
 
@@ -42,11 +42,11 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
         let record = to_block(&loops, session.as_deref())?;
         let telling = EndNotice::AtNextStop;
         if end_task(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
-            bail!("the loop is over already\n`spool status` tells why");
+            bail!("the loop has ended already\n`spool status` says why");
         }
     }
     outln!(
-        "Noted, the loop is over (blocked). End your turn now: say what the person must do and what is done so far."
+        "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far."
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ use crate::store::loops::Loops;
 pub struct CancelArgs {
     /// The feature; without it, the one this session drives, or the current one
     feature: Option<String>,
-    /// The session whose ralph loop is meant; without it, this session's, or the only one
+    /// The session with the ralph loop; without it, this session's, or in a terminal the only one
     #[arg(long, value_name = "ID", conflicts_with = "feature")]
     session: Option<String>,
     #[command(flatten)]

@@ -15,6 +15,7 @@ use crate::runner::state::{
     states_folder,
 };
 use crate::runner::target::{matching, one_of};
+use crate::session::reconcile::settle_all;
 use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
 use crate::world::{self, Deadline};
@@ -144,21 +145,51 @@ fn id_of(name: &str, live: &[String], root: &Path) -> Result<String> {
     }
 }
 
-/// Returns the runner that is meant where either a loop in a session or one of a runner can be: the
-/// one on the named change, or, when no session has a loop, the only one that runs.
-pub fn rather_a_runner(place: &Where, change: Option<&str>) -> Result<Option<Running>> {
-    let start = place.start()?;
-    if change.is_some() {
-        return running(&start, change).map(Some);
+/// Which loop is selected where it may be one in a session or one of a runner.
+#[derive(clap::Args)]
+pub struct WhichLoop {
+    /// The session with the loop; without it, this session's, or the only one that fits
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The change on which a loop of `spool ralph` works
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    change: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+impl WhichLoop {
+    /// Returns the session that a person named.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
-    let Ok(project) = place.with_loops() else {
-        // Without a place for loops in sessions, a runner is all that can be meant.
-        return running(&start, None).map(Some);
-    };
-    if !live_ralph(&Loops::of(&project.root)).is_empty() {
-        return Ok(None);
+
+    /// Returns the runner that is selected: the one on the named change, or, when no session has a loop, the only
+    /// one that runs.
+    pub fn runner(&self) -> Result<Option<Running>> {
+        if self.session.is_some() {
+            return Ok(None);
+        }
+        let start = self.place.start()?;
+        if self.change.is_some() {
+            return running(&start, self.change.as_deref()).map(Some);
+        }
+        let Ok(project) = self.place.with_loops() else {
+            // Without a place for loops in sessions, only a runner can be selected.
+            return running(&start, None).map(Some);
+        };
+        if !live_ralph(&Loops::of(&project.root)).is_empty() {
+            return Ok(None);
+        }
+        Ok(running(&start, None).ok())
     }
-    Ok(running(&start, None).ok())
+
+    /// Returns the loops in the sessions of the project, after their notes were compared with what was armed.
+    pub fn loops(&self) -> Result<Loops> {
+        let root = self.place.with_loops()?.root;
+        settle_all(&root);
+        Ok(Loops::of(&root))
+    }
 }
 
 /// What the runner has left behind.

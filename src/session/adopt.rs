@@ -1,4 +1,4 @@
-//! Taking over: a loop whose session is gone goes on in another one, with its contract, its ledger
+//! Taking over: a loop whose session is gone continues in another one, with its contract, its ledger
 //! and its notes.
 //!
 //! The new record is written first and counts for nothing. One write then moves the loop: its pin, and
@@ -200,7 +200,7 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
             }
             None => "no other session has a live loop here".to_owned(),
         })),
-        several => Err(Refusal::new("several loops could be meant; name one:", list(several))),
+        several => Err(Refusal::new("several loops fit; name one:", list(several))),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::store::loops::{Loops, PATIENCE, is_session_id};
 use crate::store::read::Problem;
 use crate::text::{self, counted};
 
-/// A cancelled loop, as it stood before it was cleaned up.
+/// A canceled loop, as it was before it was cleaned up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelledFeature {
     /// What it was: feature, phase, task, iterations.
@@ -109,7 +109,7 @@ pub fn cancel_feature(project: &Project, feature: &Feature) -> Result<CancelledF
             feature.name
         )));
     }
-    // Whoever keeps the books finishes first; one that does not come to an end holds up no cancel.
+    // A program that writes the task log finishes first; one that does not end holds up no cancel.
     let _books = loops.feature_lock(&feature.name, &feature.folder, PATIENCE).ok();
     let cancelled = Observation { demand: Some(Demand::Cancelled), ..Observation::default() };
     let ended = end_feature(project, feature, None, &cancelled, EndNotice::Done)

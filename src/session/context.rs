@@ -63,7 +63,7 @@ pub fn waiting_with_message(waiting: &[Waiting], message: Option<&str>) -> HookA
     }
 }
 
-/// Returns in words what is waited for.
+/// Returns in words what the loop waits for.
 pub fn waited_for(waiting: &[Waiting]) -> String {
     let words = waiting.iter().map(|one| match one {
         Waiting::Approval => "a person's approval".to_owned(),

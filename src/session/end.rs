@@ -20,7 +20,7 @@ const CANCEL_PATIENCE: Duration = Duration::from_millis(2_500);
 pub struct EndedLoop {
     /// Why.
     pub reason: TerminalReason,
-    /// Why the end is not in the journal yet, `None` when it is. The loop is over all the same, and the next
+    /// Why the end is not in the journal yet, `None` when it is. The loop has ended all the same, and the next
     /// stop of its session completes what is missing.
     pub unnoted: Unnoted,
 }
@@ -70,7 +70,7 @@ pub fn end_feature(
     };
     pinned::end_feature(&project.root, &closed, &reason)?;
     loops.write_claim(&closed)?;
-    // From here on it is over: the claim has the reason, and the next stop of the session reads it there.
+    // From here on it has ended: the claim has the reason, and the next stop of the session reads it there.
     let noted = match owner.filter(|owner| is_session_id(owner)) {
         Some(owner) => end_record(&loops, &owner, &closed, &reason, telling),
         None => loops.note(TERMINAL, &end_entry(&feature.name, 0, &reason, &closed.words)),

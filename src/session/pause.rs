@@ -47,16 +47,16 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
 /// Returns what a person reads when a loop was paused.
 pub fn paused(record: &Record) -> String {
     format!(
-        "{} paused at iteration {}. The agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` goes on with it, `spool cancel` ends it.",
+        "{} paused at iteration {}. The agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool cancel` ends it.",
         name(record),
         record.ledger.iterations
     )
 }
 
-/// Returns what a person reads when a paused loop goes on.
+/// Returns what a person reads when a paused loop continues.
 pub fn resumed(record: &Record) -> String {
     format!(
-        "{} goes on at iteration {}.\nNothing wakes an idle session: type anything there, such as \"go on\".",
+        "{} continues at iteration {}.\nNothing wakes an idle session: type anything there, such as \"continue\".",
         name(record),
         record.ledger.iterations
     )
@@ -68,9 +68,9 @@ pub fn told(record: &Record) -> Option<String> {
     let cancel =
         if record.kind == LoopKind::Task { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
     let next = if pause.ends_by_itself() {
-        "nothing is counted; type anything to go on"
+        "nothing is counted; type anything to continue"
     } else {
-        "the agent may stop, nothing is counted; `spool resume` in a terminal goes on"
+        "the agent may stop, nothing is counted; `spool resume` in a terminal continues the loop"
     };
     Some(format!(
         "{} paused ({}): {next}, {cancel} ends it.",

@@ -171,7 +171,7 @@ pub fn whose(record: &Record) -> PinKey<'_> {
     }
 }
 
-/// Writes outside of the project why the loop of a record is over, before its notes say so: they alone prove
+/// Writes outside of the project why the loop of a record has ended, before its notes say so: they alone prove
 /// no end. Does nothing for a loop that no person armed; an error where the pin cannot be changed.
 pub fn end(root: &Path, record: &Record, reason: &TerminalReason, words: &str) -> io::Result<()> {
     let own = PinKey::Session(&record.session);
@@ -213,7 +213,7 @@ pub fn end_feature(root: &Path, claim: &Claim, reason: &TerminalReason) -> io::R
     pins.end(whose, claim.armed_at, &end).or_else(|_| pins.discard(whose))
 }
 
-/// Removes what was pinned for a loop that is over. One that cannot be removed says itself that the loop
+/// Removes what was pinned for an ended loop. One that cannot be removed says itself that the loop
 /// has ended.
 pub fn unpin(root: &Path, record: &Record) {
     let Ok(pins) = Pins::of(root) else { return };
@@ -233,7 +233,7 @@ pub fn unpin_feature(root: &Path, claim: &Claim) {
     let _ = pins.close(PinKey::Feature(&claim.about), claim.armed_at);
     if let Some(session) = claim.session.as_deref().filter(|session| is_session_id(session)) {
         let own = PinKey::Session(session);
-        // One that cannot be read would be told of at every stop.
+        // One that cannot be read would be reported at every stop.
         let _ = pins.close(own, claim.armed_at).or_else(|_| pins.discard(own));
     }
 }
@@ -246,7 +246,7 @@ pub fn recall_told(record: &mut Record, standing: &PinState) {
 }
 
 /// Keeps outside of the project what this stop told, and that an iteration more was judged. What cannot be
-/// kept is told again, and not counted.
+/// kept is reported again, and not counted.
 pub fn keep(root: &Path, record: &Record, standing: &PinState, verdict: &Verdict) {
     let (Some(pin), Ok(pins)) = (standing.pin(), Pins::of(root)) else { return };
     if matches!(verdict, Verdict::Continue(_)) {
@@ -453,7 +453,9 @@ pub fn status_lines(root: &Path, standing: &PinState) -> String {
         PinState::Nobody => {
             return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
         }
-        PinState::Ended(end) => return format!("  The loop is over: {}\n", text::line(&end.words)),
+        PinState::Ended(end) => {
+            return format!("  The loop has ended: {}\n", text::line(&end.words));
+        }
         PinState::Lost(why) | PinState::Unknown(why) => {
             let why = text::line(why);
             return format!("  Armed by: unknown, so no command is run for it: {why}\n");
@@ -544,7 +546,7 @@ pub fn indented(command: &str) -> String {
     shown
 }
 
-/// Returns what a person is told once of a loop that no person armed.
+/// Returns what a person reads once about a loop that no person armed.
 pub fn nobody_words(record: &Record, standing: &PinState, limits: LoopLimits) -> String {
     if let Some(words) = lost_words(record, standing) {
         return format!(

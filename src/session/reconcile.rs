@@ -1,4 +1,4 @@
-//! Where a loop's notes contradict what a person armed: the notes are put right, and the person is told.
+//! Where a loop's notes contradict what a person armed: the notes are corrected, and the person is notified.
 
 use std::fs;
 use std::io;
@@ -86,7 +86,7 @@ pub fn reconcile(
         }
     }
     if wrong.is_empty() {
-        // It was taken over by somebody who died on the way.
+        // It was taken over by a program that died on the way.
         if let Some(found) = found.filter(|_| !counts) {
             folder.save(&found)?;
         }
@@ -146,7 +146,7 @@ fn wrong(record: &Record, pin: &Pin, session: &str) -> Option<String> {
         return Some(format!("names another folder (`{}`)", text::title(&record.folder, 80)));
     }
     if let Some(reason) = &record.ledger.ended {
-        return Some(format!("says that the loop is over ({})", reason.name()));
+        return Some(format!("says that the loop has ended ({})", reason.name()));
     }
     if record.armed_at != pin.armed_at {
         return Some("names another time of arming".to_owned());
@@ -183,7 +183,7 @@ pub fn wrong_in_claim(claim: Option<&Claim>, pin: &Pin, session: Option<&str>) -
         Some(claim) if claim.closed.is_some() || claim.reason.is_some() => {
             let reason = claim.reason.as_ref().map(EndName::of);
             let name = claim.closed.clone().or(reason).unwrap_or_default();
-            format!("says that the loop is over ({})", text::title(name.as_str(), 40))
+            format!("says that the loop has ended ({})", text::title(name.as_str(), 40))
         }
         Some(claim) if claim.session.as_deref() != session => {
             let other = claim.session.as_deref().unwrap_or("none");

@@ -1,4 +1,4 @@
-//! Which loop in the sessions of a project is meant: the named session's, this session's, or the only one.
+//! Which loop of a project is selected: the named session's, this session's, or the only one.
 
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
@@ -8,10 +8,10 @@ use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pins;
 
-/// Which loops can be meant, as a message names them.
+/// Which loops can be selected, as a message names them.
 #[derive(Clone, Copy, Debug)]
 struct Wanted<'a> {
-    /// What they are: `loop`, or `ralph loop` where only those can be meant.
+    /// What they are: `loop`, or `ralph loop` where only those can be selected.
     noun: &'a str,
     /// How they are: `live` or `paused`.
     state: &'a str,
@@ -21,7 +21,7 @@ struct Wanted<'a> {
     own: Option<&'a str>,
 }
 
-/// A loop that is meant.
+/// The selected loop.
 #[derive(Clone, Debug)]
 pub enum Meant {
     /// That of a task, by its session.

@@ -185,7 +185,7 @@ fn without_loop(context: &StopContext<'_>) -> io::Result<Look> {
     }
     let session = &context.event.session;
     if context.loops.knows(session) {
-        // One that cannot be read is looked at under the lock, and put aside.
+        // One that cannot be read is looked at under the lock, and moved aside.
         context.loops.session(session)?.record()?;
     }
     Ok(Look::NoLoop)

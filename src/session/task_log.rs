@@ -39,7 +39,7 @@ const DEEPEST: usize = 2;
 /// The most that is read of the progress notes, in bytes.
 const MOST_NOTES: u64 = 16 << 20;
 
-/// The open books of one feature; nobody else writes them until they are dropped.
+/// The open task log of one feature; no other program writes it until it is dropped.
 pub struct Books<'a> {
     project: &'a Project,
     feature: &'a Feature,
@@ -72,7 +72,7 @@ pub enum Failed {
         /// Attempts that a task has.
         limit: u32,
     },
-    /// A repair was put behind it and comes first.
+    /// A repair was put after it and comes first.
     Repair {
         /// The id of the repair.
         id: String,
@@ -81,7 +81,7 @@ pub enum Failed {
         /// Attempts that a task has.
         limit: u32,
     },
-    /// The attempts are used up; the loop is over.
+    /// The attempts are used up; the loop has ended.
     Ended(TerminalReason),
     /// It was written down and not counted, because there is no state file that can be read.
     NotCounted,
@@ -111,7 +111,7 @@ impl<'a> Books<'a> {
             .map_err(|error| Refusal::new(error.to_string(), "make it readable, then try again"))?;
         let owner = claim.and_then(|claim| claim.session).filter(|owner| is_session_id(owner));
         let owner = owner.unwrap_or_else(|| TERMINAL.to_owned());
-        // Whoever was killed while writing left a file that nobody needs.
+        // A program that was killed while writing left a file that nobody needs.
         for name in [TASKS, STATE] {
             remove_leftovers(&feature.folder.join(name), LEFT_ALONE);
         }
@@ -205,7 +205,7 @@ impl<'a> Books<'a> {
         Ok(Done::Before)
     }
 
-    /// Counts a failed attempt; puts a repair behind the task, or ends the loop, as the state says.
+    /// Counts a failed attempt; puts a repair after the task, or ends the loop, as the state says.
     pub fn fail(&mut self, id: &str, why: &str) -> Result<Failed, Refusal> {
         let why = one_line(why)?;
         let task = self.task(id)?.clone();
@@ -487,7 +487,7 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
     }
 }
 
-/// Returns why a feature's loop is over, `None` while it lives or when there never was one.
+/// Returns why a feature's loop has ended, `None` while it lives or when there never was one.
 pub fn over(project: &Project, feature: &Feature) -> Option<EndName> {
     Loops::of(&project.root).claim(&feature.name)?.closed
 }

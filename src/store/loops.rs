@@ -143,7 +143,7 @@ impl Loops {
         claim::read_claim(&self.folder, feature)
     }
 
-    /// Writes the claim on a feature whole; one that is broken is put aside first.
+    /// Writes the claim on a feature whole; one that is broken is moved aside first.
     pub fn write_claim(&self, claim: &Claim) -> io::Result<()> {
         let path = self.claim_path(&claim.about)?;
         match load::<Claim>(&path) {

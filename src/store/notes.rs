@@ -1,4 +1,4 @@
-//! The JSON files of a loop: loaded within a bound, put aside when broken, written whole for their owner alone.
+//! The JSON files of a loop: loaded within a bound, moved aside when broken, written whole for their owner alone.
 
 use std::fs;
 use std::io;

@@ -65,7 +65,7 @@ impl Session {
         Self { folder, last, _lock: lock }
     }
 
-    /// Returns the session's record; a broken one is put aside and counts as none. One that cannot be
+    /// Returns the session's record; a broken one is moved aside and counts as none. One that cannot be
     /// opened is an error: it may be as good as ever.
     pub fn record(&self) -> io::Result<Option<Record>> {
         let path = below(&self.folder, &[RECORD]);

@@ -17,7 +17,7 @@ pub struct FeatureRequest {
 }
 
 impl FeatureRequest {
-    /// Returns the request in the text behind the command; `--flag N` and `--flag=N` are the same.
+    /// Returns the request in the text after the command; `--flag N` and `--flag=N` are the same.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut request = Self::default();
         let mut words = text.split_whitespace();

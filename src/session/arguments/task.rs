@@ -1,6 +1,6 @@
-//! What a person typed behind `/ralph-loop`: the task, letter for letter, and the flags around it.
+//! What a person typed behind `/ralph-loop`: the task, unchanged, and the flags around it.
 //!
-//! A task stands in quotes or not. Flags come before it or after it; whatever could be a mistyped
+//! A task is in quotes or not. Flags come before it or after it; whatever could be a mistyped
 //! flag is an error, so that no limit is ever swallowed into the prompt.
 
 use crate::engine::Check;
@@ -81,7 +81,7 @@ impl Default for TaskRequest {
 }
 
 impl TaskRequest {
-    /// Returns the request in the text behind the command; the error names what is wrong and how to write it.
+    /// Returns the request in the text after the command; the error names what is wrong and how to write it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut request = Self::default();
         let rest = request.take_flags(text)?;
@@ -187,7 +187,7 @@ impl TaskRequest {
         Ok(())
     }
 
-    /// Takes in a text that begins with the task, flags behind it.
+    /// Takes in a text that begins with the task, flags after it.
     fn take_task(&mut self, text: &str) -> Result<(), Refusal> {
         if let Some((task, flags)) = self.quoted_task(text)? {
             self.task = task.to_owned();
@@ -198,7 +198,7 @@ impl TaskRequest {
         self.take_last_flags(&text[end..])
     }
 
-    /// The task and the flags behind it when the whole task stands in quotes.
+    /// The task and the flags after it when the whole task is in quotes.
     fn quoted_task<'a>(&self, text: &'a str) -> Result<Option<(&'a str, &'a str)>, Refusal> {
         let Some(quote) = text.chars().next().filter(|first| QUOTES.contains(first)) else {
             return Ok(None);
@@ -211,7 +211,7 @@ impl TaskRequest {
                 continue;
             }
             let parsed = self.clone().take_last_flags(flags);
-            // What stands behind the quote that balances the first one can only be flags.
+            // What comes after the quote that balances the first one can only be flags.
             if parsed.is_ok() || index == 0 {
                 return parsed.map(|()| Some((&text[1..end], flags)));
             }
@@ -225,7 +225,7 @@ impl TaskRequest {
             Rest::Words(rest) | Rest::Literal(rest) => {
                 let word = rest.split_whitespace().next().unwrap_or_default();
                 Err(wrong(&format!(
-                    "`{}` stands behind the flags, and the task before them; put the whole task in quotes",
+                    "`{}` comes after the flags, and the task before them; put the whole task in quotes",
                     printable(word)
                 )))
             }
@@ -260,14 +260,14 @@ impl TaskRequest {
         let rest = Self { adopt: None, force: false, replace: false, ..self.clone() };
         if rest != Self::default() {
             return Err(wrong(
-                "`--adopt` goes on with the task and the limits that the loop has: only a session, `--force` and `--replace` go with it",
+                "`--adopt` continues with the task and the limits that the loop has: only a session, `--force` and `--replace` go with it",
             ));
         }
         Ok(self)
     }
 }
 
-/// What stands behind the first flags.
+/// What comes after the first flags.
 enum Rest<'a> {
     /// Words, among which more flags may be.
     Words(&'a str),
@@ -304,7 +304,7 @@ fn flag_at_start(text: &str) -> Option<&str> {
     (rest.is_empty() || rest.contains(|letter| letter != '-')).then_some(word)
 }
 
-/// The value of a flag, and what stands behind it.
+/// The value of a flag, and what comes after it.
 fn value_at_start<'a>(
     name: &str,
     joined: Option<&'a str>,
@@ -355,7 +355,7 @@ fn promise(value: &str) -> Result<String, Refusal> {
     Ok(value.to_owned())
 }
 
-/// Where the first flag behind a task begins: outside of quotes, at the start of a word.
+/// Where the first flag after a task begins: outside of quotes, at the start of a word.
 ///
 /// A `--` alone closes the rest to flags and stays what the person wrote.
 fn first_flag(text: &str) -> Option<usize> {
@@ -416,7 +416,7 @@ fn closing_quotes(text: &str, quote: char) -> Vec<usize> {
         if next.is_none_or(char::is_whitespace) {
             depth = depth.saturating_sub(1);
         } else if behind_blank || (earlier == quote && depth > 1) {
-            // Something else is quoted behind the end: then the first quote was not around the whole.
+            // Something else is quoted after the end: then the first quote was not around the whole.
             if depth == 0 {
                 return ends;
             }
@@ -572,7 +572,7 @@ mod tests {
             ("Do it --check '#'", "needs a command: this one runs nothing"),
             ("Do it --check ' # cargo test'", "needs a command: this one runs nothing"),
             ("Do it --replace=yes", "takes no value"),
-            ("Do it --max-iterations 3 and that", "`and` stands behind the flags"),
+            ("Do it --max-iterations 3 and that", "`and` comes after the flags"),
             ("Do it --min-iterations 9 --max-iterations 3", "is more than"),
             ("Do it --prompt-file x.md", "there are two tasks"),
         ] {

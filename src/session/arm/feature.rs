@@ -168,7 +168,7 @@ fn pin_of(
 fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<String> {
     let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none())?;
     let other = claim.session.filter(|other| Some(other.as_str()) != armer.session)?;
-    Some(format!("It was driven by session {} before; that one is let go.", printable(&other)))
+    Some(format!("It was driven by session {} before; that one may stop.", printable(&other)))
 }
 
 /// The files that arming writes whole, besides the pin's own.
@@ -182,7 +182,7 @@ fn changed_files(arming: &Arming<'_>, feature: &Feature) -> Vec<PathBuf> {
 }
 
 /// Makes the session the one that drives the feature, and ends the loop that it had. Returns what the person is
-/// told of that one. The claim that is left here opens the loop: until it is written, no stop blocks a session,
+/// told about that one. The claim that is left here opens the loop: until it is written, no stop blocks a session,
 /// also where nothing can be put back any more.
 fn bind(
     arming: &mut Arming<'_>,

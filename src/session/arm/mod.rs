@@ -105,7 +105,7 @@ impl<'a> Arming<'a> {
         folder.flat_map(|folder| names.iter().map(|name| folder.path(name))).collect()
     }
 
-    /// The session's record before this arming. One that cannot be read is put aside before it is replaced.
+    /// The session's record before this arming. One that cannot be read is moved aside before it is replaced.
     fn earlier(&self) -> io::Result<Option<Record>> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let earlier = folder.record()?;

@@ -105,7 +105,7 @@ pub fn fill(state: &mut State, feature: &Feature, tasks: &TaskList, request: &Fe
     state.set("taskIndex", tasks.first_open());
     state.set("totalTasks", tasks.tasks.len());
     state.set("taskIteration", 1);
-    // A person armed anew: every task has its attempts again.
+    // A person armed it again: every task has its attempts again.
     state.set("taskAttempts", Value::Object(Map::new()));
     state.set_default("maxTaskIterations", 5);
     state.set("globalIteration", 1);

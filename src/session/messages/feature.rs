@@ -58,8 +58,8 @@ pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]
          1. `spool task next` shows the task or the parallel group to do now ({PROGRESS} has what was learned).\n\
          2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
          3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit {STATE}.\n\
-         4. When it fails: `spool task fail ID \"why\"`. When only a person can go on: `spool task block \"what they must do\"`.\n\
-         5. Go on with the next one, without asking. Only when no task is open, end with {SIGNAL} on a line of its own."
+         4. When it fails: `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`.\n\
+         5. Continue with the next one, without asking. Only when no task is open, end with {SIGNAL} on a line of its own."
     );
     limited(text)
 }
@@ -80,7 +80,7 @@ pub fn reminder(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
         "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
          You are its coordinator: `spool task next` shows what to do now, delegate it to spec-executor \
          (or qa-engineer when it is marked [VERIFY]), then `spool task done ID` or `spool task fail ID \"why\"`. \
-         {PROGRESS} in {} has what was learned. Go on without asking until no task is open.",
+         {PROGRESS} in {} has what was learned. Continue without asking until no task is open.",
         snapshot.feature.name,
         place.task,
         place.total,
@@ -241,7 +241,7 @@ pub fn doubtful_message(record: &Record) -> Option<String> {
 pub fn moved_message(record: &Record) -> Option<String> {
     let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
     Some(format!(
-        "Ralph-speckit: session {to} has taken this loop over at iteration {}, this one is let go (stopped): {}",
+        "Ralph-speckit: session {to} has taken this loop over at iteration {}, this one may stop (stopped): {}",
         record.ledger.iterations,
         printable(&record.about)
     ))

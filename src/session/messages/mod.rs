@@ -32,7 +32,13 @@ impl NextStep {
                 format!("Look at {look_at}, fix what blocks it, then {again}.")
             }
             TerminalReason::Blocked { .. } => format!("Do that, then {again}."),
-            _ => {
+            TerminalReason::Completed
+            | TerminalReason::TimedOut { .. }
+            | TerminalReason::Budget { .. }
+            | TerminalReason::HarnessFailed { .. }
+            | TerminalReason::CorruptState
+            | TerminalReason::Cancelled
+            | TerminalReason::Stopped => {
                 let (first, rest) = again.split_at(1);
                 format!("{}{rest}.", first.to_ascii_uppercase())
             }

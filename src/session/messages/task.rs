@@ -19,10 +19,10 @@ use crate::text::{self, counted};
 
 /// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
 pub const SHORT: usize = 1_500;
-/// What stands in front of every text of `/ulw-loop`.
+/// What begins every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
-/// How the agent says that only a person can go on.
-const BLOCKED: &str = "When only a person can go on, run `spool block \"what the person must do\"` and end your turn with the same: that ends the loop.";
+/// How the agent says that only a person can continue.
+const BLOCKED: &str = "When only a person can continue, run `spool block \"what the person must do\"` and end your turn with the same: that ends the loop.";
 /// The most characters of the beginning of a long task.
 const BEGINNING: usize = 240;
 
@@ -86,7 +86,7 @@ fn promise_rules(text: &mut String, assignment: &Assignment, token: &str) {
     if contract.without_work == WithoutWork::Reject && contract.min_tool_calls > 0 {
         let _ = writeln!(
             text,
-            "- It is refused with fewer than {} behind it.",
+            "- It is refused with fewer than {} before it.",
             counted(contract.min_tool_calls, "tool call")
         );
     }
@@ -195,7 +195,7 @@ pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
     EndStatus::of(reason, promised)
 }
 
-/// Returns what a person reads when the loop is over.
+/// Returns what a person reads when the loop has ended.
 pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
     let after = counted(record.ledger.iterations.into(), "iteration");
     match (reason, status(record, reason)) {
@@ -226,7 +226,7 @@ pub fn told_late(record: &Record) -> Option<String> {
     moved.or_else(|| ended.map(|reason| end_message(record, reason)))
 }
 
-/// Returns what a person should know about an accepted promise, empty when there was work behind it.
+/// Returns what a person should know about an accepted promise, empty when there was work before it.
 pub fn grounds(record: &Record) -> &'static str {
     let Some(assignment) = record.ralph() else {
         return "";
@@ -236,7 +236,7 @@ pub fn grounds(record: &Record) -> &'static str {
     }
     match assignment.contract.without_work {
         WithoutWork::Accept => "",
-        WithoutWork::Warn => " (warning: too few tool calls were seen behind it)",
+        WithoutWork::Warn => " (warning: too few tool calls were seen for it)",
         WithoutWork::Reject if record.ledger.unseen_claims > 0 => {
             " (no work could be seen; the promise was repeated)"
         }

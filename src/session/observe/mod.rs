@@ -83,7 +83,7 @@ impl<'a> TurnTranscript<'a> {
     }
 
     /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
-    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting for ever.
+    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever.
     fn typed_cancel(&self, activity: &Activity, record: &Record) -> Option<Waiting> {
         let ends = |(name, argument): (&str, &str)| {
             let is_task = record.kind == LoopKind::Task;

@@ -62,11 +62,11 @@ pub struct FeatureReport {
     pub reason: String,
     /// The same in plain words.
     pub words: String,
-    /// Sessions that were let go since, because this loop is another session's, the latest first.
+    /// Sessions that were not blocked since, because this loop is another session's, the latest first.
     pub let_go: Vec<LetGo>,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
-    /// What a person armed, `None` where no person did, nobody knows, or the loop is over.
+    /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
     pub pin: Option<Pin>,
     /// The Verify commands that may be run, by the id of their task.
     pub verify: VerifyCommands,
@@ -83,7 +83,7 @@ pub struct FeatureReport {
 }
 
 impl FeaturesReport {
-    /// Returns the report on a project; files that cannot be read are told of, not fatal.
+    /// Returns the report on a project; files that cannot be read are reported, not fatal.
     pub fn of(project: &Project) -> Self {
         let current = project.current_feature().ok().flatten();
         let loops = Loops::of(&project.root);
@@ -243,7 +243,7 @@ impl FeatureReport {
             write_session(text, record, "refused claims");
         }
         for session in &self.let_go {
-            let _ = writeln!(text, "  Let go: {}", let_go_line(session));
+            let _ = writeln!(text, "  Not blocked: {}", let_go_line(session));
         }
     }
 
@@ -291,7 +291,7 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
     }
 }
 
-/// Returns the sessions that were let go since a feature's live loop was armed, because it is
+/// Returns the sessions that were not blocked since a feature's live loop was armed, because it is
 /// another session's.
 pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     let Some(claim) = loops.claim(feature).filter(|claim| claim.closed.is_none()) else {
@@ -305,10 +305,10 @@ pub fn let_go(loops: &Loops, feature: &str) -> Vec<LetGo> {
     sessions
 }
 
-/// Returns what is said of a session that was let go.
+/// Returns what is said of a session that was not blocked.
 pub fn let_go_line(session: &LetGo) -> String {
     format!(
-        "session {} stopped {} ago and was not held: the loop is session {}'s; /speckit:implement takes it over",
+        "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement takes it over",
         printable(&session.session),
         age(world::now().saturating_sub(session.at)),
         printable(&session.owner)
@@ -354,7 +354,7 @@ pub fn paused(record: Option<&Record>) -> String {
     let next = if pause.ends_by_itself() {
         "the next prompt in its session continues the loop".to_owned()
     } else {
-        format!("to go on: spool resume --session {}", record.session)
+        format!("to continue: spool resume --session {}", record.session)
     };
     let since = age(world::now().saturating_sub(pause.at));
     format!("paused for {since} ({}); {next}", printable(&pause.words()))

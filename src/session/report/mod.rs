@@ -14,7 +14,7 @@ use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
 use feature::{FeaturesReport, orphaned, write_session};
 
-/// How many loops that are over are told of.
+/// How many ended loops are listed.
 const PAST: usize = 3;
 
 /// Everything that `spool status` tells.
@@ -23,7 +23,7 @@ pub struct StatusReport {
     /// The features and their loops.
     #[serde(flatten)]
     pub speckit: FeaturesReport,
-    /// The ralph loops: the live ones, and the last three that are over.
+    /// The ralph loops: the live ones, and the last three that have ended.
     pub tasks: Vec<TaskReport>,
 }
 
@@ -40,9 +40,9 @@ pub struct TaskReport {
     pub reason: String,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
-    /// What a person armed, `None` where no person did, nobody knows, or the loop is over.
+    /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
     pub pin: Option<Pin>,
-    /// Who armed the loop and what holds for it, as lines for a person; empty where it is over.
+    /// Who armed the loop and what holds for it, as lines for a person; empty where it has ended.
     #[serde(skip)]
     pub armed: String,
     /// The session's notes.
@@ -67,7 +67,7 @@ impl StatusReport {
 }
 
 impl TaskReport {
-    /// The live ralph loops of a project and the last three that are over, newest first.
+    /// The live ralph loops of a project and the last three that have ended, newest first.
     fn all(root: &Path) -> Vec<Self> {
         let loops = &Loops::of(root);
         let records =

@@ -412,7 +412,7 @@ fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
     bench.stop("s1").run().reason();
     for _ in 0..4 {
         let failure = bench.event("StopFailure", "s1").with("error", "rate_limit");
-        let words = "Ralph-speckit: the loop of feature 001-login paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel ends it.";
+        let words = "Ralph-speckit: the loop of feature 001-login paused (the turn broke off: rate_limit): nothing is counted; type anything to continue, /speckit:cancel ends it.";
         assert_eq!(failure.run().told(), words);
     }
     let words: Vec<_> =

@@ -1,4 +1,4 @@
-//! Taking over: a loop whose session is gone goes on in another one, and never in two.
+//! Taking over: a loop whose session is gone continues in another one, and never in two.
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{Bench, FEATURE, Running};
@@ -122,7 +122,7 @@ fn a_late_stop_of_the_old_session_is_told_once_and_revives_nothing() {
     adopt(&bench, "s2", "s1").context();
     let told = works_and_says(&bench, PROMISE);
     let words =
-        "session s2 has taken this loop over at iteration 1, this one is let go (stopped): Make it";
+        "session s2 has taken this loop over at iteration 1, this one may stop (stopped): Make it";
     assert!(told.told().contains(words), "{told}");
     works_and_says(&bench, "again").silent();
     assert_eq!(live(&bench), ["s2"]);
@@ -279,8 +279,8 @@ fn the_beginning_of_an_id_is_enough_where_it_names_one() {
         silent_for(&bench, session, 2 * HOUR);
     }
     let several = adopt(&bench, "s2", "");
-    assert!(several.reason().contains("several loops could be meant; name one"), "{several}");
-    assert!(adopt(&bench, "s2", "abcd").reason().contains("several loops could be meant"));
+    assert!(several.reason().contains("several loops fit; name one"), "{several}");
+    assert!(adopt(&bench, "s2", "abcd").reason().contains("several loops fit"));
     assert!(adopt(&bench, "s2", "abc").reason().contains("no live loop belongs"));
     adopt(&bench, "s2", "abce").context();
     assert_eq!(live(&bench), ["abcd-1", "abcd-2", "s2"]);

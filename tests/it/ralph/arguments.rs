@@ -1,4 +1,4 @@
-//! What is typed behind the command: it arrives letter for letter, and mistakes cost no token.
+//! What is typed behind the command: it arrives unchanged, and mistakes cost no token.
 
 use crate::hook::support::Bench;
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
@@ -67,7 +67,7 @@ fn a_mistake_is_named_costs_no_token_and_arms_nothing() {
         ("\"Make it\" --max-iteration 3", "unknown option `--max-iteration`"),
         ("Make it --max-iterations three", "not `three`"),
         ("Make it --completion-promise \"\"", "the promise is empty"),
-        ("Make it --max-iterations 3 now", "`now` stands behind the flags"),
+        ("Make it --max-iterations 3 now", "`now` comes after the flags"),
     ] {
         let bench = Bench::folder();
         let refusal = ralph(&bench, "s1", arguments);

@@ -54,7 +54,7 @@ fn the_agent_says_that_only_a_person_can_go_on() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let said = printed(&spool(&bench, Some("s1"), &["block", "Give me\na password"]));
-    assert!(said.contains("the loop is over (blocked). End your turn now"), "{said}");
+    assert!(said.contains("the loop has ended (blocked). End your turn now"), "{said}");
     let stop = bench.stop("s1").saying("I need a password").run();
     assert!(
         stop.told()
@@ -81,7 +81,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     bench.implement("s1", "").context();
     bench.stop("s2").run().silent().logged("driven by session s1; this session may stop");
     let status = printed(&spool(&bench, None, &["status"]));
-    let words = "session s2 stopped 0 s ago and was not held: the loop is session s1's; /speckit:implement takes it over";
+    let words = "session s2 stopped 0 s ago and was not blocked: the loop is session s1's; /speckit:implement takes it over";
     assert!(status.contains(words), "{status}");
     let mut doctor = bench.spool();
     doctor.arg("doctor").env("HOME", bench.outside());
@@ -95,7 +95,7 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
     assert_eq!(std::fs::read(bench.path(".claude/ralph/let-go.json")).unwrap(), noted);
     bench.implement("s2", "").context();
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(!status.contains("was not held"), "{status}");
+    assert!(!status.contains("was not blocked"), "{status}");
 }
 
 #[test]

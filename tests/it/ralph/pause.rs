@@ -41,11 +41,11 @@ fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
     let before = bench.record("s1").ledger;
     let said = printed(&spool(&bench, None, &["pause"]));
     assert!(said.starts_with("Ralph loop paused at iteration 1."), "{said}");
-    assert!(said.contains("`spool resume` goes on"), "{said}");
-    assert_paused(&bench, "(asked for in a terminal); to go on: spool resume --session s1");
+    assert!(said.contains("`spool resume` continues"), "{said}");
+    assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
 
     let stop = works_and_says(&bench, "I go on.");
-    let words = "Ralph loop paused (asked for in a terminal): the agent may stop, nothing is counted; `spool resume` in a terminal goes on, /speckit:cancel-ralph ends it.";
+    let words = "Ralph loop paused (asked for in a terminal): the agent may stop, nothing is counted; `spool resume` in a terminal continues the loop, /speckit:cancel-ralph ends it.";
     assert_eq!(stop.told(), words);
     stop.logged("Waiting: the end of a pause (asked for in a terminal)");
     for _ in 0..12 {
@@ -54,7 +54,7 @@ fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
     assert_eq!(bench.record("s1").ledger, before, "nothing is counted");
 
     let said = printed(&spool(&bench, None, &["resume"]));
-    assert!(said.starts_with("Ralph loop goes on at iteration 1.\nNothing wakes"), "{said}");
+    assert!(said.starts_with("Ralph loop continues at iteration 1.\nNothing wakes"), "{said}");
     assert_eq!(loop_line(&bench), "Loop: live");
     let stop = works_and_says(&bench, "Now?");
     assert!(stop.reason().contains("iteration 2 of 50"), "{stop}");
@@ -132,7 +132,7 @@ fn a_features_loop_pauses_too() {
     let said = printed(&spool(&bench, None, &["pause"]));
     let words = "Ralph-speckit: the loop of feature 001-login paused";
     assert!(said.starts_with(&format!("{words} at iteration 0.")), "{said}");
-    assert_paused(&bench, "(asked for in a terminal); to go on: spool resume --session s1");
+    assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
     let stop = bench.stop("s1").run();
     assert!(stop.told().starts_with(words) && stop.told().ends_with("/speckit:cancel ends it."));
     bench.stop("s1").run().silent();
@@ -190,7 +190,7 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     assert!(stop.told().contains("(asked for inside of its session)"), "{stop}");
     bench.stop("s1").run().reason();
     // Only one of the two is paused.
-    assert!(printed(&spool(&bench, None, &["resume"])).starts_with("Ralph loop goes on"));
+    assert!(printed(&spool(&bench, None, &["resume"])).starts_with("Ralph loop continues"));
     printed(&spool(&bench, None, &["pause", "--session", "s1"]));
     printed(&spool(&bench, None, &["pause", "--session", "s2"]));
     let error = refused(&spool(&bench, None, &["resume"]));
@@ -211,7 +211,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let failure = failed_turn(&bench);
-    let words = "Ralph loop paused (the turn broke off: rate_limit): nothing is counted; type anything to go on, /speckit:cancel-ralph ends it.";
+    let words = "Ralph loop paused (the turn broke off: rate_limit): nothing is counted; type anything to continue, /speckit:cancel-ralph ends it.";
     assert_eq!(failure.told(), words);
     assert_paused(
         &bench,

@@ -150,7 +150,7 @@ fn the_policy_decides_over_a_promise_without_work() {
         ("accept", "PROMISE_ACCEPTED after 1 iteration"),
         (
             "warn",
-            "PROMISE_ACCEPTED after 1 iteration (warning: too few tool calls were seen behind it)",
+            "PROMISE_ACCEPTED after 1 iteration (warning: too few tool calls were seen for it)",
         ),
     ] {
         let bench = armed(&format!("\"Write the parser\" --on-promise-no-work {policy}"));

@@ -17,7 +17,7 @@ fn d11_short_forms_of_a_change_are_meant_by_every_command_beside_a_loop() {
     let (_gate, running) = at_the_gate(&bench);
     for (command, words) in [
         ("pause --change 2-1", format!("The loop of `{CHANGE}` pauses")),
-        ("resume --change add-ralph", format!("The loop of `{CHANGE}` goes on")),
+        ("resume --change add-ralph", format!("The loop of `{CHANGE}` continues")),
         ("log --change 002-01", String::new()),
         ("stop --change 2-1", format!("The loop of `{CHANGE}` has ended")),
     ] {
