@@ -142,7 +142,7 @@ fn a_loop_left_behind_goes_on_in_a_new_session(version: &str) {
     let late = late.expect("a run");
     assert!(late.is_success(), "{}", late.describe());
     assert_eq!(late.hook_feedbacks(), [""; 0], "{}", late.describe());
-    assert_eq!(record(&project, OLD)["unnotified"], false);
+    assert_eq!(record(&project, OLD)["untold"], false);
 }
 
 fn an_agent_takes_a_loop_over_with_spool_adopt(version: &str) {
