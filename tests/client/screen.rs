@@ -156,7 +156,7 @@ fn a_person_types_the_command_and_sees_the_loop(version: &str) {
     }
 
     terminal.press(&["-l", "/speckit:status"]);
-    terminal.wait_for("Show where the loop stands");
+    terminal.wait_for("Show the state of the loop");
     terminal.press(&["Enter"]);
     terminal.wait_for("Loop: ended (completed)");
     workshop.assert_all_done(3);
