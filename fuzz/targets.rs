@@ -211,7 +211,7 @@ fn journal(bytes: &[u8]) {
     let (before, _) = journal::entries(bytes);
     let path = scratch("journal", bytes);
     let entry = Entry {
-        at: 7,
+        at: ralph_speckit::world::WallTime::from_millis(7),
         event: "fuzz".to_owned().into(),
         words: "a \" \n b".to_owned(),
         ..Entry::default()

@@ -4,7 +4,6 @@
 //! or cannot be seen. They are shown as `�`, so that nothing is hidden and nothing is run.
 
 use std::borrow::Cow;
-#[cfg(feature = "cli")]
 use std::time::Duration;
 
 /// The most characters of one line.
@@ -122,9 +121,9 @@ pub fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(number)) }
 }
 
-/// Returns a length of time in its largest unit, from milliseconds: `42 s`, `3 min`, `5 h`, `2 d`.
-pub fn age(millis: u64) -> String {
-    let seconds = millis / 1000;
+/// Returns a length of time in its largest unit: `42 s`, `3 min`, `5 h`, `2 d`.
+pub fn age(time: Duration) -> String {
+    let seconds = time.as_secs();
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min", seconds / 60),
@@ -297,7 +296,8 @@ mod tests {
     #[cfg(feature = "cli")]
     #[test]
     fn lengths_of_time_are_written_for_people() {
-        let ages = [0, 59_999, 60_000, 3_600_000, 172_800_000].map(age);
+        let ages =
+            [0, 59_999, 60_000, 3_600_000, 172_800_000].map(|it| age(Duration::from_millis(it)));
         assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "2 d"]);
         let lengths = [40, 59_940, 61_000, 3_725_000, 360_000_000];
         let words = lengths.map(|millis| lasted(Duration::from_millis(millis)));

@@ -1,19 +1,109 @@
 //! The one door through which clock and environment come in.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Returns the time now, in milliseconds since the Unix epoch, 0 for a clock before it.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-pub fn now() -> u64 {
-    millis(SystemTime::now())
+use serde::{Deserialize, Serialize};
+
+/// A time of the wall clock, in milliseconds since the Unix epoch; the default, 0, is one that is not known.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct WallTime(u64);
+
+impl WallTime {
+    /// Returns the time this many milliseconds after the Unix epoch.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Returns the time this many seconds after the Unix epoch.
+    #[cfg(feature = "cli")]
+    pub const fn from_seconds(seconds: u64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// Returns the milliseconds since the Unix epoch.
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// Returns whether it is known.
+    pub const fn is_known(self) -> bool {
+        self.0 > 0
+    }
+
+    /// Returns how long it is after another one; zero where it is before it.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Returns the time this long after it.
+    #[must_use]
+    pub fn after(self, length: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(length.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// Returns how long ago it was; zero where it is still to come.
+    pub fn age(self) -> Duration {
+        now().since(self)
+    }
 }
 
-/// Returns a time in milliseconds since the Unix epoch, 0 for one before it.
-pub fn millis(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+/// A time before the epoch is one that is not known.
+impl From<SystemTime> for WallTime {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for WallTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// A time by the clock that the files have, in nanoseconds since the Unix epoch; the default, 0, is one that is not
+/// known. It cannot be compared with one of the wall clock.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct FileTime(u64);
+
+impl FileTime {
+    /// Returns the time with these seconds and nanoseconds since the Unix epoch, as the system has them.
+    pub fn of(seconds: impl TryInto<u64>, rest: impl TryInto<u64>) -> Self {
+        let seconds: u64 = seconds.try_into().unwrap_or_default();
+        let rest = rest.try_into().unwrap_or_default();
+        Self(seconds.saturating_mul(1_000_000_000).saturating_add(rest))
+    }
+
+    /// Returns whether it is known.
+    pub const fn is_known(self) -> bool {
+        self.0 > 0
+    }
+
+    /// Returns the time this long after it.
+    #[must_use]
+    pub fn after(self, length: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
+    /// Returns how far it is from another one, in either direction.
+    pub const fn distance(self, other: Self) -> Duration {
+        Duration::from_nanos(self.0.abs_diff(other.0))
+    }
+}
+
+/// Returns the time now.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn now() -> WallTime {
+    SystemTime::now().into()
 }
 
 /// Returns an environment variable, `None` when it is missing, empty or not UTF-8.

@@ -18,6 +18,7 @@ use crate::store::names::{EndName, JournalEvent, VerdictName};
 use crate::store::read;
 use crate::style;
 use crate::text;
+use crate::world::WallTime;
 
 /// The most that is read of a runner's journal, in bytes.
 const MOST: u64 = 256 << 20;
@@ -219,8 +220,8 @@ fn shown_width(text: &str) -> usize {
 }
 
 /// The local time with its numeric offset, such as `2026-11-22 01:05:12 +01:00`.
-fn local_time(millis: u64) -> String {
-    let time = i64::try_from(millis).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+fn local_time(at: WallTime) -> String {
+    let time = i64::try_from(at.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
     zoned.map_or_else(|| "?".to_owned(), |time| time.strftime("%F %T %:z").to_string())
 }

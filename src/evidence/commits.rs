@@ -9,7 +9,7 @@ use memchr::memrchr;
 use crate::engine::{Fingerprint, Hasher, Tree};
 use crate::store::loops::Record;
 use crate::store::read;
-use crate::world;
+use crate::world::WallTime;
 
 /// The most that is read of the log of the head, in bytes.
 const MOST: u64 = 256 << 10;
@@ -40,8 +40,8 @@ pub fn head_fingerprint(root: &Path) -> u64 {
     let Ok(meta) = fs::metadata(repository.join("logs").join("HEAD")) else {
         return 0;
     };
-    let changed = meta.modified().map(world::millis).unwrap_or_default();
-    Hasher::default().with_number(meta.len()).with_number(changed).finish()
+    let changed = meta.modified().map(WallTime::from).unwrap_or_default();
+    Hasher::default().with_number(meta.len()).with_number(changed.millis()).finish()
 }
 
 /// Returns how many commits were made since the record last looked, and moves its place on; `None`
@@ -58,7 +58,7 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     // A log that nobody has looked at yet, or that was written again: the times in it tell.
     let not_before = match from {
         from if from > 0 && from < end => 0,
-        _ => record.seen_at.max(record.armed_at) / 1000,
+        _ => record.seen_at.max(record.armed_at).millis() / 1000,
     };
     let from = if from < end { from } else { 0 };
     let start = from.max(end.saturating_sub(MOST));
@@ -140,7 +140,7 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     #[test]
     fn only_lines_of_new_commits_count_and_each_once() {
         let folder = repository("");
-        let mut record = Record { armed_at: 1_000_999, ..Record::default() };
+        let mut record = Record { armed_at: WallTime::from_millis(1_000_999), ..Record::default() };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
         let log = folder.path().join(".git/logs/HEAD");
         fs::write(&log, format!("{LOG}half a line\tcommit: x")).unwrap();
@@ -154,14 +154,14 @@ aaaa bbbb A B <a@b> 1010 +0000\trevert: Revert five
     #[test]
     fn commits_from_before_the_arming_are_not_the_loops() {
         let folder = repository(LOG);
-        let mut record = Record { armed_at: 1_004_500, ..Record::default() };
+        let mut record = Record { armed_at: WallTime::from_millis(1_004_500), ..Record::default() };
         assert_eq!(counted(folder.path(), &mut record), Some(4), "a log that nobody had looked at");
         let mut record = Record { commits_read: log_length(folder.path()), ..record };
         assert_eq!(counted(folder.path(), &mut record), Some(0));
         // Git has thrown the oldest lines away and written the log again.
         let short: String = LOG.split_inclusive('\n').skip(6).collect();
         fs::write(folder.path().join(".git/logs/HEAD"), short).unwrap();
-        record.seen_at = 1_009_700;
+        record.seen_at = WallTime::from_millis(1_009_700);
         assert_eq!(counted(folder.path(), &mut record), Some(2));
     }
 

@@ -9,21 +9,23 @@ use std::time::Duration;
 use super::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::engine::{Difference, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
-use crate::world::{self, Deadline};
+use crate::world::{Deadline, FileTime, WallTime};
 
 /// The longest that a look may take, and what the rest of a stop needs of its time.
 const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
-/// How far a file's time may lie ahead, in nanoseconds: one from the future says nothing of this loop.
-const AHEAD: u64 = 60_000_000_000;
+/// How far a file's time may lie ahead: one from the future says nothing of this loop.
+const AHEAD: Duration = Duration::from_mins(1);
+/// The smallest step of that clock.
+const TICK: Duration = Duration::from_nanos(1);
 /// The most folders whose names are remembered.
 const FOLDERS: usize = 64;
 
 /// When a look at the files happens.
 #[derive(Clone, Copy, Debug)]
 pub struct LookMoment {
-    /// When the loop was judged before, in milliseconds since the Unix epoch.
-    pub seen_at: u64,
+    /// When the loop was judged before.
+    pub seen_at: WallTime,
     /// When the stop has to be answered.
     pub deadline: Deadline,
 }
@@ -34,9 +36,8 @@ impl LookMoment {
     }
 
     /// The latest time that a file may have now, by its own clock.
-    fn latest(&self, last: u64) -> u64 {
-        let since = world::now().saturating_sub(self.seen_at).saturating_mul(1_000_000);
-        last.saturating_add(since).saturating_add(AHEAD)
+    fn latest(&self, last: FileTime) -> FileTime {
+        last.after(self.seen_at.age()).after(AHEAD)
     }
 }
 
@@ -51,11 +52,10 @@ pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFil
         return UnchangedFiles::Still(0);
     };
     let latest = moment.latest(last);
-    let counts = |time: u64| time <= latest && !marks.is_in_checks(time);
-    let mut newest = 0;
+    let counts = |time: FileTime| time <= latest && !marks.is_in_checks(time);
+    let mut newest = FileTime::default();
     let mut folders = Vec::new();
-    let bounds =
-        Bounds { since: first.saturating_add(1), entries: usize::MAX, time: moment.time() };
+    let bounds = Bounds { since: first.after(TICK), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| {
         match found {
             FoundFile::File { changed, .. } if counts(changed) => {
@@ -85,23 +85,19 @@ pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFil
     }
     let surplus = marks.folders.len().saturating_sub(FOLDERS);
     marks.folders.drain(..surplus);
-    match newest {
-        0 => UnchangedFiles::Still(u32::MAX),
-        newest => {
-            UnchangedFiles::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32)
-        }
+    if !newest.is_known() {
+        return UnchangedFiles::Still(u32::MAX);
     }
+    UnchangedFiles::Still(marks.ends.iter().filter(|end| **end >= newest).count() as u32)
 }
 
-/// Returns whether a file has changed since a time, in nanoseconds since the Unix epoch by the clock of
-/// the files; a time of 0 is not known.
-pub fn changed_since(root: &Path, since: u64, moment: LookMoment) -> Difference {
-    if since == 0 {
+/// Returns whether a file has changed since a time.
+pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Difference {
+    if !since.is_known() {
         return Difference::Unknown;
     }
     let latest = moment.latest(since);
-    let bounds =
-        Bounds { since: since.saturating_add(1), entries: usize::MAX, time: moment.time() };
+    let bounds = Bounds { since: since.after(TICK), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| match found {
         FoundFile::File { changed, .. } | FoundFile::Folder { changed, .. }
             if changed <= latest =>

@@ -14,13 +14,13 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 use super::ignored::{MOST, Repository, Rules};
 use super::index;
 use crate::engine::hash_of;
-use crate::world::Deadline;
+use crate::world::{Deadline, FileTime};
 
 /// The loop's own files: they change at every iteration and prove nothing.
 const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
-/// How far the times of a folder and of what was put into it may lie apart, in nanoseconds: the clock of
+/// How far the times of a folder and of what was put into it may lie apart: the clock of
 /// the files goes in steps.
-const STEP: u64 = 20_000_000;
+const STEP: Duration = Duration::from_millis(20);
 
 /// How much of a folder's names the system hands over at once, in bytes.
 const ROOM: usize = 1 << 15;
@@ -45,8 +45,8 @@ pub enum FoundFile<'a> {
         folder: &'a [u8],
         /// Its name.
         name: &'a [u8],
-        /// When its content, name or mode last changed, in nanoseconds since the Unix epoch.
-        changed: u64,
+        /// When its content, name or mode last changed.
+        changed: FileTime,
         /// What the system says of it.
         stat: &'a Stat,
     },
@@ -54,8 +54,8 @@ pub enum FoundFile<'a> {
     Folder {
         /// Its path, with the last slash.
         path: &'a [u8],
-        /// When it was changed, in nanoseconds since the Unix epoch.
-        changed: u64,
+        /// When it was changed.
+        changed: FileTime,
         /// A number for the names of the work in it.
         names: u64,
     },
@@ -75,7 +75,7 @@ pub enum Go {
 pub struct Bounds {
     /// Only what changed at this time or later is shown, in nanoseconds since the Unix epoch; all files
     /// and no folders with 0.
-    pub since: u64,
+    pub since: FileTime,
     /// The most files and folders that are looked at.
     pub entries: usize,
     /// The longest that it may take.
@@ -144,15 +144,14 @@ struct Walk<'a> {
 /// When something was put into a folder, renamed in it or removed from it.
 #[derive(Clone, Copy)]
 struct FolderChange {
-    /// In nanoseconds since the Unix epoch.
-    at: u64,
+    at: FileTime,
     /// Whether something is in it that changed at the same time, and speaks for itself.
     explained: bool,
 }
 
 impl FolderChange {
     fn compare(&mut self, stat: Option<&Stat>) {
-        self.explained |= stat.is_some_and(|stat| changed(stat).abs_diff(self.at) <= STEP);
+        self.explained |= stat.is_some_and(|stat| changed(stat).distance(self.at) <= STEP);
     }
 }
 
@@ -176,7 +175,7 @@ impl Walk<'_> {
         folder.rules = folder.rules.with(&own_list(&open), self.path.len());
         let mut change = fstat(&open)
             .ok()
-            .filter(|_| self.bounds.since > 0)
+            .filter(|_| self.bounds.since.is_known())
             .map(|stat| FolderChange { at: modified(&stat), explained: false })
             .filter(|change| change.at >= self.bounds.since);
         let mut room = std::mem::take(&mut self.room);
@@ -405,20 +404,15 @@ fn own_list(folder: &OwnedFd) -> Vec<u8> {
     text
 }
 
-/// When a file's content, name or mode last changed, in nanoseconds since the Unix epoch.
+/// When a file's content, name or mode last changed.
 ///
 /// The time of its content alone can be set back by anybody.
-pub fn changed(stat: &Stat) -> u64 {
-    nanoseconds(stat.st_ctime, stat.st_ctime_nsec).max(modified(stat))
+pub fn changed(stat: &Stat) -> FileTime {
+    FileTime::of(stat.st_ctime, stat.st_ctime_nsec).max(modified(stat))
 }
 
-fn modified(stat: &Stat) -> u64 {
-    nanoseconds(stat.st_mtime, stat.st_mtime_nsec)
-}
-
-fn nanoseconds(seconds: impl TryInto<u64>, rest: impl TryInto<u64>) -> u64 {
-    let seconds: u64 = seconds.try_into().unwrap_or_default();
-    seconds.saturating_mul(1_000_000_000).saturating_add(rest.try_into().unwrap_or_default())
+fn modified(stat: &Stat) -> FileTime {
+    FileTime::of(stat.st_mtime, stat.st_mtime_nsec)
 }
 
 /// Returns whether a path holds the notes of a loop, in whichever project of the tree.

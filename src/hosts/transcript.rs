@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::engine::TokenTotals;
 use crate::store::loops::LastMessage;
+use crate::world::WallTime;
 
 /// A transcript that a host writes. Places in it are `u64` as the host counts them; 0 is the start.
 pub trait Transcript {
@@ -58,7 +59,7 @@ pub struct TurnEnd<'a> {
     /// The agent's last words, empty where the event has none.
     pub said: &'a str,
     /// When the loop began, in milliseconds since the Unix epoch.
-    pub armed_at: u64,
+    pub armed_at: WallTime,
     /// When the turn before was judged; words from before that are not this turn's.
-    pub after: u64,
+    pub after: WallTime,
 }

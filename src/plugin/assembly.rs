@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use super::files::FILES;
 use super::programs::{self, Programs};
 use super::{NAME, VERSION};
 use crate::store::read;
-use crate::world;
+use crate::world::WallTime;
 
 /// The most that is read of a file of a plugin, in bytes: more than a program has.
 const MOST: u64 = 256 << 20;
@@ -26,7 +27,7 @@ pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
 const ASSEMBLING: &str = ".speckit-assembling-";
 
 /// After how long without a change such a folder is a leftover, in milliseconds: a minute.
-const LEFT_ALONE: u64 = 60_000;
+const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// What [`assemble`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,8 +144,8 @@ pub fn remove_leftovers(folder: &Path) {
         let path = entry.path();
         let is_ours = entry.file_name().to_string_lossy().starts_with(ASSEMBLING)
             && path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-        let age = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
-        let is_old = age.is_ok_and(|changed| world::now().saturating_sub(changed) > LEFT_ALONE);
+        let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
+        let is_old = changed.is_ok_and(|changed| changed.age() > LEFT_ALONE);
         if is_ours && is_old && paths_below(&path).is_ok_and(|paths| paths.iter().all(known)) {
             // It is only litter: what cannot be removed now is removed the next time.
             let _ = remove_receipt_last(&path);

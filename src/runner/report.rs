@@ -14,12 +14,12 @@ use super::options::DoneCriteria;
 use super::requests::Requests;
 use super::screen::grouped;
 use super::state::{
-    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, millis_of,
-    read_state, readable, tail,
+    Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, read_state,
+    readable, tail, time_of,
 };
 use crate::feature::project::printable;
 use crate::text;
-use crate::world;
+use crate::world::WallTime;
 
 /// How many iterations are shown.
 const SHOWN: usize = 10;
@@ -51,8 +51,8 @@ pub struct RunnerReport {
     pub folder: String,
     /// Whether anybody drives it.
     pub runner: RunnerLife,
-    /// Since when a person wants it to pause, in milliseconds since the Unix epoch, `null` when nobody does.
-    pub paused_since: Option<u64>,
+    /// Since when a person wants it to pause, `null` when nobody does.
+    pub paused_since: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
     pub unreadable: String,
     /// What the state file says.
@@ -238,7 +238,7 @@ impl RunnerReport {
                 text.push_str("        -- a new run --\n");
             }
             let about = if iteration.tokens_estimated { "~" } else { "" };
-            let began = millis_of(&iteration.started).map(readable).unwrap_or_default();
+            let began = time_of(&iteration.started).map(readable).unwrap_or_default();
             let began: String = began.chars().take(16).collect();
             let tokens = if iteration.tokens_unknown {
                 "unknown".to_owned()
@@ -300,7 +300,10 @@ pub fn select(root: &Path) -> Result<Option<String>> {
     let newest = || {
         changes_with_state(root).into_iter().max_by_key(|change| {
             let path = super::state::state_folder(root, change).join("state.json");
-            path.symlink_metadata().and_then(|meta| meta.modified()).map_or(0, world::millis)
+            path.symlink_metadata()
+                .and_then(|meta| meta.modified())
+                .map(WallTime::from)
+                .unwrap_or_default()
         })
     };
     Ok(running.or_else(newest))
@@ -356,14 +359,14 @@ fn cut(text: &str, most: usize) -> String {
 
 /// A point in time, and how long ago it was.
 fn since(iso: &str) -> String {
-    millis_of(iso).map_or_else(
+    time_of(iso).map_or_else(
         || "at an unknown time".to_owned(),
         |at| format!("{} ({} ago)", readable(at), age(at)),
     )
 }
 
-fn age(at: u64) -> String {
-    text::age(world::now().saturating_sub(at))
+fn age(at: WallTime) -> String {
+    text::age(at.age())
 }
 
 /// A length of time from seconds; what is none counts as 0.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::state::holder;
 use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, remove_all_leftovers, write_private};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ struct RequestFile {
     /// The process of the runner that is meant, 0 for any runner.
     runner: u32,
     /// When, in milliseconds since the Unix epoch.
-    at: u64,
+    at: WallTime,
 }
 
 const STOP: &str = "stop";
@@ -67,14 +67,13 @@ impl Requests {
         self.asked(PAUSE).map(|_| RunnerRequest::Pause)
     }
 
-    /// Returns since when this process is asked to pause, in milliseconds since the Unix epoch, `None`
-    /// when it is not.
-    pub fn paused(&self) -> Option<u64> {
+    /// Returns since when this process is asked to pause, `None` when it is not.
+    pub fn paused(&self) -> Option<WallTime> {
         self.asked(PAUSE)
     }
 
-    /// Returns since when a pause is asked for, of whichever process, in milliseconds since the Unix epoch.
-    pub fn pause_asked(&self) -> Option<u64> {
+    /// Returns since when a pause is asked for, of whichever process.
+    pub fn pause_asked(&self) -> Option<WallTime> {
         read_asked(&self.folder.join(PAUSE)).map(|asked| asked.at)
     }
 
@@ -98,7 +97,7 @@ impl Requests {
     }
 
     /// When it was asked. A request to an earlier runner is none to this one.
-    fn asked(&self, name: &str) -> Option<u64> {
+    fn asked(&self, name: &str) -> Option<WallTime> {
         let asked = read_asked(&self.folder.join(name))?;
         let meant = asked.runner == 0 || asked.runner == std::process::id();
         meant.then_some(asked.at)
@@ -112,7 +111,7 @@ fn read_asked(path: &Path) -> Option<RequestFile> {
     }
     let content = read::read(path, 4096).ok()?;
     let asked: RequestFile = serde_json::from_slice(&content.bytes).unwrap_or_default();
-    let at = if asked.at > 0 { asked.at } else { content.changed_at };
+    let at = if asked.at.is_known() { asked.at } else { content.changed_at };
     Some(RequestFile { at, ..asked })
 }
 

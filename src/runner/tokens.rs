@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::harness::{AgentReport, Harness, Missing, RunOutcome, sessions};
-use crate::world;
+use crate::world::WallTime;
 
 /// The program that counts tokens over all sessions, where a person has it.
 pub const USAGE: &str = "wt-usage";
@@ -53,7 +54,7 @@ impl Counter {
         usage: Option<WtUsage>,
         report: &AgentReport,
         harness: &dyn Harness,
-        began_at: u64,
+        began_at: WallTime,
     ) -> TokenCount {
         let own = self.own_report(report);
         let mut warning = None;
@@ -116,7 +117,7 @@ impl Counter {
         &mut self,
         report: &AgentReport,
         harness: &dyn Harness,
-        began_at: u64,
+        began_at: WallTime,
     ) -> Option<u64> {
         let session = report.session.as_deref()?;
         let tokens = harness.session_tokens(session, began_at)?.total();
@@ -130,15 +131,20 @@ impl Counter {
 
     /// By how many bytes the session's own files grew that were written since `began_at`; `None` where there is
     /// none. The files of other sessions say nothing of this one.
-    fn growth(&mut self, session: Option<&str>, folders: &[PathBuf], began_at: u64) -> Option<u64> {
+    fn growth(
+        &mut self,
+        session: Option<&str>,
+        folders: &[PathBuf],
+        began_at: WallTime,
+    ) -> Option<u64> {
         let session = session.filter(|id| !id.is_empty())?;
         let is_its = |path: &Path| path.to_string_lossy().contains(session);
         let mut growth = None;
         for path in sessions::files(folders, &is_its) {
             let Ok(meta) = path.metadata() else { continue };
-            let changed = meta.modified().map(world::millis).unwrap_or_default();
+            let changed = meta.modified().map(WallTime::from).unwrap_or_default();
             // Some file systems keep whole seconds.
-            if changed + 1_000 < began_at {
+            if began_at.since(changed) > Duration::from_secs(1) {
                 continue;
             }
             let before = self.sizes.insert(path, meta.len()).unwrap_or(0);
@@ -173,6 +179,9 @@ pub fn printed_total(printed: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Long ago.
+    const EVER: WallTime = WallTime::from_millis(0);
     use crate::runner::harness::{AgentOrder, Launch, OutputReader, TokenUsage};
     use std::fs;
 
@@ -214,7 +223,7 @@ mod tests {
         fn session_folders(&self) -> Vec<PathBuf> {
             self.folders.clone()
         }
-        fn session_tokens(&self, _: &str, _: u64) -> Option<TokenUsage> {
+        fn session_tokens(&self, _: &str, _: WallTime) -> Option<TokenUsage> {
             self.tokens
         }
     }
@@ -229,7 +238,7 @@ mod tests {
             Some(usage(Some(100), Some(160))),
             &reported("s", 1),
             &NOTHING,
-            0,
+            EVER,
         );
         assert_eq!(counted, TokenCount { tokens: 60, ..TokenCount::default() });
     }
@@ -241,13 +250,13 @@ mod tests {
                 Some(usage(Some(100), Some(after))),
                 &reported("s", 1),
                 &NOTHING,
-                0,
+                EVER,
             );
             assert_eq!((counted.tokens, counted.estimated), (17, false));
             assert!(counted.warning.unwrap().contains("wt-usage"));
         }
         let counted =
-            Counter::default().count(Some(usage(None, Some(1))), &reported("s", 1), &NOTHING, 0);
+            Counter::default().count(Some(usage(None, Some(1))), &reported("s", 1), &NOTHING, EVER);
         assert_eq!(counted.tokens, 17);
         assert!(counted.warning.unwrap().contains("`wt-usage` failed"));
     }
@@ -260,11 +269,11 @@ mod tests {
         let file = folder.path().join("mine.jsonl");
         fs::write(&file, "x".repeat(400)).unwrap();
         let mut counter = Counter::default();
-        let first = counter.count(None, &report, &kept, 0);
+        let first = counter.count(None, &report, &kept, EVER);
         assert_eq!(first, TokenCount { tokens: 100, estimated: true, ..TokenCount::default() });
         fs::write(&file, "x".repeat(480)).unwrap();
-        assert_eq!(counter.count(None, &report, &kept, 0).tokens, 20);
-        let later = world::now() + 60_000;
+        assert_eq!(counter.count(None, &report, &kept, EVER).tokens, 20);
+        let later = crate::world::now().after(Duration::from_mins(1));
         fs::write(&file, "x".repeat(4_800)).unwrap();
         assert!(counter.count(None, &report, &kept, later).unknown);
     }
@@ -275,11 +284,11 @@ mod tests {
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         fs::write(folder.path().join("theirs.jsonl"), "x".repeat(8_000_000)).unwrap();
         for report in [of_session("mine"), AgentReport::default()] {
-            let counted = Counter::default().count(None, &report, &kept, 0);
+            let counted = Counter::default().count(None, &report, &kept, EVER);
             assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
         }
         fs::write(folder.path().join("mine.jsonl"), "x".repeat(400)).unwrap();
-        assert_eq!(Counter::default().count(None, &of_session("mine"), &kept, 0).tokens, 100);
+        assert_eq!(Counter::default().count(None, &of_session("mine"), &kept, EVER).tokens, 100);
     }
 
     #[test]
@@ -287,16 +296,16 @@ mod tests {
         let written = TokenUsage { input: 1_000, output: 400, cache_read: 90, cache_write: 4 };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
-        let counted = Counter::default().count(None, &cut, &kept, 0);
+        let counted = Counter::default().count(None, &cut, &kept, EVER);
         assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
         // What the stream has reported is less: the agents of its own are not in it.
         let streamed = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
-        assert_eq!(Counter::default().count(None, &streamed, &kept, 0).tokens, 1_494);
+        assert_eq!(Counter::default().count(None, &streamed, &kept, EVER).tokens, 1_494);
         let lost = AgentReport { missing: Missing::Lost, ..reported("mine", 1) };
-        let counted = Counter::default().count(None, &lost, &kept, 0);
+        let counted = Counter::default().count(None, &lost, &kept, EVER);
         assert_eq!((counted.tokens, counted.estimated), (1_494, true));
         // Where it has written nothing down, the stream is an estimate.
-        let counted = Counter::default().count(None, &streamed, &NOTHING, 0);
+        let counted = Counter::default().count(None, &streamed, &NOTHING, EVER);
         assert_eq!((counted.tokens, counted.estimated), (17, true));
     }
 
@@ -305,14 +314,14 @@ mod tests {
         let written = TokenUsage { input: 500, ..TokenUsage::default() };
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let mut counter = Counter::default();
-        assert_eq!(counter.count(None, &of_session("thread"), &kept, 0).tokens, 500);
+        assert_eq!(counter.count(None, &of_session("thread"), &kept, EVER).tokens, 500);
         let going_on = AgentReport { tokens_of_session: true, ..reported("thread", 600) };
-        assert_eq!(counter.count(None, &going_on, &kept, 0).tokens, 116);
+        assert_eq!(counter.count(None, &going_on, &kept, EVER).tokens, 116);
     }
 
     #[test]
     fn d9_what_nobody_can_count_is_unknown() {
-        let counted = Counter::default().count(None, &AgentReport::default(), &NOTHING, 0);
+        let counted = Counter::default().count(None, &AgentReport::default(), &NOTHING, EVER);
         assert_eq!(counted, TokenCount { unknown: true, ..TokenCount::default() });
     }
 
@@ -323,16 +332,16 @@ mod tests {
         let kept = Kept { folders: vec![folder.path().to_owned()], tokens: None };
         let refused =
             AgentReport { outcome: RunOutcome::Failed("429".to_owned()), ..of_session("mine") };
-        let counted = Counter::default().count(None, &refused, &kept, 0);
+        let counted = Counter::default().count(None, &refused, &kept, EVER);
         assert_eq!(counted, TokenCount::default());
         let half = AgentReport { tool_calls: Some(1), ..refused };
-        assert_eq!(Counter::default().count(None, &half, &kept, 0).tokens, 100);
+        assert_eq!(Counter::default().count(None, &half, &kept, EVER).tokens, 100);
     }
 
     #[test]
     fn a_report_of_nothing_is_unknown_with_a_warning() {
         let nothing = AgentReport { tokens: Some(TokenUsage::default()), ..AgentReport::default() };
-        let counted = Counter::default().count(None, &nothing, &NOTHING, 0);
+        let counted = Counter::default().count(None, &nothing, &NOTHING, EVER);
         assert!(counted.unknown && counted.warning.unwrap().contains("0 tokens"));
     }
 
@@ -340,9 +349,9 @@ mod tests {
     fn a_count_that_goes_on_over_a_session_is_taken_once() {
         let mut counter = Counter::default();
         let going_on = |input| AgentReport { tokens_of_session: true, ..reported("thread", input) };
-        assert_eq!(counter.count(None, &reported("thread", 100), &NOTHING, 0).tokens, 116);
-        assert_eq!(counter.count(None, &going_on(200), &NOTHING, 0).tokens, 100);
-        assert_eq!(counter.count(None, &reported("other", 100), &NOTHING, 0).tokens, 116);
+        assert_eq!(counter.count(None, &reported("thread", 100), &NOTHING, EVER).tokens, 116);
+        assert_eq!(counter.count(None, &going_on(200), &NOTHING, EVER).tokens, 100);
+        assert_eq!(counter.count(None, &reported("other", 100), &NOTHING, EVER).tokens, 116);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rustix::fs::Stat;
 use super::git::Git;
 use crate::engine::Hasher;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
+use crate::world::FileTime;
 
 /// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -32,7 +33,7 @@ impl WorkTreeFiles {
     /// Returns the files of a work tree as they are now.
     pub fn of(worktree: &Path, git: Option<&Git>) -> Self {
         let mut files = Self::default();
-        let bounds = Bounds { since: 0, entries: MOST, time: LIMIT };
+        let bounds = Bounds { since: FileTime::default(), entries: MOST, time: LIMIT };
         let whole = look(worktree, bounds, &mut |found| {
             if let FoundFile::File { folder, name, stat, .. } = found {
                 let path = PathBuf::from(OsString::from_vec([folder, name].concat()));

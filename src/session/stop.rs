@@ -29,7 +29,7 @@ use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
-use crate::world;
+use crate::world::{self, FileTime};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
@@ -227,7 +227,7 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
                 ..Entry::default()
             },
         );
-        if marks.checking == 0 {
+        if !marks.checking.is_known() {
             marks.checking = context.loops.noted_at(session);
         }
     });
@@ -282,7 +282,7 @@ impl StopSession<'_> {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
         if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
-            && checked.since == 0
+            && !checked.since.is_known()
         {
             checked.since = marks.ends.last().copied().unwrap_or_default();
         }
@@ -301,7 +301,8 @@ impl StopSession<'_> {
             *marks = noted;
             if let Some(assignment) = assignment {
                 let (fingerprint, results) = (seen.fingerprint, results.clone());
-                assignment.checked = Some(Checked { fingerprint, results, since: 0 });
+                assignment.checked =
+                    Some(Checked { fingerprint, results, since: FileTime::default() });
             }
             let judgement = pending.with(contract, ledger, results, seen);
             return Evaluation::Decided(Box::new(judgement));

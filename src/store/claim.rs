@@ -10,6 +10,7 @@ use super::names::EndName;
 use super::notes::load_whole;
 use super::read::below;
 use crate::engine::TerminalReason;
+use crate::world::WallTime;
 
 /// Which session drives a feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,8 +24,8 @@ pub struct Claim {
     pub about: String,
     /// Its folder, relative to the project.
     pub folder: String,
-    /// When it was armed, in milliseconds since the Unix epoch.
-    pub armed_at: u64,
+    /// When it was armed.
+    pub armed_at: WallTime,
     /// How long the repository's log of its head was then, in bytes; `None` where nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits_from: Option<u64>,
@@ -54,8 +55,8 @@ pub struct LetGo {
     pub about: String,
     /// The session that drives it.
     pub owner: String,
-    /// When it was allowed to stop for the first time, in milliseconds since the Unix epoch.
-    pub at: u64,
+    /// When it was allowed to stop for the first time.
+    pub at: WallTime,
 }
 
 /// Returns the path of the claim on a feature below the folder of the loops; an error when the name cannot

@@ -12,13 +12,14 @@ use super::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 use super::write::append_private_line;
 use crate::engine::Ledger;
 use crate::mask::masked_text;
+use crate::world::WallTime;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entry {
-    /// When, in milliseconds since the Unix epoch.
-    pub at: u64,
+    /// When.
+    pub at: WallTime,
     /// What happened.
     pub event: JournalEvent,
     /// The feature or task the loop is about.
@@ -122,7 +123,7 @@ mod tests {
     fn l1_an_entry_behind_a_torn_one_is_read() {
         let text = b"{\"at\":1,\"event\":\"armed\"}\n{\"at\":2,\"ev{\"at\":3,\"event\":\"stop\"}\ngarbage\n\0\0{\"at\":4}\n";
         let (entries, unread) = entries(text);
-        let times: Vec<_> = entries.iter().map(|entry| entry.at).collect();
+        let times: Vec<_> = entries.iter().map(|entry| entry.at.millis()).collect();
         assert_eq!((times, unread), (vec![1, 3, 4], 3));
     }
 }

@@ -27,7 +27,7 @@ use super::notes::{NotLoaded, in_file, load, load_whole, save};
 use super::read::{self, below};
 use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_path};
 use super::write::{Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private};
-use crate::world;
+use crate::world::{self, FileTime};
 
 /// Where the loops of a project are, relative to its root.
 const FOLDER: &str = ".claude/ralph";
@@ -258,9 +258,8 @@ impl Loops {
         Lock::take(&self.checks_path(session), Duration::from_millis(50)).ok()
     }
 
-    /// Returns when a session's journal was last written, by the clock of the files, in nanoseconds since
-    /// the Unix epoch; 0 where that is not known.
-    pub fn noted_at(&self, session: &str) -> u64 {
+    /// Returns when a session's journal was last written, by the clock of the files.
+    pub fn noted_at(&self, session: &str) -> FileTime {
         changed_at(&self.folder.join(session).join("journal.jsonl")).unwrap_or_default()
     }
 

@@ -24,6 +24,7 @@ use super::private::{in_file, load_private, make_private, refuse_inside, save, s
 use super::read::{self, below};
 use super::write::{Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, write_private};
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
+use crate::world::WallTime;
 
 /// The version that these files carry.
 pub const VERSION: u32 = 1;
@@ -50,8 +51,8 @@ pub struct Pin {
     /// says that the loop ended there, this one counts for nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub from: String,
-    /// When it was armed, in milliseconds since the Unix epoch; the loop's own notes say the same.
-    pub armed_at: u64,
+    /// When it was armed; the loop's own notes say the same.
+    pub armed_at: WallTime,
     /// How it was armed.
     pub armed_by: ArmedBy,
     /// The process of the runner, 0 for a loop that has none.
@@ -132,7 +133,7 @@ pub struct SettingsThen {
 #[serde(default)]
 struct Verify {
     version: u32,
-    armed_at: u64,
+    armed_at: WallTime,
     commands: VerifyCommands,
 }
 
@@ -285,7 +286,7 @@ impl Pins {
     pub fn change(
         &self,
         session: &str,
-        armed_at: u64,
+        armed_at: WallTime,
         change: impl FnOnce(&mut Pin),
     ) -> io::Result<()> {
         let whose = PinKey::Session(session);
@@ -296,7 +297,7 @@ impl Pins {
 
     /// Returns how many iterations of a loop that was armed at this time were noted, 0 for none. A lost note
     /// only makes them fewer.
-    pub fn counted(&self, whose: PinKey<'_>, armed_at: u64) -> u32 {
+    pub fn counted(&self, whose: PinKey<'_>, armed_at: WallTime) -> u32 {
         let noted = read::read(&self.count_path(whose), MOST).ok();
         let marks = noted.and_then(|noted| {
             let rest = noted.bytes.strip_prefix(format!("{armed_at}\n").as_bytes())?;
@@ -327,7 +328,7 @@ impl Pins {
 
     /// Writes into the pin of a loop that was armed at this time why it ended; does nothing where there is
     /// none. On a disk that is full, it is only removed once the notes say so.
-    pub fn end(&self, whose: PinKey<'_>, armed_at: u64, end: &PinnedEnd) -> io::Result<()> {
+    pub fn end(&self, whose: PinKey<'_>, armed_at: WallTime, end: &PinnedEnd) -> io::Result<()> {
         let Some(pin) = self.agreed(whose, armed_at)?.filter(|pin| pin.ended.is_none()) else {
             return Ok(());
         };
@@ -349,7 +350,7 @@ impl Pins {
     }
 
     /// Returns the pin of a loop that was armed at this time, `None` when no person did that.
-    pub fn agreed(&self, whose: PinKey<'_>, armed_at: u64) -> io::Result<Option<Pin>> {
+    pub fn agreed(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<Option<Pin>> {
         Ok(self.read(whose)?.filter(|pin| pin.armed_at == armed_at))
     }
 
@@ -368,7 +369,7 @@ impl Pins {
     }
 
     /// Removes the pin of a loop that was armed at this time and ended; one of a later arming stays.
-    pub fn close(&self, whose: PinKey<'_>, armed_at: u64) -> io::Result<()> {
+    pub fn close(&self, whose: PinKey<'_>, armed_at: WallTime) -> io::Result<()> {
         if self.agreed(whose, armed_at)?.is_none() {
             return Ok(());
         }
@@ -417,6 +418,9 @@ mod tests {
 
     use super::*;
 
+    const SEVEN: WallTime = WallTime::from_millis(7);
+    const EIGHT: WallTime = WallTime::from_millis(8);
+
     const WHOSE: PinKey<'_> = PinKey::Feature("001-login");
 
     fn place() -> (tempfile::TempDir, Pins) {
@@ -430,7 +434,7 @@ mod tests {
 
     fn armed(pins: &Pins) -> Pin {
         let check = Check { run: "cargo test".to_owned(), limit_seconds: 60 };
-        let pin = Pin { armed_at: 7, checks: vec![check], ..Pin::default() };
+        let pin = Pin { armed_at: SEVEN, checks: vec![check], ..Pin::default() };
         let commands = VerifyCommands::from([("T001".to_owned(), "true".to_owned())]);
         pins.write(WHOSE, &pin, &commands).unwrap();
         pins.read(WHOSE).unwrap().unwrap()
@@ -443,14 +447,14 @@ mod tests {
         let pin = armed(&pins);
         assert_eq!((pin.checks[0].run.as_str(), pin.verify), ("cargo test", 1));
         assert_eq!(pins.verify(WHOSE, &pin).unwrap()["T001"], "true");
-        assert_eq!(pins.agreed(WHOSE, 8).unwrap(), None, "another arming");
+        assert_eq!(pins.agreed(WHOSE, EIGHT).unwrap(), None, "another arming");
         for path in [pins.path(WHOSE), pins.verify_path(WHOSE)] {
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
         assert_eq!(pins.folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-        pins.close(WHOSE, 8).unwrap();
+        pins.close(WHOSE, EIGHT).unwrap();
         assert!(pins.read(WHOSE).unwrap().is_some(), "a later arming stays");
-        pins.close(WHOSE, 7).unwrap();
+        pins.close(WHOSE, SEVEN).unwrap();
         assert_eq!(fs::read_dir(&pins.folder).unwrap().count(), 0);
     }
 

@@ -5,15 +5,15 @@ use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::world;
+use crate::world::WallTime;
 
 /// A regular file's content and the time of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
     /// All bytes of the file.
     pub bytes: Vec<u8>,
-    /// When it was last changed, in milliseconds since the Unix epoch.
-    pub changed_at: u64,
+    /// When it was last changed.
+    pub changed_at: WallTime,
 }
 
 /// Why a file cannot be read.
@@ -75,7 +75,7 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
     if size > most {
         return Err(Problem::TooLarge { size, most });
     }
-    Ok(FileContent { bytes, changed_at: world::millis(meta.modified()?) })
+    Ok(FileContent { bytes, changed_at: meta.modified()?.into() })
 }
 
 /// Returns an open regular file and its metadata; a pipe, a folder or a device is refused.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,10 +11,10 @@ use super::names::{ArmedBy, LoopKind, PausedBy};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
 };
-use crate::world;
+use crate::world::{FileTime, WallTime};
 
 /// How long a live loop may be silent, in milliseconds, before it counts as abandoned: an hour.
-pub const SILENT: u64 = 60 * 60 * 1000;
+pub const SILENT: Duration = Duration::from_hours(1);
 
 /// A session's loop: what it is about, how far it was read, and its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,12 +30,12 @@ pub struct Record {
     pub about: String,
     /// The feature's folder, relative to the project; empty for a task.
     pub folder: String,
-    /// When it was armed, in milliseconds since the Unix epoch.
-    pub armed_at: u64,
+    /// When it was armed.
+    pub armed_at: WallTime,
     /// How it was armed.
     pub armed_by: ArmedBy,
-    /// When it was last judged, in milliseconds since the Unix epoch, 0 for never.
-    pub seen_at: u64,
+    /// When it was last judged; not known for never.
+    pub seen_at: WallTime,
     /// Where the transcript was when the loop was armed, in bytes: what came before is not its own.
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
@@ -84,20 +85,20 @@ pub struct Record {
     pub more: Map<String, Value>,
 }
 
-/// When iterations ended, by the clock that the files have; nanoseconds since the Unix epoch.
+/// When iterations ended, by the clock that the files have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Marks {
-    /// When the loop was armed, 0 where nobody knows.
-    pub start: u64,
+    /// When the loop was armed; not known for one that nobody has judged.
+    pub start: FileTime,
     /// The ends of the last iterations, oldest first.
-    pub ends: Vec<u64>,
+    pub ends: Vec<FileTime>,
     /// Whether the record was written last by a stop that does not count.
     pub waited: bool,
-    /// When the checks of the last stop began, 0 where none ran.
-    pub checking: u64,
+    /// When the checks of the last stop began; not known where none ran.
+    pub checking: FileTime,
     /// From when to when checks ran: what changed meanwhile is not the agent's work.
-    pub checks: Vec<[u64; 2]>,
+    pub checks: Vec<[FileTime; 2]>,
     /// Folders in which something was removed or renamed: a hash of the path, and one of the names in it.
     pub folders: Vec<[u64; 2]>,
 }
@@ -140,8 +141,8 @@ pub struct LastMessage {
 pub struct Adopted {
     /// The session that had it before.
     pub from: String,
-    /// When it was taken over, in milliseconds since the Unix epoch.
-    pub at: u64,
+    /// When it was taken over.
+    pub at: WallTime,
     /// Whether the record was written before the loop had left the other session: it counts only
     /// where the loop really left.
     pub arriving: bool,
@@ -154,8 +155,8 @@ pub struct Adopted {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pause {
-    /// Since when, in milliseconds since the Unix epoch.
-    pub at: u64,
+    /// Since when.
+    pub at: WallTime,
     /// Where it comes from.
     pub by: PausedBy,
     /// The error that ended the turn, such as `rate_limit`; empty for a pause that was asked for.
@@ -197,8 +198,8 @@ pub struct Assignment {
 pub struct Checked {
     /// What the work looked like afterwards.
     pub fingerprint: Fingerprint,
-    /// When that stop ended, by the clock of the files, in nanoseconds; 0 until the next one knows.
-    pub since: u64,
+    /// When that stop ended, by the clock of the files; not known until the next one.
+    pub since: FileTime,
     /// The results, in the order of the contract.
     pub results: Vec<CheckResult>,
 }
@@ -227,18 +228,17 @@ impl Record {
         self.commits_read = before.commits_read;
     }
 
-    /// Returns when its session last gave a sign of life, in milliseconds since the Unix epoch: a
-    /// stop, the arming, or a line in its transcript.
-    pub fn last_sign(&self) -> u64 {
+    /// Returns when its session last gave a sign of life: a stop, the arming, or a line in its transcript.
+    pub fn last_sign(&self) -> WallTime {
         let written = fs::metadata(&self.transcript).and_then(|meta| meta.modified());
-        let written = written.map(world::millis).unwrap_or_default();
-        let adopted = self.adopted.as_ref().map_or(0, |adopted| adopted.at);
+        let written = written.map(WallTime::from).unwrap_or_default();
+        let adopted = self.adopted.as_ref().map(|adopted| adopted.at).unwrap_or_default();
         self.seen_at.max(self.armed_at).max(adopted).max(written)
     }
 
-    /// Returns for how long its session has been silent, in milliseconds.
-    pub fn silent_for(&self) -> u64 {
-        world::now().saturating_sub(self.last_sign())
+    /// Returns for how long its session has been silent.
+    pub fn silent_for(&self) -> Duration {
+        self.last_sign().age()
     }
 
     /// Returns whether the loop lives, no person has paused it, and its session has been silent for
@@ -250,18 +250,18 @@ impl Record {
 }
 
 impl Marks {
-    /// Takes in when the record was written last, in nanoseconds: the end of the iteration before.
+    /// Takes in when the record was written last: the end of the iteration before.
     ///
     /// The arming is such an end only for a loop that is `settled` by then: that knew its commits.
-    pub fn begin(&mut self, written: Option<u64>, settled: bool) {
+    pub fn begin(&mut self, written: Option<FileTime>, settled: bool) {
         let Some(written) = written else {
             return;
         };
         let checking = std::mem::take(&mut self.checking);
-        if checking > 0 {
+        if checking.is_known() {
             self.checks.push([checking, written]);
         }
-        let is_first = self.start == 0;
+        let is_first = !self.start.is_known();
         if is_first {
             self.start = written;
         }
@@ -282,8 +282,8 @@ impl Marks {
         self.checks.retain(|[_, end]| *end >= first);
     }
 
-    /// Returns whether checks ran at a time, in nanoseconds.
-    pub fn is_in_checks(&self, time: u64) -> bool {
+    /// Returns whether checks ran at a time.
+    pub fn is_in_checks(&self, time: FileTime) -> bool {
         self.checks.iter().any(|[start, end]| (*start..=*end).contains(&time))
     }
 }

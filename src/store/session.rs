@@ -19,6 +19,7 @@ use super::notes::{
 };
 use super::read::below;
 use super::record::Record;
+use crate::world::FileTime;
 
 /// The name of the file with a session's record.
 pub(super) const RECORD: &str = "loop.json";
@@ -118,9 +119,9 @@ impl Session {
         self.folder.join(name)
     }
 
-    /// Returns when the record was written last, by the clock of the files, in nanoseconds since the
-    /// Unix epoch; `None` where that is not known.
-    pub fn written_at(&self) -> Option<u64> {
+    /// Returns when the record was written last, by the clock of the files; `None` where that is not
+    /// known.
+    pub fn written_at(&self) -> Option<FileTime> {
         changed_at(&below(&self.folder, &[RECORD]))
     }
 
@@ -131,16 +132,12 @@ impl Session {
     }
 }
 
-/// When a file last changed, in nanoseconds since the Unix epoch.
-pub(super) fn changed_at(path: &Path) -> Option<u64> {
+/// When a file last changed.
+pub(super) fn changed_at(path: &Path) -> Option<FileTime> {
     use std::os::unix::fs::MetadataExt;
     let meta = fs::metadata(path).ok()?;
-    let nanoseconds = |seconds: i64, rest: i64| {
-        let seconds = u64::try_from(seconds).unwrap_or_default();
-        seconds.saturating_mul(1_000_000_000) + u64::try_from(rest).unwrap_or_default()
-    };
-    let content = nanoseconds(meta.mtime(), meta.mtime_nsec());
-    Some(content.max(nanoseconds(meta.ctime(), meta.ctime_nsec())))
+    let content = FileTime::of(meta.mtime(), meta.mtime_nsec());
+    Some(content.max(FileTime::of(meta.ctime(), meta.ctime_nsec())))
 }
 
 /// The same for a record; one with the bytes of the last one is not taken apart again.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::read::{FileContent, Problem, read_in};
 use crate::world::{self, Deadline};
 
-/// How long a file must have been left alone, in milliseconds.
-const QUIET: u64 = 100;
+/// How long a file must have been left alone.
+const QUIET: Duration = Duration::from_millis(100);
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
-/// The age, in milliseconds, from which on nobody is writing a file any more (spec 003, FR-5).
-const LIMIT: u64 = 2_000;
+/// The age from which on nobody is writing a file any more (spec 003, FR-5).
+const LIMIT: Duration = Duration::from_secs(2);
 /// When to give up and take what is there (spec 003, NFR-1).
-pub const PATIENCE: Duration = Duration::from_millis(LIMIT);
+pub const PATIENCE: Duration = LIMIT;
 
 /// Returns the content once it parses and nobody has changed it for 100 ms; at the deadline, what
 /// is there.
@@ -27,7 +27,7 @@ pub fn read_settled(
     deadline: Deadline,
     parses: impl Fn(&[u8]) -> bool,
 ) -> Result<FileContent, Problem> {
-    let mut quiet_since = Deadline::after(Duration::from_millis(QUIET));
+    let mut quiet_since = Deadline::after(QUIET);
     let mut before: Option<Result<FileContent, Problem>> = None;
     loop {
         let found = read_in(folder, name, most);
@@ -36,7 +36,7 @@ pub fn read_settled(
             return found;
         }
         if before.as_ref() != Some(&found) {
-            quiet_since = Deadline::after(Duration::from_millis(QUIET));
+            quiet_since = Deadline::after(QUIET);
         } else if whole && quiet_since.is_over() {
             return found;
         }
@@ -50,7 +50,7 @@ fn is_old(found: &Result<FileContent, Problem>, whole: bool) -> bool {
     match found {
         Ok(content) => {
             let needed = if whole { QUIET } else { LIMIT };
-            world::now().checked_sub(content.changed_at).is_some_and(|age| age >= needed)
+            content.changed_at.age() >= needed
         }
         // A pipe, a folder or nothing at all does not turn into a file by waiting.
         Err(_) => true,

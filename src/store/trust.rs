@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::lock::Lock;
 use super::pins::VERSION;
 use super::private::{load_private, make_private, refuse_inside, save, state_home};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// The name of the file that holds all of them.
 const FILE: &str = "trust.json";
@@ -28,8 +28,8 @@ pub struct TrustedFile {
     pub file: String,
     /// The commands, in the order of the file: another one needs trust again.
     pub commands: Vec<String>,
-    /// When it was trusted, in milliseconds since the Unix epoch.
-    pub at: u64,
+    /// When it was trusted.
+    pub at: WallTime,
 }
 
 /// `trust.json`, as the file has it.

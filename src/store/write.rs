@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::read;
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
 const LOOKS: usize = 5;
@@ -264,10 +264,9 @@ fn remove_temporary(folder: &Path, needed: impl Fn(&str, u32) -> Option<Duration
         let found = found.to_string_lossy();
         let needed = parts(&found).and_then(|(target, process)| needed(target, process));
         let Some(needed) = needed else { continue };
-        let needed = u64::try_from(needed.as_millis()).unwrap_or(u64::MAX);
         let changed =
             entry.metadata().ok().filter(fs::Metadata::is_file).map(|meta| last_change(&meta));
-        if changed.is_some_and(|changed| changed < world::now().saturating_sub(needed)) {
+        if changed.is_some_and(|changed| changed.age() > needed) {
             // Another process may have removed it; it is only litter.
             let _ = fs::remove_file(entry.path());
         }
@@ -284,8 +283,8 @@ fn parts(name: &str) -> Option<(&str, u32)> {
 }
 
 /// When a file or its name last changed, in milliseconds since the Unix epoch.
-fn last_change(meta: &fs::Metadata) -> u64 {
-    meta.modified().map_or(u64::MAX, world::millis)
+fn last_change(meta: &fs::Metadata) -> WallTime {
+    meta.modified().map_or(WallTime::from_millis(u64::MAX), WallTime::from)
 }
 
 /// Returns the temporary name under which a file keeps its content when the file itself is replaced: a

@@ -113,5 +113,5 @@ fn limit_of_claude(lifted: u64) -> Reply {
 }
 
 fn seconds() -> u64 {
-    world::now() / 1000
+    world::now().millis() / 1000
 }

@@ -42,7 +42,7 @@ fn let_time_pass(project: &Project, client: &Client) {
     let mut pinned: Value = serde_json::from_slice(&fs::read(&pin).unwrap()).unwrap();
     pinned["armed_at"] = left["armed_at"].clone();
     fs::write(&pin, pinned.to_string()).unwrap();
-    let now = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+    let now = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now().millis());
     let file = fs::File::options().append(true).open(transcript).unwrap();
     file.set_modified(now - Duration::from_secs(HOURS)).unwrap();
 }

@@ -62,7 +62,7 @@ impl Facts {
                 end: end.unwrap_or_default(),
                 kind: record.kind.to_string(),
                 about: record.about,
-                armed_at: record.armed_at,
+                armed_at: record.armed_at.millis(),
             };
             Some((session.to_owned(), facts))
         };

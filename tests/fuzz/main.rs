@@ -72,7 +72,7 @@ fn run(name: &str) {
         try_one(target, example);
     }
     let seconds: Option<u64> = world::variable("RALPH_FUZZ_SECONDS").and_then(|it| it.parse().ok());
-    let mut dice = Dice::new(if seconds.is_some() { world::now() } else { 9 });
+    let mut dice = Dice::new(if seconds.is_some() { world::now().millis() } else { 9 });
     let deadline = Deadline::after(Duration::from_secs(seconds.unwrap_or_default()));
     let mut tried = 0;
     while if seconds.is_some() { !deadline.is_over() } else { tried < SHORT } {

@@ -11,7 +11,7 @@ use crate::exec::find::find;
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, receipt};
 use crate::store::write::{LEFT_ALONE, remove_leftovers};
-use crate::world;
+use crate::world::WallTime;
 
 /// How the name of a program begins while it is being copied.
 pub const COPYING: &str = ".spool-copy-";
@@ -65,10 +65,9 @@ impl<'a> SetupSite<'a> {
         assembly::remove_leftovers(&self.places.plugin);
         remove_leftovers(&self.places.data.join(receipt::FILE_NAME), LEFT_ALONE);
         for entry in fs::read_dir(&self.places.bin).into_iter().flatten().flatten() {
-            let age = entry.metadata().and_then(|meta| meta.modified()).map(world::millis);
+            let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
             let is_ours = entry.file_name().to_string_lossy().starts_with(COPYING);
-            let old = world::now().saturating_sub(LEFT_ALONE.as_millis() as u64);
-            if is_ours && age.is_ok_and(|changed| changed < old) {
+            if is_ours && changed.is_ok_and(|changed| changed.age() > LEFT_ALONE) {
                 // It is only litter: what cannot be removed now is removed the next time.
                 let _ = fs::remove_file(entry.path());
             }

@@ -7,12 +7,12 @@ use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// The pin of a run; dropped, it is taken away.
 pub(super) struct RunPin<'a> {
     change: &'a Change,
-    armed_at: u64,
+    armed_at: WallTime,
 }
 
 /// Pins the Verify commands of a change's list and returns the lines that show them, or that they cannot be

@@ -9,9 +9,9 @@ use super::parts::Driver;
 use crate::evidence::tree::is_own;
 use crate::runner::git::Git;
 use crate::runner::screen::counted;
-use crate::runner::state::{Iteration, millis_of, tail};
+use crate::runner::state::{Iteration, tail, time_of};
 use crate::text;
-use crate::world;
+use crate::world::WallTime;
 
 /// How long after the last sign of life of a killed runner its agent may still have written: as long as the
 /// supervisor takes to end the tree, with some room.
@@ -110,8 +110,8 @@ impl Driver<'_> {
 /// Sorts the files of an interrupted iteration by whether someone has touched them since; `dirty` are those
 /// that git calls changed, `None` without a repository.
 fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -> Unfinished {
-    let began = millis_of(&iteration.started).unwrap_or(u64::MAX);
-    let ended = iteration.ended.as_deref().and_then(millis_of).unwrap_or(0);
+    let began = time_of(&iteration.started).unwrap_or(WallTime::from_millis(u64::MAX));
+    let ended = iteration.ended.as_deref().and_then(time_of).unwrap_or_default();
     let known =
         iteration.files.len() as u64 == iteration.files_changed && iteration.files_changed > 0;
     let is_known = |file: &PathBuf| iteration.files.iter().any(|it| Path::new(it) == file);
@@ -131,7 +131,7 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
             // It is gone, and it is not known since when.
             None => true,
         };
-        let limit = if known { ended } else { ended + STILL_WRITING.as_millis() as u64 };
+        let limit = if known { ended } else { ended.after(STILL_WRITING) };
         match touched {
             _ if !is_its => {}
             Some(at) if at <= limit => left.files.push(file),
@@ -142,23 +142,23 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
     left
 }
 
-/// When a file or its entry was last changed, in milliseconds since the Unix epoch; `None` when it is gone.
-fn touched_at(path: &Path) -> Option<u64> {
+/// When a file or its entry was last changed; `None` when it is gone.
+fn touched_at(path: &Path) -> Option<WallTime> {
     let meta = path.symlink_metadata().ok()?;
-    let modified = meta.modified().map_or(0, world::millis);
+    let modified = meta.modified().map(WallTime::from).unwrap_or_default();
     Some(modified.max(changed_at(&meta)))
 }
 
 #[cfg(unix)]
-fn changed_at(meta: &std::fs::Metadata) -> u64 {
+fn changed_at(meta: &std::fs::Metadata) -> WallTime {
     use std::os::unix::fs::MetadataExt;
     let millis = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-    u64::try_from(millis).unwrap_or(0)
+    u64::try_from(millis).map(WallTime::from_millis).unwrap_or_default()
 }
 
 #[cfg(not(unix))]
-fn changed_at(_: &std::fs::Metadata) -> u64 {
-    0
+fn changed_at(_: &std::fs::Metadata) -> WallTime {
+    WallTime::default()
 }
 
 /// The first names, and how many more there are.

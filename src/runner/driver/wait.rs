@@ -10,7 +10,7 @@ use crate::engine;
 use crate::runner::console::EndRequest;
 use crate::runner::screen::lasted;
 use crate::runner::state::iso;
-use crate::world::{self, Stopwatch};
+use crate::world::{self, Stopwatch, WallTime};
 
 /// The longest pause between two runs after failures.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
@@ -59,19 +59,18 @@ impl Driver<'_> {
     pub(super) fn rest(&mut self, length: Duration, what: &str) -> Result<Option<EndRequest>> {
         let length = self.time_left().map_or(length, |left| length.min(left));
         // A moment that is still to come, also when the wait is shorter than a second.
-        let until =
-            (Duration::from_millis(world::now()) + length).as_millis().div_ceil(1000) as u64;
+        let until = WallTime::from_seconds(world::now().after(length).millis().div_ceil(1000));
         self.files.state.doing = format!("waiting for {what}");
-        self.files.state.waits_until = until;
+        self.files.state.waits_until = until.millis() / 1000;
         self.files.save()?;
-        let clock = iso(until * 1000);
+        let clock = iso(until);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
         self.console.screen.report("waiting", &words, json!({"for": what, "until": clock}));
         let rest = Stopwatch::start();
         let mut found = None;
-        while found.is_none() && rest.elapsed() < length && world::now() < until * 1000 {
+        while found.is_none() && rest.elapsed() < length && world::now() < until {
             // The stopwatch stands still while the machine sleeps; the clock on the wall does not.
-            let left = length.saturating_sub(rest.elapsed()).min(self::until(until));
+            let left = length.saturating_sub(rest.elapsed()).min(until.since(world::now()));
             self.console.screen.live(&format!("waiting for {what}, {} left", lasted(left)));
             // A signal ends the wait at once, a request within a moment.
             self.console.signals.wait(LOOK.min(left));
@@ -91,7 +90,7 @@ pub(super) fn doubled(pause: Duration, times: u32) -> Duration {
 
 /// How long it is until a moment in seconds since the Unix epoch.
 pub(super) fn until(at: u64) -> Duration {
-    Duration::from_millis((at.saturating_mul(1000)).saturating_sub(world::now()))
+    WallTime::from_seconds(at).since(world::now())
 }
 
 /// How long to wait for a usage limit that is lifted after this time, as far as it is known, and was hit

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::usage::TokenUsage;
+use crate::world::WallTime;
 
 /// Which agent program is driven.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +224,7 @@ pub trait Harness {
 
     /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
     /// epoch, from what the program has written down about this session alone; `None` where it says nothing.
-    fn session_tokens(&self, _session: &str, _since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, _session: &str, _since: WallTime) -> Option<TokenUsage> {
         None
     }
 

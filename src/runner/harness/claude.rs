@@ -15,6 +15,7 @@ use super::{
     TokenUsage, sessions,
 };
 use crate::exec::version::Version;
+use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "claude",
@@ -72,7 +73,7 @@ impl Harness for Claude {
         folder.map(|folder| folder.join("projects")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
         // `projects/<project>/<session>.jsonl`, and the sub-agents' in a folder of the session's name.
         let is_its = |path: &Path| {
             let is_session = |name: Option<&OsStr>| name.is_some_and(|name| name == session);

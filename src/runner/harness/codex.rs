@@ -17,7 +17,7 @@ use super::{
     TokenUsage, sessions,
 };
 use crate::exec::version::Version;
-use crate::world;
+use crate::world::{self, WallTime};
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "codex",
@@ -86,7 +86,7 @@ impl Harness for Codex {
         home().map(|folder| folder.join("sessions")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
         let is_its = |path: &Path| {
             path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(session))
         };
@@ -138,7 +138,7 @@ fn home() -> Option<PathBuf> {
 }
 
 fn now() -> Zoned {
-    let millis = i64::try_from(world::now()).unwrap_or(0);
+    let millis = i64::try_from(world::now().millis()).unwrap_or(0);
     Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system())
 }
 

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::exec::version::Version;
 use crate::store::read;
+use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "copilot",
@@ -76,7 +77,7 @@ impl Harness for Copilot {
         folder.map(|folder| folder.join("session-state")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
         let is_its = |path: &Path| path.ends_with(Path::new(session).join("events.jsonl"));
         let mut sum = None;
         sessions::read(&self.session_folders(), &is_its, &mut |line| {

@@ -15,7 +15,7 @@ use super::{
     TokenUsage, sessions,
 };
 use crate::exec::version::Version;
-use crate::world;
+use crate::world::{self, WallTime};
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
@@ -85,7 +85,7 @@ impl Harness for Gemini {
         world::folder("HOME").map(|home| home.join(".gemini").join("tmp")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
         // `tmp/<project>/chats/session-<time>-<beginning of the id>.jsonl`
         let short: String = session.chars().take(8).collect();
         let is_its = |path: &Path| {

@@ -13,6 +13,7 @@ use super::{
     RunOutcome, TokenUsage,
 };
 use crate::exec::version::Version;
+use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
     name: "opencode",
@@ -86,7 +87,7 @@ impl Harness for Opencode {
         folder.map(|folder| folder.join("opencode")).into_iter().collect()
     }
 
-    fn session_tokens(&self, session: &str, since: u64) -> Option<TokenUsage> {
+    fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
         if !lines::is_plain(session) {
             return None;
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::lines;
 use crate::store::read;
-use crate::world::Deadline;
+use crate::world::{Deadline, WallTime};
 
 /// The longest that a session's files are looked for.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -66,7 +66,8 @@ pub fn files(folders: &[PathBuf], is_its: &dyn Fn(&Path) -> bool) -> Vec<PathBuf
 }
 
 /// Returns a moment such as `2026-11-22T10:11:41.001Z` in milliseconds since the Unix epoch, 0 for what is none.
-pub fn time(value: &Value) -> u64 {
+pub fn time(value: &Value) -> WallTime {
     let at = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
-    at.and_then(|at| u64::try_from(at.as_millisecond()).ok()).unwrap_or(0)
+    let millis = at.and_then(|at| u64::try_from(at.as_millisecond()).ok());
+    millis.map(WallTime::from_millis).unwrap_or_default()
 }

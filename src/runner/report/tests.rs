@@ -11,6 +11,7 @@ use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{LoopStatus, StateFiles, iso, make_state_folder, state_folder};
 use crate::runner::target::{Change, ChangeKind};
 use crate::store::names::VerdictName;
+use crate::world;
 
 const ID: &str = "002-01_add-ralph-loop";
 
@@ -42,8 +43,8 @@ fn state_files(root: &Path) -> StateFiles {
 fn iteration(n: u32) -> Iteration {
     Iteration {
         n,
-        started: iso(1_795_305_912_000 + u64::from(n) * 60_000),
-        ended: Some(iso(1_795_305_912_000)),
+        started: iso(WallTime::from_millis(1_795_305_912_000 + u64::from(n) * 60_000)),
+        ended: Some(iso(WallTime::from_millis(1_795_305_912_000))),
         seconds: f64::from(n) * 50.0,
         commits: vec!["c".to_owned(); 2],
         tokens_used: 12_345,
@@ -103,7 +104,7 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
     let (_scratch, root) = project();
     let folder = make_state_folder(&root, ID).unwrap();
     let state = json!({"change_id": ID, "status": "running", "pid": 4711, "current_iteration": 3,
-        "updated_at": iso(world::now() - 120_000), "running_iteration": {"n": 3, "started": iso(5)}});
+        "updated_at": iso(WallTime::from_millis(world::now().millis() - 120_000)), "running_iteration": {"n": 3, "started": iso(WallTime::from_millis(5))}});
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
     let report = RunnerReport::of(&root, ID).unwrap();
     assert_eq!(report.runner, RunnerLife::Dead);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{at, must_be_free_or_a_file};
-use super::time::{millis_of, readable};
+use super::time::{readable, time_of};
 use crate::feature::project::printable;
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
@@ -69,7 +69,7 @@ impl fmt::Display for LockTaken {
         if self.holder.pid > 0 {
             write!(out, ": process {}", self.holder.pid)?;
         }
-        if let Some(since) = millis_of(&self.holder.since) {
+        if let Some(since) = time_of(&self.holder.since) {
             write!(out, ", since {}", readable(since))?;
         }
         let stop = if change.is_empty() { String::new() } else { format!(" --change {change}") };

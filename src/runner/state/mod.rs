@@ -43,7 +43,7 @@ pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::loop_state::{Iteration, LoopState, LoopStatus};
 pub use self::recover::Recovered;
-pub use self::time::{iso, millis_of, readable};
+pub use self::time::{iso, readable, time_of};
 
 /// The version that both files carry.
 pub const VERSION: u32 = 1;
@@ -134,7 +134,8 @@ impl StateFiles {
         let last_run = found.state.as_ref().map(|old| old.state.started_at.clone());
         if last_run.as_ref() == Some(&state.started_at) {
             // A run is known by its time: two that begin in the same millisecond are kept apart.
-            state.started_at = iso(millis_of(&state.started_at).unwrap_or(now) + 1);
+            state.started_at =
+                iso(time_of(&state.started_at).unwrap_or(now).after(Duration::from_millis(1)));
         }
         let recovered = found.state.as_mut().and_then(|old| recover(&folder, old, commits_since));
         let mut files = Self {
@@ -385,8 +386,8 @@ impl Drop for StateFiles {
         if let Some(mut iteration) = self.running.take() {
             iteration.interrupted = true;
             iteration.ended = Some(iso(now));
-            let began = millis_of(&iteration.started).unwrap_or(now);
-            iteration.seconds = now.saturating_sub(began) as f64 / 1000.0;
+            let began = time_of(&iteration.started).unwrap_or(now);
+            iteration.seconds = now.since(began).as_millis() as f64 / 1000.0;
             // There is no one left to notify: what cannot be written now, the next run fixes.
             let _ = self.record(&iteration);
         }

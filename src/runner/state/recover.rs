@@ -5,10 +5,10 @@ use std::path::Path;
 use super::document::{EndedIterations, ReadState};
 use super::history;
 use super::loop_state::{Iteration, LoopStatus};
-use super::time::{iso, millis_of};
+use super::time::{iso, time_of};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent, VerdictName};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// Why an iteration has no end of its own.
 const KILLED: &str = "its runner was killed, or the machine went down";
@@ -55,8 +55,8 @@ pub(super) fn recover(
             is_in_history = true;
             return last.iteration;
         }
-        let began = millis_of(&iteration.started).unwrap_or(seen);
-        iteration.seconds = seen.saturating_sub(began) as f64 / 1000.0;
+        let began = time_of(&iteration.started).unwrap_or(seen);
+        iteration.seconds = seen.since(began).as_millis() as f64 / 1000.0;
         iteration.ended = Some(iso(seen));
         iteration.interrupted = true;
         KILLED.clone_into(&mut iteration.words);
@@ -133,14 +133,15 @@ pub(super) fn repaired(
     Ok(ended)
 }
 
-/// When the runner was last known to be alive, in milliseconds since the Unix epoch: it wrote its state,
+/// When the runner was last known to be alive: it wrote its state,
 /// or its agent printed something.
-fn sign_of_life(folder: &Path, old: &ReadState) -> u64 {
-    let written = millis_of(&old.state.updated_at).unwrap_or_default();
-    let began = old.running.as_ref().and_then(|it| millis_of(&it.started)).unwrap_or_default();
+fn sign_of_life(folder: &Path, old: &ReadState) -> WallTime {
+    let written = time_of(&old.state.updated_at).unwrap_or_default();
+    let began = old.running.as_ref().and_then(|it| time_of(&it.started)).unwrap_or_default();
     let log = old.running.as_ref().map(|iteration| iteration.log.as_str()).unwrap_or_default();
     let log = log.strip_prefix("logs/").filter(|name| super::folder::is_change_id(name));
     let printed = log.and_then(|name| folder.join("logs").join(name).symlink_metadata().ok());
-    let printed = printed.and_then(|meta| meta.modified().ok()).map_or(0, world::millis);
+    let printed =
+        printed.and_then(|meta| meta.modified().ok()).map(WallTime::from).unwrap_or_default();
     written.max(began).max(printed).min(world::now())
 }

@@ -3,26 +3,28 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Returns a time in ISO 8601 with offset, such as `2026-11-22T01:05:12.345+01:00`, from milliseconds
-/// since the Unix epoch; empty for one that no calendar has.
-pub fn iso(millis: u64) -> String {
-    written(millis, "%Y-%m-%dT%H:%M:%S%.3f%:z")
+use crate::world::WallTime;
+
+/// Returns a time in ISO 8601 with offset, such as `2026-11-22T01:05:12.345+01:00`; empty for one
+/// that no calendar has.
+pub fn iso(time: WallTime) -> String {
+    written(time, "%Y-%m-%dT%H:%M:%S%.3f%:z")
 }
 
 /// Returns a time for people, such as `2026-11-22 01:05:12 +01:00`.
-pub fn readable(millis: u64) -> String {
-    written(millis, "%F %T %:z")
+pub fn readable(time: WallTime) -> String {
+    written(time, "%F %T %:z")
 }
 
-/// Returns the milliseconds since the Unix epoch of a time in ISO 8601, `None` when it is none or lies
-/// before it.
-pub fn millis_of(iso: &str) -> Option<u64> {
+/// Returns the time that this text in ISO 8601 is, `None` when it is none or lies before the Unix epoch.
+pub fn time_of(iso: &str) -> Option<WallTime> {
     let time: Timestamp = iso.parse().ok()?;
-    u64::try_from(time.as_millisecond()).ok()
+    u64::try_from(time.as_millisecond()).ok().map(WallTime::from_millis)
 }
 
-fn written(millis: u64, form: &str) -> String {
-    let time = i64::try_from(millis).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+fn written(time: WallTime, form: &str) -> String {
+    let time =
+        i64::try_from(time.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
     zoned.map_or_else(String::new, |time| time.strftime(form).to_string())
 }
@@ -33,19 +35,22 @@ mod tests {
 
     #[test]
     fn a_time_keeps_its_milliseconds_and_comes_back() {
-        let text = iso(1_795_305_912_007);
+        let text = iso(WallTime::from_millis(1_795_305_912_007));
         assert!(text.contains(".007") && text.len() == "2026-11-22T01:05:12.007+01:00".len());
-        assert_eq!(millis_of(&text), Some(1_795_305_912_007));
-        assert!(readable(1_795_305_912_007).starts_with("2026-11-2"), "{text}");
+        assert_eq!(time_of(&text), Some(WallTime::from_millis(1_795_305_912_007)));
+        assert!(
+            readable(WallTime::from_millis(1_795_305_912_007)).starts_with("2026-11-2"),
+            "{text}"
+        );
     }
 
     #[test]
     fn times_of_other_programs_are_understood_and_nonsense_is_not() {
-        assert_eq!(millis_of("1970-01-01T01:00:01+01:00"), Some(1_000));
-        assert_eq!(millis_of("1970-01-01T00:00:01Z"), Some(1_000));
+        assert_eq!(time_of("1970-01-01T01:00:01+01:00"), Some(WallTime::from_millis(1_000)));
+        assert_eq!(time_of("1970-01-01T00:00:01Z"), Some(WallTime::from_millis(1_000)));
         for nonsense in ["", "yesterday", "1970-01-01", "1969-12-31T23:59:59Z"] {
-            assert_eq!(millis_of(nonsense), None, "{nonsense}");
+            assert_eq!(time_of(nonsense), None, "{nonsense}");
         }
-        assert_eq!(iso(u64::MAX), "");
+        assert_eq!(iso(WallTime::from_millis(u64::MAX)), "");
     }
 }

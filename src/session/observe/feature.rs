@@ -9,7 +9,7 @@ use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookEvent;
 use crate::store::loops::Record;
-use crate::world::{self, Deadline};
+use crate::world::Deadline;
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
 pub fn observe(
@@ -36,7 +36,7 @@ pub fn observe(
         waiting: waiting(event, record, approval),
         attempt: Some(snapshot.attempt(snapshot.place(), record)),
         reported_iteration: snapshot.state.global_iteration(),
-        elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
+        elapsed_seconds: record.armed_at.age().as_secs(),
         reentered: event.reentered,
         ..Observation::default()
     }

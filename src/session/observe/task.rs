@@ -10,7 +10,7 @@ use crate::evidence::commits;
 use crate::evidence::progress::{LookMoment, changed_since};
 use crate::hosts::HookEvent;
 use crate::store::loops::{Assignment, Record};
-use crate::world::{self, Deadline};
+use crate::world::Deadline;
 
 /// Waits for a transcript that does not show yet what the event says: the work behind a promise, the final text where
 /// the event has none, or any tool call where a stop without one would end the loop.
@@ -49,7 +49,7 @@ pub fn observe(
         fingerprint: commits::fingerprint(root),
         files: UnchangedFiles::NotLooked,
         waiting: waiting(event, record, None),
-        elapsed_seconds: world::now().saturating_sub(record.armed_at) / 1000,
+        elapsed_seconds: record.armed_at.age().as_secs(),
         reentered: event.reentered,
         ..Observation::default()
     };

@@ -13,7 +13,7 @@ use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{age, counted, grouped};
-use crate::world;
+use crate::world::WallTime;
 
 /// Everything that `spool status` tells.
 #[derive(Clone, Debug, Serialize)]
@@ -271,7 +271,7 @@ impl FeatureReport {
 /// Writes what the session of a loop has done so far; `refused` is what its refused words are called.
 pub fn write_session(text: &mut String, record: &Record, refused: &str) {
     let ledger = &record.ledger;
-    let ago = |at: u64| age(world::now().saturating_sub(at));
+    let ago = |at: WallTime| age(at.age());
     let _ = writeln!(text, "  Session: {}", record.session);
     if let Some(adopted) = &record.adopted {
         let (from, ago) = (printable(&adopted.from), ago(adopted.at));
@@ -285,7 +285,7 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
         ledger.refused_claims
     );
     text.push_str(&counted_line(ledger));
-    if record.seen_at > 0 {
+    if record.seen_at.is_known() {
         let (ago, words) = (ago(record.seen_at), printable(&record.words));
         let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
     }
@@ -310,7 +310,7 @@ pub fn let_go_line(session: &LetGo) -> String {
     format!(
         "session {} stopped {} ago and was not blocked: the loop is session {}'s; /speckit:implement takes it over",
         printable(&session.session),
-        age(world::now().saturating_sub(session.at)),
+        age(session.at.age()),
         printable(&session.owner)
     )
 }
@@ -356,7 +356,7 @@ pub fn paused(record: Option<&Record>) -> String {
     } else {
         format!("to continue: spool resume --session {}", record.session)
     };
-    let since = age(world::now().saturating_sub(pause.at));
+    let since = age(pause.at.age());
     format!("paused for {since} ({}); {next}", printable(&pause.words()))
 }
 

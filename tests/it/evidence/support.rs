@@ -64,7 +64,11 @@ impl Place {
     /// What the program takes for work, relative to a folder of this place.
     pub fn work(&self, folder: &str) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::new();
-        let bounds = Bounds { since: 0, entries: usize::MAX, time: Duration::from_mins(1) };
+        let bounds = Bounds {
+            since: ralph_speckit::world::FileTime::default(),
+            entries: usize::MAX,
+            time: Duration::from_mins(1),
+        };
         let whole = look(&self.path(folder), bounds, &mut |one| {
             if let FoundFile::File { folder, name, .. } = one {
                 let path = [folder, name].concat();

@@ -43,14 +43,14 @@ fn stop(bench: &Bench) -> crate::hook::support::Running {
 fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
     for bench in benches() {
         stop(&bench).finish().reason();
-        let second = world::now();
+        let second = world::now().millis();
         world::pause(Duration::from_millis(2));
         stop(&bench).finish().reason();
         // The words of the second turn arrive, the same as those of the third.
         words(&bench, second);
         let third = stop(&bench);
         world::pause(Duration::from_millis(150));
-        let now = world::now();
+        let now = world::now().millis();
         call(&bench, now);
         words(&bench, now + 1);
         third.finish().reason();
@@ -63,7 +63,7 @@ fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
     for bench in benches() {
         for round in 0..6 {
             std::fs::write(bench.root.join("work"), format!("{round}")).unwrap();
-            let spoken = world::now();
+            let spoken = world::now().millis();
             world::pause(Duration::from_millis(2));
             stop(&bench).finish().reason();
             words(&bench, spoken);
@@ -85,12 +85,12 @@ fn an_agent_that_only_talks_is_not_held_by_a_transcript_that_stays_behind() {
 fn an_agent_that_only_talks_is_stopped_when_the_transcript_has_it_all() {
     for bench in benches() {
         for _ in 0..2 {
-            words(&bench, world::now());
+            words(&bench, world::now().millis());
             stop(&bench).finish().reason();
         }
         let third = stop(&bench);
         std::fs::write(bench.root.join("notes-of-a-person"), "changed meanwhile").unwrap();
-        words(&bench, world::now());
+        words(&bench, world::now().millis());
         let told = third.finish();
         assert!(told.told().contains("no_progress"), "{told}");
     }

@@ -143,7 +143,10 @@ fn ac_2_4_a_turn_that_this_loop_held_goes_on_while_work_is_done() {
     let bench = Bench::in_execution();
     bench.stop("s1").run().reason();
     for _ in 0..12 {
-        bench.write("src/main.rs", world::now().to_string() + &bench.verdicts("s1").concat());
+        bench.write(
+            "src/main.rs",
+            world::now().millis().to_string() + &bench.verdicts("s1").concat(),
+        );
         bench.transcript("s1").tool("Edit");
         bench.stop("s1").held().run().reason();
     }

@@ -50,7 +50,7 @@ pub fn leave_alone(path: &Path) {
 /// Dates a file some seconds from now.
 pub fn date(path: &Path, seconds: i64) {
     let length = Duration::from_secs(seconds.unsigned_abs());
-    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now());
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(world::now().millis());
     let time = if seconds < 0 { time - length } else { time + length };
     filetime::set_file_mtime(path, time.into()).unwrap();
 }

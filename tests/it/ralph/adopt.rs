@@ -6,7 +6,7 @@ use crate::ralph::cli::{printed, refused, spool};
 use crate::ralph::{PROMISE, armed, ralph, works_and_says};
 use crate::support::limited::Limited;
 use ralph_speckit::store::loops::Record;
-use ralph_speckit::world;
+use ralph_speckit::world::{self, WallTime};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,12 +22,12 @@ fn record_path(bench: &Bench, session: &str) -> PathBuf {
 fn silent_for(bench: &Bench, session: &str, millis: u64) {
     let path = record_path(bench, session);
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let last = world::now() - millis;
+    let last = world::now().millis() - millis;
     for field in ["armed_at", "seen_at"] {
         record[field] = last.min(record[field].as_u64().unwrap()).into();
     }
     if let Some(mut claim) = bench.loops().claim(record["about"].as_str().unwrap()) {
-        claim.armed_at = record["armed_at"].as_u64().unwrap();
+        claim.armed_at = WallTime::from_millis(record["armed_at"].as_u64().unwrap());
         bench.loops().write_claim(&claim).unwrap();
     }
     fs::write(&path, record.to_string()).unwrap();
@@ -356,7 +356,7 @@ fn a_feature_goes_on_in_another_session_with_its_claim() {
     assert!(stops(&bench, "s1", "late").told().contains("session s2 has taken this loop over"));
     stops(&bench, "s1", "late").silent();
     let pin = bench.pin(&format!("feature-{FEATURE}")).expect("what was armed still holds");
-    assert_eq!(pin["armed_at"], bench.record("s2").armed_at);
+    assert_eq!(pin["armed_at"], bench.record("s2").armed_at.millis());
 }
 
 #[test]

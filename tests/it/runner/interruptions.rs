@@ -92,7 +92,7 @@ fn d8_what_a_person_changed_after_the_interruption_is_left_to_the_person() {
     running.signal(Signal::INT);
     running.finish().with_code(130);
     bench.write("old.txt", "a person's own\n");
-    let later = Duration::from_millis(world::now()) + Duration::from_mins(1);
+    let later = Duration::from_millis(world::now().millis()) + Duration::from_mins(1);
     let file = std::fs::File::options().write(true).open(bench.root.join("old.txt")).unwrap();
     file.set_modified(UNIX_EPOCH + later).unwrap();
     let ran = bench.ralph("--commit").run().with_code(0);

@@ -38,7 +38,9 @@ fn a_usage_limit_says_where_it_stands_and_ends_on_a_signal() {
     let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
     status.says("Loop: running").says("waiting for the usage limit");
     let state = bench.state();
-    assert!(state["waits_until"].as_u64().unwrap() > ralph_speckit::world::now() / 1000 + 7000);
+    assert!(
+        state["waits_until"].as_u64().unwrap() > ralph_speckit::world::now().millis() / 1000 + 7000
+    );
     running.signal(Signal::INT);
     let ran = running.finish().with_code(130);
     ran.says("ralph: stopped").says("0 iterations");

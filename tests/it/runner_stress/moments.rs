@@ -59,7 +59,7 @@ pub fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn at_whatever_moment_a_signal_comes_the_books_are_whole_and_no_process_is_left() {
-    let seed = number("STRESS_SEED").unwrap_or_else(world::now);
+    let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
     println!("the seed is {seed}");
     let mut dice = Dice(seed);
     let moments: Vec<_> = (0..number("STRESS_MOMENTS").unwrap_or(MOMENTS))

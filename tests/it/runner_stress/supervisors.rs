@@ -45,7 +45,7 @@ enum Fate {
 
 #[test]
 fn h4_whatever_happens_to_a_supervisor_nothing_of_its_tree_is_left() {
-    let seed = number("STRESS_SEED").unwrap_or_else(world::now);
+    let seed = number("STRESS_SEED").unwrap_or_else(|| world::now().millis());
     println!("the seed is {seed}");
     let mut dice = Dice(seed);
     let rounds: Vec<_> = (0..number("STRESS_SUPERVISORS").unwrap_or(ROUNDS))

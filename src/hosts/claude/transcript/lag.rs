@@ -8,6 +8,7 @@ use super::line::TranscriptLine;
 use super::tail::TranscriptTail;
 use crate::hosts::json::read_json;
 use crate::hosts::transcript::TurnEnd;
+use crate::world::WallTime;
 
 /// Returns whether the part of a transcript that begins at `from`, in bytes, shows this end.
 ///
@@ -24,9 +25,9 @@ pub fn shows(path: &Path, end: TurnEnd<'_>, from: u64) -> bool {
 }
 
 /// The agent's last words in a line, and when it was written, where it says so.
-fn words_in(line: &[u8]) -> Option<(String, Option<u64>)> {
+fn words_in(line: &[u8]) -> Option<(String, Option<WallTime>)> {
     let text = TranscriptLine::read(line)?.spoken()?.content.last_text()?;
-    let at = read_json::<LineTime>(line).and_then(|line| millis_of(&line.timestamp));
+    let at = read_json::<LineTime>(line).and_then(|line| time_of(&line.timestamp));
     Some((text, at))
 }
 
@@ -35,8 +36,8 @@ struct LineTime {
     timestamp: String,
 }
 
-/// A time such as `2026-11-22T13:01:28.829Z`, in milliseconds since the Unix epoch; `None` for any other form.
-fn millis_of(time: &str) -> Option<u64> {
+/// A time such as `2026-11-22T13:01:28.829Z`; `None` for any other form.
+fn time_of(time: &str) -> Option<WallTime> {
     let number = |from: usize, to: usize| -> Option<u64> {
         let digits = time.get(from..to)?;
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
@@ -54,7 +55,7 @@ fn millis_of(time: &str) -> Option<u64> {
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
     let days = days.checked_sub(719_469)?;
     let seconds = (days * 24 + number(11, 13)?) * 3_600 + number(14, 16)? * 60 + number(17, 19)?;
-    Some(seconds * 1_000 + number(20, 23)?)
+    Some(WallTime::from_millis(seconds * 1_000 + number(20, 23)?))
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
             ("2026-11-22T13:01:28.829Z", 1_795_352_488_829),
             ("2026-12-31T00:00:00.001Z", 1_798_675_200_001),
         ] {
-            assert_eq!(millis_of(time), Some(millis), "{time}");
+            assert_eq!(time_of(time), Some(WallTime::from_millis(millis)), "{time}");
         }
         for time in [
             "",
@@ -78,7 +79,7 @@ mod tests {
             "2026-13-22T13:01:28.829Z",
             "1969-12-31T00:00:00.000Z",
         ] {
-            assert_eq!(millis_of(time), None, "{time}");
+            assert_eq!(time_of(time), None, "{time}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::world::WallTime;
 
 /// What a runner does next.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ proptest! {
                         let iteration = running.unwrap_or_else(|| {
                             n += 1;
                             clock += 1;
-                            Iteration { started: iso(clock), ..begun(n) }
+                            Iteration { started: iso(WallTime::from_millis(clock)), ..begun(n) }
                         });
                         files.begin(&iteration).unwrap();
                         open = Some(iteration);

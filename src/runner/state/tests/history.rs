@@ -1,6 +1,7 @@
 //! The history, the list of the newest iterations, and the logs.
 
 use super::*;
+use crate::world::WallTime;
 
 #[test]
 fn old_logs_go_at_the_first_iteration_and_whenever_64_mib_more_were_logged() {
@@ -111,7 +112,7 @@ fn l1_an_iteration_behind_the_garbage_of_an_agent_is_in_the_history() {
             .open(desk.folder().join("journal.jsonl"))
             .unwrap();
         journal.write_all(b"{\"at\":1,\"eve").unwrap();
-        files.note(&Entry { at: u64::from(n), ..Entry::default() }).unwrap();
+        files.note(&Entry { at: WallTime::from_millis(n.into()), ..Entry::default() }).unwrap();
     }
     let found = tail(&path, 10).unwrap();
     let numbers: Vec<_> = found.iterations.iter().map(|past| past.iteration.n).collect();

@@ -1,6 +1,7 @@
 //! What the next runner finds and records after one that was killed.
 
 use super::*;
+use crate::world::WallTime;
 
 #[test]
 fn partial_iteration_on_exit() {
@@ -17,7 +18,7 @@ fn partial_iteration_on_exit() {
     let last = &document["iterations"][1];
     assert_eq!(last["interrupted"], true);
     assert_eq!(last["commits"], json!(["abc"]));
-    assert!(millis_of(last["ended"].as_str().unwrap()).is_some());
+    assert!(time_of(last["ended"].as_str().unwrap()).is_some());
     assert!(!document["ended_at"].as_str().unwrap().is_empty());
     assert_eq!(desk.history().len(), 2);
 }
@@ -83,17 +84,17 @@ fn the_last_output_of_the_agent_is_the_sign_of_life() {
     let printed = files.folder.join(&log);
     kill(files);
     // It began an hour ago, and the agent printed something after ten minutes.
-    let hour_ago = world::now() - 3_600_000;
+    let hour_ago = WallTime::from_millis(world::now().millis() - 3_600_000);
     let mut state = desk.state();
     state["updated_at"] = iso(hour_ago).into();
     state["running_iteration"]["started"] = iso(hour_ago).into();
     fs::write(desk.folder().join("state.json"), state.to_string()).unwrap();
-    let seen = hour_ago + 600_000;
-    let time = std::time::UNIX_EPOCH + Duration::from_millis(seen);
+    let seen = hour_ago.after(Duration::from_mins(10));
+    let time = std::time::UNIX_EPOCH + Duration::from_millis(seen.millis());
     filetime::set_file_mtime(&printed, time.into()).unwrap();
     let files = desk.open();
     let recovered = files.recovered.as_ref().unwrap();
-    assert_eq!(millis_of(&recovered.seen_at), Some(seen));
+    assert_eq!(time_of(&recovered.seen_at), Some(seen));
     assert!((recovered.iteration.as_ref().unwrap().seconds - 600.0).abs() < 0.01);
     assert_eq!(desk.history()[0]["ended"], iso(seen));
 }
@@ -115,6 +116,7 @@ fn a_runner_killed_between_two_iterations_leaves_nothing_to_record() {
 fn killed_in_the_iteration_after_one_that_did_not_count_is_recorded_too() {
     let desk = Desk::new();
     let mut files = desk.open();
+    let iso = |millis| iso(WallTime::from_millis(millis));
     let at = |millis| Iteration { started: iso(millis), ..begun(1) };
     files.begin(&at(1000)).unwrap();
     files.give_back(&Iteration { ended: Some(iso(1500)), ..at(1000) }).unwrap();

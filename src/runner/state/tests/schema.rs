@@ -33,7 +33,7 @@ fn problems(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     {
         found.push(format!("{at}: {number} is below {least}"));
     }
-    if schema["format"] == "date-time" && millis_of(value.as_str().unwrap()).is_none() {
+    if schema["format"] == "date-time" && time_of(value.as_str().unwrap()).is_none() {
         found.push(format!("{at}: {value} is no time"));
     }
     for (name, field) in value.as_object().into_iter().flatten() {
