@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use crate::exec::partner::{self, RunnerProof};
 use crate::exec::supervise::supervise_if_asked;
-use crate::hosts::{EventKind, HookAnswer, HookEvent, Host, HostName, LateEvent, started_by};
+use crate::hosts::{
+    AnswerForm, EventKind, HookAnswer, HookEvent, Host, HostName, LateEvent, started_by,
+};
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -34,10 +36,10 @@ pub fn main() {
     supervise_if_asked();
     let deadline = Deadline::after(ALL_PATIENCE);
     let arguments = std::env::args_os().skip(1).map_while(|argument| argument.into_string().ok());
-    let (host, started_for) = started_by(arguments);
-    let mut caller = Caller { host, bytes: Vec::new() };
-    let answer = answer_to_caller(&mut caller, &started_for, deadline);
-    let output = HookOutput::of(host, answer);
+    let started = started_by(arguments);
+    let mut caller = Caller { host: started.host, bytes: Vec::new() };
+    let answer = answer_to_caller(&mut caller, &started.event, deadline);
+    let output = HookOutput::of(started.host, answer, started.form);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.
     for line in output.stderr {
         let _ = io::stderr().write_all((line + "\n").as_bytes());
@@ -49,10 +51,10 @@ pub fn main() {
 
 /// Returns what is printed for one event of the first host; nothing for everything that is not ours.
 pub fn answer(input: &[u8]) -> HookOutput {
-    let (host, _) = started_by(std::iter::empty());
-    let event = host.read(input);
+    let started = started_by(std::iter::empty());
+    let event = started.host.read(input);
     let answer = event.map(|event| answer_by(&event, Deadline::after(ALL_PATIENCE)));
-    HookOutput::of(host, answer.unwrap_or_default())
+    HookOutput::of(started.host, answer.unwrap_or_default(), started.form)
 }
 
 fn answer_to_caller(caller: &mut Caller, started_for: &str, deadline: Deadline) -> HookAnswer {
@@ -133,8 +135,8 @@ pub struct HookOutput {
 }
 
 impl HookOutput {
-    fn of(host: &dyn Host, answer: HookAnswer) -> Self {
-        Self { stdout: host.render(&answer), stderr: answer.log }
+    fn of(host: &dyn Host, answer: HookAnswer, form: AnswerForm) -> Self {
+        Self { stdout: host.render(&answer, form), stderr: answer.log }
     }
 }
 

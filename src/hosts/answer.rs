@@ -2,6 +2,16 @@
 
 use crate::text;
 
+/// Which form of an answer the caller of the hook understands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// The contract of spec 003, for a hook whose arguments name no host.
+    #[default]
+    Contract,
+    /// All that the host shows, for the hook of our plugin, whose arguments name its host.
+    Plugin,
+}
+
 /// A hook's whole answer.
 #[derive(Debug, Default)]
 pub struct HookAnswer {
@@ -9,6 +19,8 @@ pub struct HookAnswer {
     pub effect: Effect,
     /// What the person reads, empty for nothing.
     pub message: String,
+    /// What the person reads besides where the form is [`AnswerForm::Plugin`]: spec 003 wants silence there.
+    pub plugin_message: String,
     /// Lines for the log; each starts with `[ralph-speckit]`.
     pub log: Vec<String>,
 }
@@ -72,6 +84,23 @@ impl HookAnswer {
         }
         self.message.push_str(message);
         self
+    }
+
+    /// Returns the same answer with a text for the person of a plugin; the contract stays silent.
+    #[must_use]
+    pub fn also_in_plugin(mut self, message: &str) -> Self {
+        if !self.plugin_message.is_empty() {
+            self.plugin_message.push('\n');
+        }
+        self.plugin_message.push_str(message);
+        self
+    }
+
+    /// Returns all that the person reads in this form, a paragraph a line; empty for nothing.
+    pub fn message_in(&self, form: AnswerForm) -> String {
+        let also = if form == AnswerForm::Plugin { self.plugin_message.as_str() } else { "" };
+        let parts = [self.message.as_str(), also];
+        parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the same answer with one more line for the log.

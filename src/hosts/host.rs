@@ -1,6 +1,6 @@
 //! What the hook needs to know of an agent program that starts it.
 
-use super::answer::HookAnswer;
+use super::answer::{AnswerForm, HookAnswer};
 use super::event::{HookEvent, LateEvent};
 
 /// An agent program that starts the hook.
@@ -15,5 +15,5 @@ pub trait Host: Sync {
     fn late(&self, event: &str) -> LateEvent;
 
     /// Returns an answer as this host understands it, on one line; `None` for silence.
-    fn render(&self, answer: &HookAnswer) -> Option<String>;
+    fn render(&self, answer: &HookAnswer, form: AnswerForm) -> Option<String>;
 }

@@ -8,40 +8,52 @@ pub(crate) mod json;
 mod scan;
 pub mod transcript;
 
-pub(crate) use answer::HookAnswer;
+pub(crate) use answer::{AnswerForm, HookAnswer};
 pub use event::{EventKind, HookEvent, HostName, LateEvent};
 pub(crate) use host::Host;
 
 /// All hosts. The first is the one that started a hook whose arguments name none.
 static HOSTS: &[&dyn Host] = &[&claude::ClaudeCode];
 
-/// Returns the host that started a hook with these arguments, and the event that it was started for, empty where the
-/// arguments do not say: `[HOST] [EVENT]`.
-pub(crate) fn started_by(
-    mut arguments: impl Iterator<Item = String>,
-) -> (&'static dyn Host, String) {
+/// How a hook was started.
+pub(crate) struct StartedBy {
+    /// The host that started it.
+    pub host: &'static dyn Host,
+    /// The event that it was started for, empty where the arguments do not say.
+    pub event: String,
+    /// How it answers.
+    pub form: AnswerForm,
+}
+
+/// Returns how a hook with these arguments was started: `[HOST] [EVENT]`.
+pub(crate) fn started_by(mut arguments: impl Iterator<Item = String>) -> StartedBy {
     let first = arguments.next().unwrap_or_default();
     match HOSTS.iter().copied().find(|host| host.name() == first) {
-        Some(host) => (host, arguments.next().unwrap_or_default()),
-        None => (HOSTS[0], first),
+        Some(host) => StartedBy {
+            host,
+            event: arguments.next().unwrap_or_default(),
+            form: AnswerForm::Plugin,
+        },
+        None => StartedBy { host: HOSTS[0], event: first, form: AnswerForm::Contract },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::started_by;
+    use super::{AnswerForm, started_by};
 
     #[test]
     fn a_hook_is_started_by_the_host_that_its_arguments_name_or_by_the_first_one() {
-        for (arguments, event) in [
-            ("", ""),
-            ("Stop", "Stop"),
-            ("claude Stop", "Stop"),
-            ("claude", ""),
-            ("other Stop", "other"),
+        for (arguments, event, form) in [
+            ("", "", AnswerForm::Contract),
+            ("Stop", "Stop", AnswerForm::Contract),
+            ("claude Stop", "Stop", AnswerForm::Plugin),
+            ("claude", "", AnswerForm::Plugin),
+            ("other Stop", "other", AnswerForm::Contract),
         ] {
-            let (host, found) = started_by(arguments.split_whitespace().map(str::to_owned));
-            assert_eq!((host.name(), found.as_str()), ("claude", event), "{arguments}");
+            let found = started_by(arguments.split_whitespace().map(str::to_owned));
+            assert_eq!(found.host.name(), "claude", "{arguments}");
+            assert_eq!((found.event.as_str(), found.form), (event, form), "{arguments}");
         }
     }
 }

@@ -195,7 +195,8 @@ impl FeatureStop {
         }
         let mut answer = match messages::doubtful_message(record) {
             Some(message) => HookAnswer::notify(&message).log(&message),
-            None => HookAnswer::silent(),
+            None => HookAnswer::silent()
+                .also_in_plugin(&messages::completed_message(snapshot, &record.ledger)),
         };
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");

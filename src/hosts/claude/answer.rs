@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::event::{COMMAND, SESSION};
-use crate::hosts::answer::{Effect, HookAnswer};
+use crate::hosts::answer::{AnswerForm, Effect, HookAnswer};
 use crate::text;
 
 /// Returns one JSON object without a line break, `None` for silence.
-pub fn render(answer: &HookAnswer) -> Option<String> {
+pub fn render(answer: &HookAnswer, form: AnswerForm) -> Option<String> {
     let mut output = Map::new();
     let mut block = |reason: &str| {
         output.insert("decision".to_owned(), "block".into());
@@ -20,8 +20,9 @@ pub fn render(answer: &HookAnswer) -> Option<String> {
         Effect::CommandContext(text) => context(&mut output, COMMAND, text),
         Effect::SessionContext(text) => context(&mut output, SESSION, text),
     }
-    if !answer.message.is_empty() {
-        output.insert("systemMessage".to_owned(), text::block(&answer.message).into());
+    let message = answer.message_in(form);
+    if !message.is_empty() {
+        output.insert("systemMessage".to_owned(), text::block(&message).into());
     }
     (!output.is_empty()).then(|| Value::Object(output).to_string())
 }

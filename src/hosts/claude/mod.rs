@@ -5,7 +5,7 @@ pub mod commands;
 pub mod event;
 pub mod transcript;
 
-use super::answer::HookAnswer;
+use super::answer::{AnswerForm, HookAnswer};
 use super::event::{HookEvent, LateEvent};
 use super::host::Host;
 
@@ -25,7 +25,7 @@ impl Host for ClaudeCode {
         event::late(event)
     }
 
-    fn render(&self, answer: &HookAnswer) -> Option<String> {
-        answer::render(answer)
+    fn render(&self, answer: &HookAnswer, form: AnswerForm) -> Option<String> {
+        answer::render(answer, form)
     }
 }

@@ -217,6 +217,14 @@ pub fn end_message(
     limited(text)
 }
 
+/// Returns what the person of a plugin reads when everything is done.
+pub fn completed_message(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
+    let (total, iterations) = (snapshot.place().total, ledger.iterations);
+    let (tasks, iterations) =
+        (text::counted(total, "task"), text::counted(u64::from(iterations), "iteration"));
+    format!("Ralph-speckit: {} is done: {tasks}, {iterations}.", snapshot.feature.name)
+}
+
 /// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
 pub fn gone_tasks(record: &Record) -> Option<String> {
     let gone = &record.gone_tasks;

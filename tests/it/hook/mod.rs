@@ -14,6 +14,7 @@ mod paths;
 mod pinned;
 mod private;
 mod properties;
+mod shown;
 mod spec_000;
 mod spec_003;
 pub mod support;

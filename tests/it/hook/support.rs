@@ -362,8 +362,14 @@ impl Call<'_> {
 
     /// The hook is started as `hooks.json` has it for this event.
     pub fn started_for(mut self, event: &str) -> Self {
-        self.arguments.push(event.to_owned());
+        self.arguments.extend(["claude".to_owned(), event.to_owned()]);
         self
+    }
+
+    /// The hook is started as `hooks.json` has it, so it may show all that the client can.
+    pub fn by_plugin(self) -> Self {
+        let event = self.fields["hook_event_name"].as_str().unwrap().to_owned();
+        self.started_for(&event)
     }
 
     pub fn run(self) -> Outcome {

@@ -1,0 +1,13 @@
+//! What the person of the plugin sees beyond the contract of spec 003.
+
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+
+#[test]
+fn a_completed_loop_is_reported_by_the_plugin_and_silent_by_contract() {
+    let done = || Bench::project().current_feature(FEATURE).tasks(ALL_DONE).state(&executing(3, 3));
+    let bench = done();
+    let stop = bench.stop("s1").by_plugin().run();
+    assert!(stop.message().contains("is done: 3 tasks"), "{}", stop.message());
+    assert_eq!(bench.verdicts("s1"), ["end completed"]);
+    done().stop("s1").run().silent();
+}
