@@ -13,21 +13,25 @@ use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
 use serde_json::Value;
 
-const DOCUMENTS: [&str; 7] = [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "docs/files.md",
-    "docs/loop-state.md",
-    "docs/safety.md",
-];
+const IN_ROOT: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+
+/// Every document: those of the root folder, and all pages of `docs`.
+fn documents() -> Vec<String> {
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "md");
+    let pages = sources(&checkout().join("docs")).into_iter().filter(is_page);
+    let from_root = |page: PathBuf| page.strip_prefix(checkout()).unwrap().display().to_string();
+    let mut all: Vec<String> = pages.map(from_root).collect();
+    assert!(all.len() >= 11, "{all:?}");
+    all.extend(IN_ROOT.map(str::to_owned));
+    all.sort();
+    all
+}
 
 #[test]
 fn help_texts_are_what_the_program_prints() {
     let mut compared = 0;
-    for document in DOCUMENTS {
-        for block in blocks(&text(document)) {
+    for document in documents() {
+        for block in blocks(&text(&document)) {
             let Some(command) = block.first_line().strip_prefix("$ spool ") else { continue };
             if !command.ends_with("--help") {
                 continue;
@@ -58,8 +62,8 @@ fn the_demo_prints_the_lines_that_the_readme_quotes() {
 }
 
 #[test]
-fn every_terminal_reason_has_a_row_in_the_readme() {
-    let rows: Vec<String> = section("README.md", "## How a loop ends")
+fn every_terminal_reason_has_a_row_in_the_page_on_ends() {
+    let rows: Vec<String> = section("docs/ends.md", "## How a loop ends")
         .lines()
         .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
         .collect();
@@ -71,8 +75,8 @@ fn every_terminal_reason_has_a_row_in_the_readme() {
 }
 
 #[test]
-fn the_limits_in_the_readme_are_those_of_the_engine() {
-    let ends = section("README.md", "## How a loop ends");
+fn the_limits_in_the_documents_are_those_of_the_engine() {
+    let ends = section("docs/ends.md", "## How a loop ends");
     let rails = Guardrails::default();
     assert!(ends.contains(&format!("{} stops in a row without", rails.max_idle_stops)), "{ends}");
     assert!(ends.contains(&format!("or {} in a row that left", rails.max_unchanged)), "{ends}");
@@ -80,13 +84,13 @@ fn the_limits_in_the_readme_are_those_of_the_engine() {
     assert!(readme.contains(&format!("Claude Code {OLDEST} or later")), "{OLDEST} is not named");
     for version in ["2.1.330", "2.1.143"] {
         assert!(text("scripts/fetch-clients").contains(version), "{version} is not fetched");
-        assert!(section("README.md", "## Limits").contains(version), "{version} is not named");
+        assert!(section("docs/limits.md", "## Limits").contains(version), "{version} is not named");
     }
 }
 
 #[test]
-fn the_settings_in_the_readme_are_understood() {
-    let example = &blocks(&section("README.md", "## Settings"))[0];
+fn the_settings_in_the_documents_are_understood() {
+    let example = &blocks(&section("docs/settings.md", "## Of a project"))[0];
     let settings = Settings::parse(example.0.as_bytes()).unwrap();
     let checks: Vec<_> =
         settings.checks.iter().map(|check| (check.run.as_str(), check.limit_seconds)).collect();
@@ -97,8 +101,8 @@ fn the_settings_in_the_readme_are_understood() {
 #[test]
 fn every_command_that_a_document_names_exists() {
     let mut tried = 0;
-    for document in DOCUMENTS {
-        for code in code(&text(document)) {
+    for document in documents() {
+        for code in code(&text(&document)) {
             let Some(words) = code.strip_prefix("spool ") else { continue };
             let words: Vec<&str> = words.split_whitespace().collect();
             let is_name = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -120,8 +124,8 @@ fn every_command_that_a_document_names_exists() {
 
 #[test]
 fn every_slash_command_that_a_document_names_exists() {
-    for document in DOCUMENTS {
-        for code in code(&text(document)) {
+    for document in documents() {
+        for code in code(&text(&document)) {
             let Some(words) = code.strip_prefix("/speckit:") else { continue };
             let mut words = words.split_whitespace();
             let name = words.next().unwrap();
@@ -135,14 +139,21 @@ fn every_slash_command_that_a_document_names_exists() {
 
 #[test]
 fn every_link_and_every_named_file_of_the_repository_is_there() {
-    for document in DOCUMENTS {
-        let text = text(document);
-        let folder = checkout().join(document);
+    for document in documents() {
+        let text = text(&document);
+        let folder = checkout().join(&document);
         let folder = folder.parent().unwrap();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for link in links.filter(|link| !link.starts_with("http") && !link.starts_with('#')) {
-            let path = link.split('#').next().unwrap();
-            assert!(folder.join(path).exists(), "{document} links to {link}");
+        for link in links.filter(|link| !link.starts_with("http")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target =
+                if path.is_empty() { checkout().join(&document) } else { folder.join(path) };
+            assert!(target.exists(), "{document} links to {link}");
+            if !anchor.is_empty() {
+                let anchors = anchors(&fs::read_to_string(&target).unwrap());
+                let is_there = anchors.iter().any(|it| it == anchor);
+                assert!(is_there, "{document} links to {link}, there are only {anchors:?}");
+            }
         }
         for code in code(&text) {
             let word = code.split_whitespace().next().unwrap_or_default();
@@ -153,6 +164,34 @@ fn every_link_and_every_named_file_of_the_repository_is_there() {
                 assert!(checkout().join(word).exists(), "{document} names `{word}`");
             }
         }
+    }
+}
+
+#[test]
+fn the_readme_is_short_and_leads_to_every_page() {
+    let readme = text("README.md");
+    let lines = readme.lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines");
+    for page in documents() {
+        let is_linked = page == "README.md" || readme.contains(&format!("]({page})"));
+        assert!(is_linked, "README.md does not link to {page}");
+    }
+    // The first screen alone has to be enough: to try, install, start, see, stop and remove it.
+    let first: Vec<&str> = readme.lines().take(45).collect();
+    let first = first.join("\n");
+    for words in [
+        "cargo build && cargo run -- demo",
+        "cargo test",
+        "cargo install --path .",
+        "\nspool setup ",
+        "/speckit:implement",
+        "/speckit:ralph-loop",
+        "`spool status`",
+        "/speckit:cancel",
+        "`spool cancel`",
+        "spool setup --remove",
+    ] {
+        assert!(first.contains(words), "the first screen of README.md has no {words:?}");
     }
 }
 
@@ -326,6 +365,22 @@ fn section(document: &str, heading: &str) -> String {
         .split_once(&format!("\n{heading}\n"))
         .unwrap_or_else(|| panic!("{document} has no `{heading}`"));
     rest.split("\n## ").next().unwrap().to_owned()
+}
+
+/// What a link to a heading of this text names, as GitHub makes it.
+fn anchors(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let mut anchors = Vec::new();
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if !fenced && heading.len() < line.len() && heading.starts_with(' ') {
+            let name = heading.trim().to_lowercase();
+            let kept = name.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+            anchors.push(kept.map(|it| if it == ' ' { '-' } else { it }).collect());
+        }
+    }
+    anchors
 }
 
 /// The text between two fences.
