@@ -28,6 +28,9 @@ pub struct StartArgs {
     /// Put a repair task behind one that failed
     #[arg(long)]
     recovery_mode: bool,
+    /// Continue although checklists of the feature are open
+    #[arg(long)]
+    ignore_checklists: bool,
     #[command(flatten)]
     place: Where,
 }
@@ -39,6 +42,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         max_task_iterations: args.max_task_iterations,
         max_iterations: args.max_iterations,
         recovery_mode: args.recovery_mode,
+        ignore_checklists: args.ignore_checklists,
     };
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };

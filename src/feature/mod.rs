@@ -1,5 +1,6 @@
 //! A feature of a spec-kit project: where it is, its settings, its state file.
 
+pub mod checklists;
 pub mod project;
 pub mod settings;
 pub(crate) mod snapshot;

@@ -14,6 +14,8 @@ pub struct FeatureRequest {
     pub max_iterations: Option<u32>,
     /// `--recovery-mode`.
     pub recovery_mode: bool,
+    /// `--ignore-checklists`: the person continues although checklists are open.
+    pub ignore_checklists: bool,
 }
 
 impl FeatureRequest {
@@ -34,7 +36,8 @@ impl FeatureRequest {
                     request.max_task_iterations =
                         Some(limit(flag, joined.or_else(|| words.next()))?);
                 }
-                "--recovery-mode" => request.recovery_mode = switch(joined)?,
+                "--recovery-mode" => request.recovery_mode = switch(flag, joined)?,
+                "--ignore-checklists" => request.ignore_checklists = switch(flag, joined)?,
                 _ if flag.starts_with('-') => {
                     return Err(wrong(format!("unknown option `{}`", printable(flag))));
                 }
@@ -48,7 +51,7 @@ impl FeatureRequest {
     }
 }
 
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode]";
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists]";
 
 fn wrong(what: String) -> Refusal {
     Refusal::Usage(what, USAGE)
@@ -67,12 +70,12 @@ fn limit(flag: &str, value: Option<&str>) -> Result<u32, Refusal> {
     }
 }
 
-fn switch(value: Option<&str>) -> Result<bool, Refusal> {
+fn switch(flag: &str, value: Option<&str>) -> Result<bool, Refusal> {
     match value {
         None | Some("true") => Ok(true),
         Some("false") => Ok(false),
         Some(other) => Err(wrong(format!(
-            "`--recovery-mode` takes no value, or `true` or `false`, not `{}`",
+            "`{flag}` takes no value, or `true` or `false`, not `{}`",
             printable(other)
         ))),
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
 use crate::engine::Ledger;
@@ -41,6 +42,7 @@ pub fn arm(
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
     let feature = feature_of(project, request)?;
     let (tasks, text) = open_tasks(&feature)?;
+    let gate = gate(&feature, request, armer)?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, &feature);
@@ -77,7 +79,7 @@ pub fn arm(
     arming.loops.write_claim(&claim)?;
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
-    Ok(armed(&feature, &tasks, pin.limits, shown, &notes))
+    Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 
 fn feature_of(project: &Project, request: &FeatureRequest) -> Result<Feature, Refusal> {
@@ -255,20 +257,22 @@ fn armed(
     limits: LoopLimits,
     shown: String,
     notes: &[String],
+    gate: &Gate,
 ) -> Armed {
     let (name, open, total) = (&feature.name, tasks.open().count(), tasks.tasks.len());
     let notes = notes.iter().fold(String::new(), |text, note| text + "\n" + note);
     let for_agent = format!(
-        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}",
+        "ralph-speckit: the loop is armed: feature {name}, {open} of {total} tasks open, next {}. Limits: {} iterations, {} attempts a task. State: {}{notes}{}",
         tasks.open().next().map(|task| task.id.as_str()).unwrap_or_default(),
         limits.max_iterations,
         limits.max_task_iterations,
         feature.folder.join(STATE).display(),
+        gate.for_agent,
     );
     let runs = if shown.is_empty() { "No command is run for it." } else { shown.trim_end() };
     let for_person = format!(
-        "Ralph-speckit: the loop of {name} is armed, {open} of {total} tasks open, at most {} iterations.\n{runs}{notes}",
-        limits.max_iterations
+        "Ralph-speckit: the loop of {name} is armed, {open} of {total} tasks open, at most {} iterations.\n{runs}{notes}{}",
+        limits.max_iterations, gate.for_person
     );
     Armed { about: name.clone(), for_agent, for_person, shown }
 }

@@ -2,6 +2,7 @@
 //! feature's loop and a task's write is in a file of its own.
 
 pub mod feature;
+mod gate;
 mod state;
 pub mod task;
 

@@ -1,6 +1,7 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
 mod arming;
+mod checklists;
 mod crowd;
 mod driven;
 mod hazards;

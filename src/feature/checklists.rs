@@ -1,0 +1,60 @@
+//! The checklists of a feature: spec-kit asks a person before it implements a feature that has open ones.
+
+use super::project::Feature;
+use crate::store::read::{self, Problem};
+use crate::text;
+
+/// The folder of a feature that holds them.
+const FOLDER: &str = "checklists";
+/// The most entries of the folder that are looked at.
+const MOST_FILES: usize = 200;
+/// The most that is read of one checklist, in bytes.
+const MOST: u64 = 1 << 18;
+
+/// Returns a few words for each checklist that has open items or cannot be read, such as `ux.md: 3 of 12 open`, by name.
+///
+/// An item is what spec-kit's implement command counts: a line that begins with `- [ ]`, `- [x]` or `- [X]`.
+pub fn open(feature: &Feature) -> Vec<String> {
+    let unread = |name: &str, why: &dyn std::fmt::Display| {
+        vec![[&text::title(name, 80), ": cannot be read: ", &why.to_string()].concat()]
+    };
+    let folder = match read::folder_inside(&feature.folder, &feature.folder.join(FOLDER)) {
+        Ok(folder) => folder,
+        Err(Problem::Missing | Problem::NotAFolder) => return Vec::new(),
+        Err(problem) => return unread(FOLDER, &problem),
+    };
+    if let Err(error) = std::fs::read_dir(&folder) {
+        return unread(FOLDER, &error);
+    }
+    let found = read::entries(&folder, MOST_FILES);
+    if found.has_more {
+        return unread(FOLDER, &"it holds too many files");
+    }
+    let names = found.entries.iter().map(std::fs::DirEntry::file_name);
+    let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"));
+    names.sort_unstable();
+    let states = names.iter().flat_map(|name| match read::read_in(&folder, name, MOST) {
+        Ok(content) => match items(&content.bytes) {
+            (0, _) => Vec::new(),
+            (open, all) => {
+                let name = text::title(name, 80);
+                vec![[&name, ": ", &open.to_string(), " of ", &all.to_string(), " open"].concat()]
+            }
+        },
+        Err(problem) => unread(name, &problem),
+    });
+    states.collect()
+}
+
+/// How many items a checklist has that are open, and in all.
+fn items(text: &[u8]) -> (usize, usize) {
+    let mut counts = (0, 0);
+    for line in text.split(|byte| *byte == b'\n') {
+        if let [b'-', b' ', b'[', mark @ (b' ' | b'x' | b'X'), b']', ..] = line.trim_ascii_start() {
+            counts.0 += usize::from(*mark == b' ');
+            counts.1 += 1;
+        }
+    }
+    counts
+}
