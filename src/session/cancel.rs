@@ -8,12 +8,13 @@ use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::{end_feature, end_task};
+use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::reconcile::settle;
 use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE, is_session_id};
 use crate::store::read::Problem;
-use crate::text::{self, counted};
+use crate::text::counted;
 
 /// A canceled loop, as it was before it was cleaned up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,13 +81,10 @@ pub fn cancel_task(loops: &Loops, session: &str) -> Result<Option<String>, Refus
     let ended = end_task(loops, session, Demand::Cancelled, EndNotice::Done)
         .map_err(|error| Refusal::NotEnded(error.to_string()))?;
     Ok(ended.map(|(record, unnoted)| {
-        format!(
-            "Ralph loop cancelled after {} ({} seen). Task: {}.\nThe journal stays: `spool log`.{}",
-            counted(record.ledger.iterations.into(), "iteration"),
-            counted(record.ledger.tool_calls, "tool call"),
-            text::line(&record.about),
-            not_noted(unnoted)
-        )
+        let calls = counted(record.ledger.tool_calls, "tool call");
+        person::ended(&record, "ended (cancelled)", [&calls, ""], "")
+            + "\nThe journal stays: `spool log`."
+            + &not_noted(unnoted)
     }))
 }
 

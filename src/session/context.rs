@@ -2,9 +2,10 @@
 
 use crate::engine::{CheckResult, Pending, Waiting};
 use crate::evidence::progress::LookMoment;
-use crate::feature::project::Project;
+use crate::feature::project::{Project, printable};
 use crate::feature::settings::{Settings, SettingsError};
 use crate::hosts::{HookAnswer, HookEvent};
+use crate::session::messages::person;
 use crate::store::loops::{Loops, Marks, Record, Session};
 use crate::store::pins::PinState;
 use crate::world::Deadline;
@@ -54,11 +55,22 @@ pub fn waiting_answer(waiting: &[Waiting]) -> HookAnswer {
     }
 }
 
-/// Returns the same, with a line for the person where there is one.
-pub fn waiting_with_message(waiting: &[Waiting], message: Option<&str>) -> HookAnswer {
+/// Returns the same, with what the person is told: `message` where there is one, and in a plugin what a loop waits
+/// for that continues by itself.
+pub fn waiting_with_message(
+    waiting: &[Waiting],
+    message: Option<&str>,
+    stop: &StopSession<'_>,
+) -> HookAnswer {
     let answer = waiting_answer(waiting);
+    let continues = |one: &Waiting| matches!(one, Waiting::Background(_) | Waiting::NoTasks);
     match message {
         Some(message) => answer.also_notify(message),
+        None if waiting.iter().all(continues) => {
+            let about = printable(&stop.record.about);
+            let words = waited_for(waiting);
+            answer.also_in_plugin(&person::line("waiting: ", &[&about, &words]))
+        }
         None => answer,
     }
 }

@@ -96,7 +96,7 @@ pub fn late_end_texts(
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
             let snapshot = FeatureSnapshot::read_even_without_state(&feature);
-            let message = messages::end_message(&snapshot, &record.ledger, reason, None);
+            let message = messages::end_message(&snapshot, record, reason, None);
             (message, messages::end_line(&snapshot, reason))
         }
         (None, Err(_)) => {
@@ -189,14 +189,14 @@ impl FeatureStop {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
             let failed = messages::failed_checks(seen.checks.as_deref());
-            let message =
-                messages::end_message(snapshot, &record.ledger, reason, failed.as_deref());
+            let message = messages::end_message(snapshot, record, reason, failed.as_deref());
             return HookAnswer::notify(&message).log(&messages::end_line(snapshot, reason));
         }
         let mut answer = match messages::doubtful_message(record) {
             Some(message) => HookAnswer::notify(&message).log(&message),
-            None => HookAnswer::silent()
-                .also_in_plugin(&messages::completed_message(snapshot, &record.ledger)),
+            None => {
+                HookAnswer::silent().also_in_plugin(&messages::completed_message(snapshot, record))
+            }
         };
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
@@ -228,7 +228,7 @@ impl StopSession<'_> {
         let feature = self.context.project.feature_at(&self.record.folder).ok();
         let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
         let place = snapshot.as_ref().map(FeatureSnapshot::place).unwrap_or_default();
-        let message = messages::gone_message(&about, place, &self.record.ledger);
+        let message = messages::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::feature::project::printable;
+use crate::session::messages::person;
 use crate::session::pinned;
 use crate::store::closing::Unnoted;
 use crate::store::loops::{Loops, Pause, Record};
@@ -47,18 +48,16 @@ pub fn resume(loops: &Loops, session: &str, by: PausedBy) -> io::Result<Option<(
 /// Returns what a person reads when a loop was paused.
 pub fn paused(record: &Record) -> String {
     format!(
-        "{} paused at iteration {}. The agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool cancel` ends it.",
-        name(record),
-        record.ledger.iterations
+        "{}\nThe agent may stop, and nothing is counted; work that is done still ends the loop.\n`spool resume` continues it, `spool cancel` ends it.",
+        person::line("paused: ", &[&printable(&record.about), &person::sums(record)]),
     )
 }
 
 /// Returns what a person reads when a paused loop continues.
 pub fn resumed(record: &Record) -> String {
     format!(
-        "{} continues at iteration {}.\nNothing wakes an idle session: type anything there, such as \"continue\".",
-        name(record),
-        record.ledger.iterations
+        "{}\nNothing wakes an idle session: type anything there, such as \"continue\".",
+        person::line("continued: ", &[&printable(&record.about), &person::sums(record)]),
     )
 }
 
@@ -68,20 +67,13 @@ pub fn told(record: &Record) -> Option<String> {
     let cancel =
         if record.kind == LoopKind::Task { "/speckit:cancel-ralph" } else { "/speckit:cancel" };
     let next = if pause.ends_by_itself() {
-        "nothing is counted; type anything to continue"
+        "type anything to continue"
     } else {
-        "the agent may stop, nothing is counted; `spool resume` in a terminal continues the loop"
+        "`spool resume` in a terminal continues the loop"
     };
-    Some(format!(
-        "{} paused ({}): {next}, {cancel} ends it.",
-        name(record),
-        printable(&pause.words())
-    ))
-}
-
-fn name(record: &Record) -> String {
-    if record.kind == LoopKind::Task {
-        return "Ralph loop".to_owned();
-    }
-    format!("Ralph-speckit: the loop of feature {}", printable(&record.about))
+    let line = person::line(
+        "paused: ",
+        &[&printable(&record.about), &printable(&pause.words()), "nothing is counted"],
+    );
+    Some(format!("{line}\nNext: {next}; {cancel} ends it."))
 }

@@ -344,7 +344,7 @@ impl StopSession<'_> {
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
             (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
-            (_, StopKind::Task) => task::words(&self.record, &verdict),
+            (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
         };
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
         let limits = match kind {
@@ -365,13 +365,15 @@ impl StopSession<'_> {
             notices.iter().try_for_each(|notice| self.folder.note(&notice.entry(&self.record)))
         });
         let answer = match (&verdict, kind) {
-            (Verdict::Wait(waiting), _) => waiting_with_message(waiting, of_a_pause.as_deref()),
+            (Verdict::Wait(waiting), _) => {
+                waiting_with_message(waiting, of_a_pause.as_deref(), self)
+            }
             (Verdict::Continue(missing), StopKind::Feature(stop)) => {
                 stop.continue_answer(&self.record, missing)
             }
             (Verdict::Continue(missing), StopKind::Task) => task::continue_answer(self, missing),
             (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
-            (Verdict::End(reason), StopKind::Task) => task::end_answer(&self.record, reason),
+            (Verdict::End(reason), StopKind::Task) => task::end_answer(&self.record, &seen, reason),
         };
         let answer = match noted {
             Ok(()) => answer,

@@ -2,7 +2,8 @@
 
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
-use super::messages::shortfall::brief;
+use super::messages::feature::failed_checks;
+use super::messages::shortfall::{brief, short};
 use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
@@ -29,14 +30,18 @@ pub fn observe(session: &mut StopSession<'_>) -> (Contract, Observation) {
 }
 
 /// Returns what the journal and `spool status` say of a verdict, on one line.
-pub fn words(record: &Record, verdict: &Verdict) -> String {
+pub fn words(record: &Record, seen: &Observation, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Continue(missing) => brief(missing, ""),
         Verdict::Wait(_) => String::new(),
-        Verdict::End(TerminalReason::Completed) => {
-            format!("{}{}", TerminalReason::Completed, messages::grounds(record))
-        }
-        Verdict::End(reason) => reason.to_string(),
+        Verdict::End(TerminalReason::Completed) => match messages::grounds(record) {
+            "" => TerminalReason::Completed.to_string(),
+            grounds => format!("{} ({grounds})", TerminalReason::Completed),
+        },
+        Verdict::End(reason) => match missing(record, seen) {
+            none if none.is_empty() => reason.to_string(),
+            missing => format!("{reason}; {missing}"),
+        },
     }
 }
 
@@ -69,14 +74,27 @@ pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> Hook
 }
 
 /// Returns the answer that says why the loop ended.
-pub fn end_answer(record: &Record, reason: &TerminalReason) -> HookAnswer {
-    let message = messages::end_message(record, reason);
+pub fn end_answer(record: &Record, seen: &Observation, reason: &TerminalReason) -> HookAnswer {
+    let message = messages::end_message(record, reason, &missing(record, seen));
     HookAnswer::notify(&message).log(&message)
+}
+
+/// What was missing when a limit ended the loop, empty for nothing and for any other end.
+fn missing(record: &Record, seen: &Observation) -> String {
+    let is_limit = matches!(record.ledger.ended, Some(TerminalReason::MaxIters { .. }));
+    let failed = || failed_checks(seen.checks.as_deref());
+    match record.ralph() {
+        Some(assignment) if is_limit && assignment.contract.token.is_some() && !seen.claimed => {
+            short(&Shortfall::NoToken, "")
+        }
+        Some(_) if is_limit => failed().unwrap_or_default(),
+        _ => String::new(),
+    }
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
 pub fn late_end_texts(record: &Record, reason: &TerminalReason) -> (String, String) {
     let message =
-        messages::told_late(record).unwrap_or_else(|| messages::end_message(record, reason));
+        messages::told_late(record).unwrap_or_else(|| messages::end_message(record, reason, ""));
     (message.clone(), message)
 }

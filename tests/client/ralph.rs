@@ -94,7 +94,7 @@ fn forty_iterations_end_with_a_promise_after_real_work(version: &str) {
     assert_eq!(run.block_cap(), None, "{facts}");
     assert_eq!(project.read("lines").lines().count(), 40, "{facts}");
     assert_eq!(run.hook_feedbacks().len(), 39, "{facts}");
-    assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 40 iterations");
+    assert!(told(&run).contains("(PROMISE_ACCEPTED): ") && told(&run).contains(" · 40 iterations"));
     let mut expected = vec!["continue"; 39];
     expected.push("end completed");
     assert_eq!(verdicts(&project), expected, "{facts}");
@@ -119,7 +119,7 @@ fn a_promise_without_work_is_refused_and_then_earned(version: &str) {
         "{}",
         feedbacks[0]
     );
-    assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 2 iterations");
+    assert!(told(&run).contains("(PROMISE_ACCEPTED): ") && told(&run).contains(" · 2 iterations"));
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }
 
@@ -164,7 +164,7 @@ fn a_check_of_a_minute_does_not_lose_its_answer(version: &str) {
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
     assert!(feedbacks[0].starts_with("Check failed: `test -f state"), "{}", feedbacks[0]);
-    assert_eq!(told(&run), "Ralph loop: completed after 2 iterations: every check passed");
+    assert!(told(&run).contains("every check passed · 2 iterations"));
     assert_eq!(verdicts(&project), ["continue", "end completed"]);
 }
 
@@ -179,7 +179,7 @@ fn three_iterations_at_most(version: &str) {
     assert!(run.is_success(), "{}", run.describe());
     assert_eq!(project.read("work").lines().count(), 3);
     assert!(
-        told(&run).starts_with("Ralph loop: MAX_ITERATIONS_REACHED after 3 iterations"),
+        told(&run).starts_with("Ralph-speckit: ended (max_iters, MAX_ITERATIONS_REACHED)"),
         "{}",
         told(&run)
     );
@@ -204,7 +204,7 @@ fn a_cancel_in_the_middle_ends_the_loop(version: &str) {
     assert!(cancelled.is_success(), "{}", cancelled.describe());
     assert_eq!(model.requests().len(), spent, "{}", cancelled.describe());
     let notice = cancelled.notices().remove(0);
-    assert!(notice.contains("Ralph loop cancelled after 2 iterations"), "{notice}");
+    assert!(notice.contains("ended (cancelled): "), "{notice}");
     let later = client.resume(SESSION).run("One more thing.").expect("a run");
     assert_eq!(later.hook_feedbacks(), [""; 0], "{}", later.describe());
     assert_eq!(verdicts(&project), ["continue", "continue", "end cancelled"]);
@@ -276,7 +276,10 @@ fn two_sessions_loop_side_by_side_in_one_folder(version: &str) {
             assert!(
                 feedbacks.iter().all(|it| it.ends_with(&format!("Original task: Write {name}")))
             );
-            assert_eq!(told(&run), "Ralph loop: PROMISE_ACCEPTED after 3 iterations");
+            assert!(
+                told(&run).contains("(PROMISE_ACCEPTED): ")
+                    && told(&run).contains(" · 3 iterations")
+            );
         }
     });
 }

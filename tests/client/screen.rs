@@ -148,8 +148,8 @@ fn a_person_types_the_command_and_sees_the_loop(version: &str) {
     terminal.wait_for("● Everything is done.");
     let screen = terminal.screen();
     for words in [
-        "Stop says: Ralph-speckit iteration 1 | Task 2/3",
-        "Stop says: Ralph-speckit iteration 2 | Task 3/3",
+        "Stop says: Ralph-speckit: 1 of 3 done · iteration 1 · next T002",
+        "Stop says: Ralph-speckit: 2 of 3 done · iteration 2 · next T003",
         "Continue feature: 001-long-list (Task 3/3, Iter 2)",
     ] {
         assert!(screen.contains(words), "{words:?} is missing in:\n{screen}");
@@ -240,7 +240,7 @@ fn a_cancel_typed_while_the_agent_works_ends_the_loop(version: &str) {
     // The transcript lags; what is not there yet is found at the next stop.
     wait_until("the transcript", || transcript_has(&client, r#""operation":"enqueue""#));
     go.send(()).expect("the agent");
-    terminal.wait_for("Ralph loop cancelled after 1 iteration");
+    terminal.wait_for("Ralph-speckit: ended (cancelled)");
     assert_eq!(workshop.verdicts(), ["continue", "wait", "end cancelled"]);
     assert_eq!(model.main_requests().len(), 4, "no turn more:\n{}", terminal.screen());
     // What the person types next is held by nobody.
@@ -276,7 +276,7 @@ fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {
     // The transcript lags, a model that answers at once does not: what is not there cannot be counted.
     wait_until("the transcript", || times_in_transcript(&client, r#""type":"tool_use""#) == 3);
     go.send(()).expect("the agent");
-    terminal.wait_for("PROMISE_ACCEPTED after 3 iterations");
+    terminal.wait_for("PROMISE_ACCEPTED): Make it · 3 iterations");
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     let report = workshop.spool(&["status", "--json"]);
     let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
@@ -313,7 +313,7 @@ fn a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on(version: &str) 
     assert!(status().contains(why), "{}", status());
     broken.store(false, Ordering::SeqCst);
     type_line(&terminal, "Go on.");
-    terminal.wait_for("PROMISE_ACCEPTED after 2 iterations");
+    terminal.wait_for("PROMISE_ACCEPTED): Make it · 2 iterations");
     let events: Vec<_> = workshop.journal().into_iter().map(|it| it["event"].clone()).collect();
     assert_eq!(events, ["armed", "stop", "paused", "resumed", "stop"]);
 }
@@ -349,7 +349,7 @@ fn while_a_person_must_answer_no_stop_arrives(version: &str) {
     terminal.answer("Enter to select", "Do you want to proceed?");
     assert_eq!(stops(), 0, "{}", terminal.screen());
     assert!(!workshop.project.path().join("allowed").exists());
-    terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED after 1 iteration");
+    terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED): Make it · 1 iteration");
     assert_eq!(stops(), 1, "{}", terminal.screen());
     assert!(workshop.project.path().join("allowed").exists());
     assert_eq!(workshop.verdicts(), ["end completed"]);

@@ -50,7 +50,7 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     }
     let told = run.system_messages("Stop");
     assert_eq!(told.len(), 49, "the last stop is silent: {told:?}");
-    assert_eq!(told[48], "Ralph-speckit iteration 49 | Task 50/50");
+    assert_eq!(told[48], "Ralph-speckit: 49 of 50 done · iteration 49 · next T050");
 
     let mut verdicts = vec!["continue"; 49];
     verdicts.push("end completed");
@@ -189,8 +189,10 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
     assert!(seen[0].contains("You wrote ALL_TASKS_COMPLETE, but"), "{}", seen[0]);
     assert!(seen[0].contains("2 of 4: T003, T004\n"), "{}", seen[0]);
     assert_eq!(
-        run.system_messages("Stop"),
-        ["Ralph-speckit iteration 1 | Task 3/4 | completion claimed, but 2 tasks are open"]
+        run.system_messages("Stop")[..1],
+        [
+            "Ralph-speckit: 2 of 4 done · iteration 1 · claimed done, but 2 tasks are open · next T003"
+        ]
     );
     assert_eq!(workshop.verdicts(), ["continue", "end completed"]);
     assert_eq!(workshop.status()["record"]["ledger"]["refused_claims"], 1);

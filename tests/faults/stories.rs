@@ -722,11 +722,7 @@ fn ralph_armed(case: &Case<'_>) -> Outcome {
 
 fn ralph_cancelled(case: &Case<'_>) -> Outcome {
     let says = !case.killed()
-        && if case.call.is_hook() {
-            case.said("Ralph loop cancelled")
-        } else {
-            case.acknowledged()
-        };
+        && if case.call.is_hook() { case.said("ended (cancelled)") } else { case.acknowledged() };
     if says {
         same(&case.now.end(OURS), &"cancelled", "it says cancelled, and it is not")?;
         case.stops(OURS, "I stop here.").silent("cancelled, then a stop")?;

@@ -25,7 +25,7 @@ fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
     assert!(!printed.contains('\u{1b}'), "colours belong on a terminal: {printed:?}");
     for words in [
         "you   | /speckit:implement",
-        "completion claimed, but 3 tasks are open",
+        "claimed done, but 3 tasks are open",
         "3 of 7: T005, T006, T007",
         "all tests passed",
         "7 of 7 tasks done in 5 iterations, 1 early finish refused; the loop ended: completed",

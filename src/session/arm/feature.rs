@@ -16,6 +16,7 @@ use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
+use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::session::select::drives;
@@ -23,6 +24,7 @@ use crate::store::journal::Entry;
 use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
+use crate::text::counted;
 use crate::world;
 
 /// What is said where the one who arms may be the agent.
@@ -269,10 +271,14 @@ fn armed(
         feature.folder.join(STATE).display(),
         gate.for_agent,
     );
-    let runs = if shown.is_empty() { "No command is run for it." } else { shown.trim_end() };
+    let tasks = counted(open as u64, "open task");
+    let most = format!("at most {}", counted(limits.max_iterations.into(), "iteration"));
+    let runs = if shown.is_empty() { "No checks: the task list decides." } else { &*shown };
     let for_person = format!(
-        "Ralph-speckit: the loop of {name} is armed, {open} of {total} tasks open, at most {} iterations.\n{runs}{notes}{}",
-        limits.max_iterations, gate.for_person
+        "{}\n{}{notes}{}\nTo stop it: /speckit:cancel",
+        person::line("armed: ", &[name, &tasks, &most]),
+        runs.trim_end(),
+        gate.for_person
     );
     Armed { about: name.clone(), for_agent, for_person, shown }
 }

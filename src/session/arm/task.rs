@@ -83,7 +83,8 @@ pub fn arm(
         None => String::new(),
     };
     let not_noted = arming.finish(armed_entry(&record));
-    let lines = [messages::armed_line(&record), shown.clone(), unkept.unwrap_or_default()];
+    let stop = "To stop it: /speckit:cancel-ralph".to_owned();
+    let lines = [messages::armed_line(&record), shown.clone(), unkept.unwrap_or_default(), stop];
     let lines = lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty());
     let for_person = lines.collect::<Vec<_>>().join("\n") + &not_noted;
     Ok(Armed { about: record.about, for_agent, for_person, shown })

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::NextStep;
+use super::person;
 use super::shortfall::{Reader, brief, explain, ids, open_count, short};
 use crate::engine::{CheckResult, Ledger, Shortfall, TerminalReason};
 use crate::evidence::task_list::TASKS;
@@ -92,11 +93,17 @@ pub fn reminder(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
 /// Returns the line that a person sees when the agent is sent back.
 pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let place = snapshot.place();
-    let mut line = format!(
-        "Ralph-speckit iteration {} | Task {}/{}",
-        ledger.iterations, place.task, place.total
-    );
-    let open = open_count(place.total - place.done);
+    let mut parts = vec![
+        format!("{} of {} done", place.done, place.total),
+        format!("iteration {}", ledger.iterations),
+    ];
+    let first = snapshot.tasks.as_ref().and_then(|list| list.open().next());
+    let first = first.map(|task| short_id(&task.id));
+    let open = match &first {
+        Some(id) if place.total - place.done == 1 => format!("{id} is open"),
+        _ => open_count(place.total - place.done),
+    };
+    let named = missing.contains(&Shortfall::ClaimedWithOpenTasks) && open.ends_with(" is open");
     for shortfall in missing {
         let is_shown = matches!(
             shortfall,
@@ -106,10 +113,11 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
                 | Shortfall::Tampered(_)
         );
         if is_shown {
-            let _ = write!(line, " | {}", text::title(&short(shortfall, &open), SHORTFALL));
+            parts.push(text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
-    line
+    parts.extend(first.filter(|_| !named).map(|id| format!("next {id}")));
+    person::line("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Returns everything that is missing, on one line for the journal.
@@ -190,39 +198,38 @@ pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
     }
 }
 
-/// Returns what a person reads when a loop ended short of completion: why, where, what next.
+/// Returns what a person reads when a loop ended short of completion: why, how far, what next.
 ///
 /// `failed` are the checks that failed at that moment.
 pub fn end_message(
     snapshot: &FeatureSnapshot,
-    ledger: &Ledger,
+    record: &Record,
     reason: &TerminalReason,
     failed: Option<&str>,
 ) -> String {
     let place = snapshot.place();
-    let failed = failed.map_or_else(String::new, |failed| format!("; {}", text::line(failed)));
-    let mut text = format!(
-        "Ralph-speckit ended the loop of {} ({}): {}{failed}. {} of {} tasks done, iteration {}.",
-        snapshot.feature.name,
-        reason.name(),
-        plain(reason),
-        place.done,
-        place.total,
-        ledger.iterations
-    );
-    if snapshot.tasks.is_some() && place.done < place.total {
-        let _ = write!(text, " Open: {}.", open_tasks(snapshot));
+    let mut why = plain(reason);
+    if let Some(failed) = failed {
+        why.push_str("; ");
+        why.push_str(&text::line(failed));
     }
-    let _ = write!(text, " {}", what_next(reason));
-    limited(text)
+    let mut next = what_next(reason);
+    if snapshot.tasks.is_some() && place.done < place.total {
+        let open = open_tasks(snapshot);
+        let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
+    }
+    let head = format!("ended ({})", reason.name());
+    limited(person::ended(record, &head, [&why, &tasks_done(place)], &next))
+}
+
+/// How many tasks are done, such as `3 of 5 tasks`.
+fn tasks_done(place: TaskPosition) -> String {
+    format!("{} of {}", place.done, text::counted(place.total, "task"))
 }
 
 /// Returns what the person of a plugin reads when everything is done.
-pub fn completed_message(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
-    let (total, iterations) = (snapshot.place().total, ledger.iterations);
-    let (tasks, iterations) =
-        (text::counted(total, "task"), text::counted(u64::from(iterations), "iteration"));
-    format!("Ralph-speckit: {} is done: {tasks}, {iterations}.", snapshot.feature.name)
+pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
+    person::ended(record, "done", [&tasks_done(snapshot.place()), ""], "")
 }
 
 /// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
@@ -238,39 +245,29 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
 
 /// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
 pub fn doubtful_message(record: &Record) -> Option<String> {
-    let gone = gone_tasks(record)?;
-    Some(limited(format!(
-        "Ralph-speckit: every task that is left in {} is done (completed), but {gone}. Compare the list with an earlier one (`git diff`): nobody has proved that their work is there.",
-        printable(&record.about)
-    )))
+    let gone = format!("every task that is left is done, but {}", gone_tasks(record)?);
+    let next = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
+    Some(limited(person::ended(record, "done (completed)", [&gone, ""], next)))
 }
 
 /// Returns what a session is told whose loop another one took over, `None` when none did.
 pub fn moved_message(record: &Record) -> Option<String> {
     let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
-    Some(format!(
-        "Ralph-speckit: session {to} has taken this loop over at iteration {}, this one may stop (stopped): {}",
-        record.ledger.iterations,
-        printable(&record.about)
-    ))
+    let why = format!("session {to} has taken this loop over, this one may stop");
+    Some(person::ended(record, "ended (stopped)", [&why, ""], ""))
 }
 
 /// Returns what a person reads when a loop ended and its feature cannot be found.
 pub fn end_without_files(record: &Record) -> String {
-    let (name, words) = (printable(&record.about), printable(&record.words));
     let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
-    format!("Ralph-speckit ended the loop of {name} ({reason}): {words}.")
+    person::ended(record, &format!("ended ({reason})"), [&printable(&record.words), ""], "")
 }
 
 /// Returns what a person reads when the loop's state file was taken away and tasks are open.
-pub fn gone_message(feature: &str, place: TaskPosition, ledger: &Ledger) -> String {
-    let mut text =
-        format!("Ralph-speckit ended the loop of {feature} (cancelled): its state file is gone.");
-    if place.total > 0 {
-        let (done, total, iterations) = (place.done, place.total, ledger.iterations);
-        let _ = write!(text, " {done} of {total} tasks done, iteration {iterations}.");
-    }
-    text + " Continue with /speckit:implement."
+pub fn gone_message(record: &Record, place: TaskPosition) -> String {
+    let done = if place.total > 0 { tasks_done(place) } else { String::new() };
+    let why = ["its state file is gone", &done];
+    person::ended(record, "ended (cancelled)", why, "continue with /speckit:implement.")
 }
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.

@@ -1,6 +1,7 @@
 //! What a loop says, to the agent and to people.
 
 pub mod feature;
+pub mod person;
 pub mod shortfall;
 pub mod task;
 

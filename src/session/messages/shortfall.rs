@@ -140,7 +140,7 @@ pub fn brief(missing: &[Shortfall], open: &str) -> String {
 pub fn short(shortfall: &Shortfall, open: &str) -> String {
     match shortfall {
         Shortfall::OpenTasks => open.to_owned(),
-        Shortfall::ClaimedWithOpenTasks => format!("completion claimed, but {open}"),
+        Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
         Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
         Shortfall::NoToken => "no promise yet".to_owned(),

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::NextStep;
+use super::person;
 use super::shortfall::{Reader, brief, explain};
 use crate::engine::promise::marker;
 use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
@@ -114,11 +115,20 @@ pub fn armed_line(record: &Record) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
     };
-    let until = match &assignment.contract.token {
+    let contract = &assignment.contract;
+    let until = match &contract.token {
         Some(token) => format!("until {}", marker(token)),
         None => "until every check passes".to_owned(),
     };
-    format!("Ralph loop armed, {until}. {}. /speckit:cancel-ralph ends it.", limits(record))
+    let limit = match contract.guardrails.max_iterations {
+        Some(limit) => format!("at most {}", counted(limit.into(), "iteration")),
+        None => "no limit of iterations".to_owned(),
+    };
+    let least = match contract.min_iterations {
+        0 | 1 => String::new(),
+        least => format!("at least {least}"),
+    };
+    person::line("armed: ", &[&record.about, &until, &limit, &least])
 }
 
 /// Returns why a second loop is refused.
@@ -186,7 +196,7 @@ pub fn reminder(record: &Record, folder: &Path) -> String {
 
 /// Returns the line that a person sees when the agent is sent back.
 pub fn progress(record: &Record, missing: &[Shortfall]) -> String {
-    format!("Ralph loop, {} | {}", iteration(record), brief(missing, ""))
+    person::line("", &[&iteration(record), &brief(missing, "")])
 }
 
 /// Returns the name that spec 002 has for an end.
@@ -195,35 +205,29 @@ pub fn status(record: &Record, reason: &TerminalReason) -> EndStatus {
     EndStatus::of(reason, promised)
 }
 
-/// Returns what a person reads when the loop has ended.
-pub fn end_message(record: &Record, reason: &TerminalReason) -> String {
-    let after = counted(record.ledger.iterations.into(), "iteration");
-    match (reason, status(record, reason)) {
+/// Returns what a person reads when the loop has ended; `missing` is what was not there at that moment.
+pub fn end_message(record: &Record, reason: &TerminalReason, missing: &str) -> String {
+    let status = status(record, reason);
+    let (head, why) = match (reason, status) {
         (TerminalReason::Completed, EndStatus::None) => {
-            format!("Ralph loop: completed after {after}: every check passed")
+            ("done (completed)".to_owned(), "every check passed".to_owned())
         }
         (TerminalReason::Completed, status) => {
-            format!("Ralph loop: {status} after {after}{}", grounds(record))
+            (format!("done ({status})"), grounds(record).to_owned())
         }
-        (TerminalReason::MaxIters { .. }, status) => format!(
-            "Ralph loop: {status} after {after} (max_iters), task not known to be done: {}. {}",
-            record.about,
-            NEXT.after(reason)
-        ),
-        _ => format!(
-            "Ralph loop ended ({}) after {after}: {reason}. Task: {}. {}",
-            reason.name(),
-            record.about,
-            NEXT.after(reason)
-        ),
-    }
+        (_, EndStatus::None) => (format!("ended ({})", reason.name()), reason.to_string()),
+        (_, status) => (format!("ended ({}, {status})", reason.name()), reason.to_string()),
+    };
+    let next =
+        if *reason == TerminalReason::Completed { String::new() } else { NEXT.after(reason) };
+    person::ended(record, &head, [&why, missing], &next)
 }
 
 /// Returns what a person reads at the next stop about a loop that ended before it.
 pub fn told_late(record: &Record) -> Option<String> {
     let ended = record.ledger.ended.as_ref();
     let moved = moved_message(record);
-    moved.or_else(|| ended.map(|reason| end_message(record, reason)))
+    moved.or_else(|| ended.map(|reason| end_message(record, reason, "")))
 }
 
 /// Returns what a person should know about an accepted promise, empty when there was work before it.
@@ -236,11 +240,11 @@ pub fn grounds(record: &Record) -> &'static str {
     }
     match assignment.contract.without_work {
         WithoutWork::Accept => "",
-        WithoutWork::Warn => " (warning: too few tool calls were seen for it)",
+        WithoutWork::Warn => "warning: too few tool calls were seen for it",
         WithoutWork::Reject if record.ledger.unseen_claims > 0 => {
-            " (no work could be seen; the promise was repeated)"
+            "no work could be seen; the promise was repeated"
         }
-        WithoutWork::Reject => " (tool calls could not be counted; files or commits changed)",
+        WithoutWork::Reject => "tool calls could not be counted; files or commits changed",
     }
 }
 

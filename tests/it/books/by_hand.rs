@@ -76,7 +76,7 @@ fn an_agent_that_deletes_its_open_tasks_is_not_let_through_the_first_time() {
     // It insists: what is left of the list is done, and the person reads what is gone from it.
     let stop = project.stop(ALL);
     assert!(
-        stop.told().contains("gone from tasks.md at the end: T002, T003, T004."),
+        stop.told().contains("gone from tasks.md at the end: T002, T003, T004 · "),
         "{}",
         stop.told()
     );

@@ -77,7 +77,7 @@ fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
     assert!(!project.root.join("runs").exists());
     project.agent_works();
     let stop = project.stop(ALL);
-    assert!(stop.told().contains("gone from tasks.md at the end: T002."), "{}", stop.told());
+    assert!(stop.told().contains("gone from tasks.md at the end: T002 · "), "{}", stop.told());
     assert!(project.root.join("runs").exists());
 }
 

@@ -58,7 +58,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     let stop = project.stop("I could not do it.");
     assert_eq!(
         stop.told(),
-        "Ralph-speckit ended the loop of 001-user-login (task_failed): task T002 is at attempt 4, and 3 are allowed. 1 of 2 tasks done, iteration 0. Open: 1 of 2: T002. Look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement."
+        "Ralph-speckit: ended (task_failed): 001-user-login · task T002 is at attempt 4, and 3 are allowed · 1 of 2 tasks · 0 iterations\nNext: look at the task and at .progress.md, fix what blocks it, then continue with /speckit:implement.\nOpen: T002"
     );
     project.stop("And again.").silent();
     let said = project.task(&["next"]).ok();
@@ -95,10 +95,13 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
     let stop = project.stop("I need a key.");
     let told = stop.told();
     assert!(
-        told.contains("(blocked): the agent needs a person: put the API key into .env."),
+        told.contains("ended (blocked): 001-user-login · the agent needs a person: put the API key into .env · "),
         "{told}"
     );
-    assert!(told.ends_with("Do that, then continue with /speckit:implement."), "{told}");
+    assert!(
+        told.contains("\nNext: do that, then continue with /speckit:implement.\nOpen: "),
+        "{told}"
+    );
     project.stop("I need a key.").silent();
     assert_eq!(project.task(&["next", "--json"]).json()["reason"], "blocked");
 }

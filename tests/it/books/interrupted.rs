@@ -132,7 +132,7 @@ fn l7_what_was_done_without_the_journal_is_reported_as_done() {
     let journal = project.notes_of(SESSION).join("journal.jsonl");
     fs::remove_file(&journal).unwrap();
     fs::create_dir(&journal).unwrap();
-    for (call, words) in [("pause", "paused at iteration"), ("resume", "at iteration")] {
+    for (call, words) in [("pause", "paused: "), ("resume", "continued: ")] {
         let said = project.spool(&[call]).ok();
         assert!(said.contains(words) && said.contains("It is not in the journal"), "{said}");
         let record = fs::read_to_string(project.notes_of(SESSION).join("loop.json")).unwrap();

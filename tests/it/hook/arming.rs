@@ -400,7 +400,7 @@ fn a_state_file_removed_by_hand_ends_the_loop_and_says_so() {
     bench.stop("s1").run().reason();
     fs::remove_file(bench.state_path()).unwrap();
     let stop = bench.stop("s1").run();
-    assert!(stop.told().contains("its state file is gone. 1 of 3 tasks done, iteration 1."));
+    assert!(stop.told().contains("its state file is gone · 1 of 3 tasks · 1 iteration"));
     bench.stop("s1").run().silent();
     assert_eq!(bench.verdicts("s1"), ["continue", "end cancelled"]);
 }

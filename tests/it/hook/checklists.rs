@@ -60,7 +60,7 @@ fn a_person_continues_with_open_checklists_and_the_agent_is_told_not_to_ask() {
     let wanted = "Open checklists: requirements.md: 16 of 16 open. A person has decided to continue with them: do not ask about them, and do not tick them.";
     assert!(context.contains(wanted), "{context}");
     let shown = answer.message();
-    assert!(shown.ends_with("\nOpen checklists, as you wish: requirements.md: 16 of 16 open"));
+    assert!(shown.contains("\nOpen checklists, as you wish: requirements.md: 16 of 16 open\n"));
     bench.stop("s1").run().reason();
     let other = with_checklists(&[("requirements.md", REQUIREMENTS)]);
     let said = Said::of(other.spool().args(["start", "--ignore-checklists"])).ok();

@@ -26,7 +26,8 @@ fn all_at_once(bench: &Bench) -> BTreeMap<String, Vec<Outcome>> {
 /// The record and the journal of a session agree with what was answered.
 fn is_exact(bench: &Bench, session: &str, answers: &[Outcome]) {
     let blocks = answers.iter().filter(|answer| answer.is_block()).count();
-    let told = answers.iter().filter(|answer| answer.message().contains("ended the loop")).count();
+    let told =
+        answers.iter().filter(|answer| answer.message().contains("Ralph-speckit: ended (")).count();
     let silent = answers.iter().filter(|answer| answer.answer.is_none()).count();
     assert_eq!((blocks, told, silent), (2, 1, answers.len() - 3), "{session}: {answers:#?}");
     assert_eq!(bench.verdicts(session), ["continue", "continue", "end no_progress"], "{session}");

@@ -581,7 +581,7 @@ fn s1_counters_that_were_set_back_or_are_gone_make_no_loop_longer() {
             let stop = works(&bench);
             if !stop.is_block() {
                 assert!(stop.told().contains("max_iters"), "{kind}: {stop}");
-                assert!(stop.told().contains("iteration 5"), "{kind}: {stop}");
+                assert!(stop.told().contains("5 iterations"), "{kind}: {stop}");
                 break;
             }
             held += 1;

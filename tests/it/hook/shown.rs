@@ -7,7 +7,10 @@ fn a_completed_loop_is_reported_by_the_plugin_and_silent_by_contract() {
     let done = || Bench::project().current_feature(FEATURE).tasks(ALL_DONE).state(&executing(3, 3));
     let bench = done();
     let stop = bench.stop("s1").by_plugin().run();
-    assert!(stop.message().contains("is done: 3 tasks"), "{}", stop.message());
+    assert!(
+        stop.message().starts_with("Ralph-speckit: done: 001-login · 3 of 3 tasks · 1 iteration"),
+        "{stop}"
+    );
     assert_eq!(bench.verdicts("s1"), ["end completed"]);
     done().stop("s1").run().silent();
 }

@@ -50,7 +50,7 @@ fn token_present_but_objective_checks_fail() {
     assert!(reason.contains("You wrote ALL_TASKS_COMPLETE, but tasks are still open."), "{stop}");
     assert!(reason.contains("2 of 3: T002, T003"), "{stop}");
     let line = stop.message().lines().next().unwrap();
-    assert!(line.ends_with("| completion claimed, but 2 tasks are open"), "{stop}");
+    assert!(line.ends_with(" · claimed done, but 2 tasks are open · next T002"), "{stop}");
     assert_eq!(bench.record("s1").ledger.refused_claims, 1);
 }
 
@@ -69,7 +69,11 @@ fn loop_stops_at_max_iterations() {
     bench.stop("s1").run().reason();
     bench.transcript("s1").tool("Edit");
     let stop = bench.stop("s1").held().run();
-    assert!(stop.told().contains("(max_iters): the limit of 2 iterations was reached"), "{stop}");
+    assert!(
+        stop.told()
+            .contains("ended (max_iters): 001-login · the limit of 2 iterations was reached"),
+        "{stop}"
+    );
     assert_eq!(bench.verdicts("s1"), ["continue", "end max_iters"]);
 }
 

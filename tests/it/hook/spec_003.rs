@@ -261,7 +261,10 @@ fn fr_1_the_fixed_words_of_a_block() {
     let bench = Bench::in_execution();
     let stop = bench.stop("s1").run();
     assert!(stop.reason().starts_with("Continue feature: 001-login (Task 2/3, Iter 1)"), "{stop}");
-    assert!(stop.message().starts_with("Ralph-speckit iteration 1 | Task 2/3"), "{stop}");
+    assert!(
+        stop.message().starts_with("Ralph-speckit: 1 of 3 done · iteration 1 · next T002"),
+        "{stop}"
+    );
     assert_eq!(
         stop.log,
         ["[ralph-speckit] Session stopped during feature: 001-login | Task: 2/3 | Attempt: 1"]

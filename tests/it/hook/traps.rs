@@ -190,7 +190,7 @@ fn a_task_over_its_retry_limit_is_not_driven_on() {
     bench.stop("s1").run().reason();
     bench.set_state("taskIteration", 6);
     let stop = bench.stop("s1").run();
-    assert!(stop.told().contains("(task_failed): task T002 is at attempt 6"), "{stop}");
+    assert!(stop.told().contains("(task_failed): 001-login · task T002 is at attempt 6"), "{stop}");
     bench.stop("s1").run().silent();
 }
 
@@ -412,7 +412,7 @@ fn a_rate_limit_pauses_the_loop_and_costs_no_iteration() {
     bench.stop("s1").run().reason();
     for _ in 0..4 {
         let failure = bench.event("StopFailure", "s1").with("error", "rate_limit");
-        let words = "Ralph-speckit: the loop of feature 001-login paused (the turn broke off: rate_limit): nothing is counted; type anything to continue, /speckit:cancel ends it.";
+        let words = "Ralph-speckit: paused: 001-login · the turn broke off: rate_limit · nothing is counted\nNext: type anything to continue; /speckit:cancel ends it.";
         assert_eq!(failure.run().told(), words);
     }
     let words: Vec<_> =

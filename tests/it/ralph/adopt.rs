@@ -106,7 +106,7 @@ fn a_loop_left_behind_goes_on_with_its_contract_its_ledger_and_its_journal() {
 
     assert!(stops(&bench, "s2", "no").reason().contains("iteration 2 of 3"));
     assert_eq!(bench.record("s2").ledger.tool_calls, 2, "what s2 did before is not the loop's");
-    assert!(stops(&bench, "s2", "no").told().contains("MAX_ITERATIONS_REACHED after 3 iterations"));
+    assert!(stops(&bench, "s2", "no").told().contains("the limit of 3 iterations was reached"));
     let log = printed(&spool(&bench, None, &["log"]));
     let said: Vec<_> = ["armed", "iteration 1", "taken over from session s1", "iteration 3"]
         .map(|words| log.find(words).unwrap_or_else(|| panic!("{words}\n{log}")))
@@ -121,8 +121,7 @@ fn a_late_stop_of_the_old_session_is_told_once_and_revives_nothing() {
     let bench = left_behind("\"Make it\"");
     adopt(&bench, "s2", "s1").context();
     let told = works_and_says(&bench, PROMISE);
-    let words =
-        "session s2 has taken this loop over at iteration 1, this one may stop (stopped): Make it";
+    let words = "ended (stopped): Make it · session s2 has taken this loop over, this one may stop · 1 iteration";
     assert!(told.told().contains(words), "{told}");
     works_and_says(&bench, "again").silent();
     assert_eq!(live(&bench), ["s2"]);
@@ -132,7 +131,9 @@ fn a_late_stop_of_the_old_session_is_told_once_and_revives_nothing() {
     assert_eq!(ends, [(json!("stopped"), json!("session s2 took it over"))]);
     let refusal = adopt(&bench, "s3", "s1");
     assert!(refusal.reason().contains("no live loop belongs to a session `s1`"), "{refusal}");
-    assert!(stops(&bench, "s2", PROMISE).told().contains("PROMISE_ACCEPTED after 2 iterations"));
+    assert!(
+        stops(&bench, "s2", PROMISE).told().contains("PROMISE_ACCEPTED): Make it · 2 iterations")
+    );
 }
 
 #[test]

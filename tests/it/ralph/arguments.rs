@@ -101,7 +101,7 @@ fn a_limit_is_a_limit_however_it_is_written() {
 fn no_limit_is_a_warning() {
     let bench = Bench::folder();
     let start = ralph(&bench, "s1", "Make it --max-iterations 0");
-    assert!(start.message().contains("Warning: no limit of iterations was set"), "{start}");
+    assert!(start.message().contains(" · no limit of iterations\n"), "{start}");
     assert!(start.context().contains("Warning: no limit of iterations was set"), "{start}");
     for line in 0..60 {
         bench.write("work", "x".repeat(line));

@@ -57,8 +57,9 @@ fn the_agent_says_that_only_a_person_can_go_on() {
     assert!(said.contains("the loop has ended (blocked). End your turn now"), "{said}");
     let stop = bench.stop("s1").saying("I need a password").run();
     assert!(
-        stop.told()
-            .contains("(blocked) after 1 iteration: the agent needs a person: Give me a password"),
+        stop.told().contains(
+            "(blocked): Make it · the agent needs a person: Give me a password · 1 iteration"
+        ),
         "{stop}"
     );
     bench.stop("s1").run().silent();
@@ -102,7 +103,10 @@ fn a_session_that_was_not_held_is_told_of_where_a_person_looks() {
 fn cancel_ends_the_sessions_own_loop_or_the_only_one() {
     let bench = armed("\"Make it\"");
     let said = printed(&spool(&bench, None, &["cancel"]));
-    assert!(said.starts_with("Ralph loop cancelled after 0 iterations"), "{said}");
+    assert!(
+        said.starts_with("Ralph-speckit: ended (cancelled): Make it · 0 tool calls · 0 iterations"),
+        "{said}"
+    );
     works_and_says(&bench, "no").silent();
     ralph(&bench, "s1", "\"Make it\"").context();
     ralph(&bench, "s2", "\"Make that\"").context();
@@ -143,7 +147,7 @@ fn a_cancel_in_a_terminal_ends_the_only_loop_wherever_it_is() {
     }
     printed(&spool(&bench, None, &["cancel", "002-logout"]));
     let said = printed(&spool(&bench, None, &["cancel"]));
-    assert!(said.contains("Ralph loop cancelled"), "{said}");
+    assert!(said.contains("ended (cancelled): Make it"), "{said}");
 }
 
 #[test]

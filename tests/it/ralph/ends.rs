@@ -12,7 +12,7 @@ fn cancel_ends_at_once_and_no_late_stop_revives_it() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "one").reason();
     let cancelled = bench.command("s1", "speckit:cancel-ralph", "").run();
-    let words = "Ralph loop cancelled after 1 iteration (1 tool call seen). Task: Make it.";
+    let words = "Ralph-speckit: ended (cancelled): Make it · 1 tool call · 1 iteration";
     assert!(cancelled.reason().starts_with(words), "{cancelled}");
     works_and_says(&bench, "two").silent();
     assert_eq!(bench.record("s1").ledger.iterations, 1);
@@ -28,7 +28,7 @@ fn a_cancel_while_a_stop_is_being_judged_holds() {
         bench.transcript("s1").tool("Edit");
         let stop = bench.stop("s1").start();
         let cancel = bench.command("s1", "speckit:cancel-ralph", "").start();
-        assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
+        assert!(cancel.finish().reason().starts_with("Ralph-speckit: ended (cancelled)"));
         stop.finish();
         works_and_says(&bench, "again").silent();
         works_and_says(&bench, PROMISE).silent();
@@ -85,7 +85,7 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
             .unwrap();
         let cancelled = bench.command("s1", name, "").with("command_source", "userSettings");
         let cancelled = cancelled.variable("HOME", bench.outside().to_str().unwrap()).run();
-        assert!(cancelled.reason().starts_with("Ralph loop cancelled after 1 iteration"));
+        assert!(cancelled.reason().starts_with("Ralph-speckit: ended (cancelled)"));
         assert_eq!(bench.verdicts("s1"), ["continue", "wait", "end cancelled"]);
     }
     for other in [
@@ -148,14 +148,14 @@ fn a_cancel_waits_for_whoever_has_the_session_locked() {
     // Longer than anybody else waits for this lock.
     world::pause(PATIENCE * 2);
     drop(held);
-    assert!(cancel.finish().reason().starts_with("Ralph loop cancelled"));
+    assert!(cancel.finish().reason().starts_with("Ralph-speckit: ended (cancelled)"));
 }
 
 #[test]
 fn the_cancel_of_a_feature_ends_the_ralph_loop_that_this_session_has() {
     let bench = Bench::in_execution();
     ralph(&bench, "s1", "\"Make it\"").context();
-    assert!(bench.cancel("s1", "").reason().starts_with("Ralph loop cancelled"));
+    assert!(bench.cancel("s1", "").reason().starts_with("Ralph-speckit: ended (cancelled)"));
     assert!(bench.state_path().exists(), "the feature is left alone");
 }
 
@@ -230,7 +230,7 @@ fn an_agent_that_only_talks_is_let_go_before_the_clients_cap() {
     }
     let stop = bench.stop("s1").held().run();
     assert!(stop.told().contains("(no_progress)"), "{stop}");
-    assert!(stop.told().contains("Read its last answer"), "{stop}");
+    assert!(stop.told().contains("Next: read its last answer"), "{stop}");
 }
 
 #[test]

@@ -40,12 +40,12 @@ fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
     works_and_says(&bench, "no").reason();
     let before = bench.record("s1").ledger;
     let said = printed(&spool(&bench, None, &["pause"]));
-    assert!(said.starts_with("Ralph loop paused at iteration 1."), "{said}");
+    assert!(said.starts_with("Ralph-speckit: paused: Make it · 1 iteration"), "{said}");
     assert!(said.contains("`spool resume` continues"), "{said}");
     assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
 
     let stop = works_and_says(&bench, "I go on.");
-    let words = "Ralph loop paused (asked for in a terminal): the agent may stop, nothing is counted; `spool resume` in a terminal continues the loop, /speckit:cancel-ralph ends it.";
+    let words = "Ralph-speckit: paused: Make it · asked for in a terminal · nothing is counted\nNext: `spool resume` in a terminal continues the loop; /speckit:cancel-ralph ends it.";
     assert_eq!(stop.told(), words);
     stop.logged("Waiting: the end of a pause (asked for in a terminal)");
     for _ in 0..12 {
@@ -54,7 +54,7 @@ fn a_paused_loop_lets_the_agent_stop_counts_nothing_and_says_so_once() {
     assert_eq!(bench.record("s1").ledger, before, "nothing is counted");
 
     let said = printed(&spool(&bench, None, &["resume"]));
-    assert!(said.starts_with("Ralph loop continues at iteration 1.\nNothing wakes"), "{said}");
+    assert!(said.starts_with("Ralph-speckit: continued: Make it · 1 iteration"), "{said}");
     assert_eq!(loop_line(&bench), "Loop: live");
     let stop = works_and_says(&bench, "Now?");
     assert!(stop.reason().contains("iteration 2 of 50"), "{stop}");
@@ -82,7 +82,9 @@ fn what_the_agent_did_in_a_pause_counts_after_it() {
     works_and_says(&bench, "one").told();
     works_and_says(&bench, "two").silent();
     printed(&spool(&bench, None, &["resume"]));
-    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 1 iteration"));
+    assert!(
+        works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED): Make it · 1 iteration")
+    );
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn a_pause_that_comes_while_the_checks_run_counts() {
     await_file(&bench.path("../begun"));
     printed(&spool(&bench, None, &["pause"]));
     bench.write("../go", "");
-    assert!(stop.finish().told().starts_with("Ralph loop paused"));
+    assert!(stop.finish().told().starts_with("Ralph-speckit: paused: "));
     assert_eq!(bench.record("s1").ledger.iterations, 0);
 }
 
@@ -130,8 +132,8 @@ fn a_features_loop_pauses_too() {
     let bench = Bench::ready();
     bench.implement("s1", "").context();
     let said = printed(&spool(&bench, None, &["pause"]));
-    let words = "Ralph-speckit: the loop of feature 001-login paused";
-    assert!(said.starts_with(&format!("{words} at iteration 0.")), "{said}");
+    let words = "Ralph-speckit: paused: 001-login · ";
+    assert!(said.starts_with(&format!("{words}0 iterations")), "{said}");
     assert_paused(&bench, "(asked for in a terminal); to continue: spool resume --session s1");
     let stop = bench.stop("s1").run();
     assert!(stop.told().starts_with(words) && stop.told().ends_with("/speckit:cancel ends it."));
@@ -185,12 +187,14 @@ fn the_loop_that_is_meant_is_this_sessions_or_the_named_one_or_the_only_one() {
     assert!(error.contains("session `s3` has no loop here that is live"), "{error}");
 
     let said = printed(&spool(&bench, Some("s2"), &["pause"]));
-    assert!(said.starts_with("Ralph loop paused"), "{said}");
+    assert!(said.starts_with("Ralph-speckit: paused: "), "{said}");
     let stop = bench.stop("s2").run();
-    assert!(stop.told().contains("(asked for inside of its session)"), "{stop}");
+    assert!(stop.told().contains(" · asked for inside of its session · "), "{stop}");
     bench.stop("s1").run().reason();
     // Only one of the two is paused.
-    assert!(printed(&spool(&bench, None, &["resume"])).starts_with("Ralph loop continues"));
+    assert!(
+        printed(&spool(&bench, None, &["resume"])).starts_with("Ralph-speckit: continued: Make it")
+    );
     printed(&spool(&bench, None, &["pause", "--session", "s1"]));
     printed(&spool(&bench, None, &["pause", "--session", "s2"]));
     let error = refused(&spool(&bench, None, &["resume"]));
@@ -211,7 +215,7 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let failure = failed_turn(&bench);
-    let words = "Ralph loop paused (the turn broke off: rate_limit): nothing is counted; type anything to continue, /speckit:cancel-ralph ends it.";
+    let words = "Ralph-speckit: paused: Make it · the turn broke off: rate_limit · nothing is counted\nNext: type anything to continue; /speckit:cancel-ralph ends it.";
     assert_eq!(failure.told(), words);
     assert_paused(
         &bench,
@@ -223,7 +227,11 @@ fn a_failed_turn_pauses_the_loop_and_the_next_turn_ends_the_pause() {
     assert_eq!(loop_line(&bench), "Loop: live");
     failed_turn(&bench).told();
     failed_turn(&bench).told();
-    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 3"));
+    assert!(
+        works_and_says(&bench, PROMISE)
+            .told()
+            .contains("PROMISE_ACCEPTED): Make it · 3 iterations")
+    );
     let paused = "paused: the turn broke off: rate_limit; the next prompt in this session continues the loop";
     let resumed = "resumed: a new turn has come to its end";
     let expected = ["continue", paused, resumed, "continue", paused, paused, resumed, "end"];
@@ -329,7 +337,7 @@ fn a_record_without_the_field_is_not_paused_and_a_strange_pause_ends_when_somebo
     record["paused"] = json!({"by": "the moon", "phase": "full"});
     record["ledger"]["iterations"] = json!(1);
     bench.write(".claude/ralph/s1/loop.json", record.to_string());
-    assert!(works_and_says(&bench, "no").told().starts_with("Ralph loop paused"));
+    assert!(works_and_says(&bench, "no").told().starts_with("Ralph-speckit: paused: "));
     let kept = serde_json::to_value(bench.record("s1")).unwrap();
     assert_eq!(kept["paused"]["phase"], "full");
     printed(&spool(&bench, None, &["resume"]));

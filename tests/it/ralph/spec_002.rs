@@ -8,7 +8,10 @@ fn acceptance_1_stops_on_promise() {
     let bench = armed("\"Write the parser\"");
     works_and_says(&bench, "Not yet.").reason();
     let stop = works_and_says(&bench, &format!("All is done. {PROMISE}"));
-    assert_eq!(stop.told(), "Ralph loop: PROMISE_ACCEPTED after 2 iterations");
+    assert_eq!(
+        stop.told(),
+        "Ralph-speckit: done (PROMISE_ACCEPTED): Write the parser · 2 iterations"
+    );
     let last = bench.journal("s1").pop().unwrap();
     assert_eq!(last["reason"], "completed");
     assert_eq!(last["status"], "PROMISE_ACCEPTED");
@@ -30,7 +33,7 @@ fn acceptance_2_blocks_exit_without_promise() {
     ] {
         assert!(reason.contains(words), "{words}\n{stop}");
     }
-    assert_eq!(stop.message(), "Ralph loop, iteration 1 of 50 | no promise yet");
+    assert_eq!(stop.message(), "Ralph-speckit: iteration 1 of 50 · no promise yet");
     assert_eq!(bench.journal("s1").last().unwrap()["promise"], "missing");
 }
 
@@ -41,7 +44,7 @@ fn acceptance_3_max_iterations() {
     works_and_says(&bench, "two").reason();
     let stop = works_and_says(&bench, "three");
     assert!(
-        stop.told().contains("MAX_ITERATIONS_REACHED after 3 iterations (max_iters)"),
+        stop.told().contains("ended (max_iters, MAX_ITERATIONS_REACHED): Write the parser · the limit of 3 iterations was reached · no promise yet · 3 iterations"),
         "{stop}"
     );
     assert_eq!(bench.verdicts("s1"), ["continue", "continue", "end max_iters"]);
@@ -60,7 +63,7 @@ fn acceptance_4_bypass_rejected() {
     assert!(stop.reason().contains("Original task: Write the parser"), "{stop}");
     assert_eq!(
         stop.message(),
-        "Ralph loop, iteration 1 of 50 | promise refused: 0 of 1 tool calls"
+        "Ralph-speckit: iteration 1 of 50 · promise refused: 0 of 1 tool calls"
     );
     assert_eq!(bench.journal("s1").last().unwrap()["promise"], "refused");
     works_and_says(&bench, PROMISE).told();
@@ -99,7 +102,7 @@ fn the_contract_has_the_task_the_rule_the_strictness_and_the_valve() {
     }
     assert_eq!(
         start.message(),
-        "Ralph loop armed, until <promise>ALL GREEN</promise>. Limit: 50 iterations. /speckit:cancel-ralph ends it."
+        "Ralph-speckit: armed: Write the parser · until <promise>ALL GREEN</promise> · at most 50 iterations\nTo stop it: /speckit:cancel-ralph"
     );
 }
 
@@ -146,17 +149,18 @@ fn fewer_tool_calls_than_asked_for_are_not_enough() {
 
 #[test]
 fn the_policy_decides_over_a_promise_without_work() {
-    for (policy, words) in [
-        ("accept", "PROMISE_ACCEPTED after 1 iteration"),
-        (
-            "warn",
-            "PROMISE_ACCEPTED after 1 iteration (warning: too few tool calls were seen for it)",
-        ),
-    ] {
+    for (policy, words) in
+        [("accept", ""), ("warn", " · warning: too few tool calls were seen for it")]
+    {
         let bench = armed(&format!("\"Write the parser\" --on-promise-no-work {policy}"));
         bench.transcript("s1").assistant(PROMISE);
         let stop = bench.stop("s1").saying(PROMISE).run();
-        assert_eq!(stop.told(), format!("Ralph loop: {words}"));
+        assert_eq!(
+            stop.told(),
+            format!(
+                "Ralph-speckit: done (PROMISE_ACCEPTED): Write the parser{words} · 1 iteration"
+            )
+        );
     }
 }
 

@@ -20,7 +20,7 @@ fn d10_in_a_features_loop_the_person_reads_which_check_failed() {
     let stop = works_and_says(&bench, "All is done.");
     assert_eq!(
         stop.message(),
-        "Ralph-speckit iteration 1 | Task 3/3 | check failed: `test -e src/built` (exit code 1)"
+        "Ralph-speckit: 3 of 3 done · iteration 1 · check failed: `test -e src/built` (exit code 1)"
     );
 }
 
@@ -29,7 +29,7 @@ fn d10_the_end_of_a_features_loop_says_which_check_failed() {
     let bench = failing("--max-iterations 2");
     works_and_says(&bench, "All is done.").reason();
     let stop = works_and_says(&bench, "All is done.");
-    let words = "the limit of 2 iterations was reached; check failed: `test -e src/built` (exit code 1). 3 of 3 tasks done";
+    let words = "the limit of 2 iterations was reached; check failed: `test -e src/built` (exit code 1) · 3 of 3 tasks · ";
     assert!(stop.told().contains(words), "{stop}");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("check failed: `test -e src/built` (exit code 1)"), "{status}");
@@ -59,14 +59,15 @@ fn d10_numbers_and_their_words_agree() {
     bench.implement("s1", "").context();
     bench.tick("T002");
     let stop = works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE");
-    assert!(stop.message().ends_with("| completion claimed, but 1 task is open"), "{stop}");
+    assert!(stop.message().ends_with(" · claimed done, but T003 is open"), "{stop}");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Sent back: 1 time; tool calls seen: 1;"), "{status}");
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let said = bench.command("s1", "speckit:cancel-ralph", "").run();
     assert!(
-        said.reason().starts_with("Ralph loop cancelled after 1 iteration (1 tool call seen)."),
+        said.reason()
+            .starts_with("Ralph-speckit: ended (cancelled): Make it · 1 tool call · 1 iteration"),
         "{said}"
     );
 }
@@ -79,7 +80,7 @@ fn d11_cancel_and_status_find_what_is_there_outside_of_spec_kit() {
     let said = bench.command("s2", "speckit:cancel-ralph", "s9").run();
     assert!(said.reason().contains("no ralph loop of a session `s9` is live here"), "{said}");
     let said = bench.command("s2", "speckit:cancel-ralph", "s1").run();
-    assert!(said.reason().starts_with("Ralph loop cancelled after 0 iterations"), "{said}");
+    assert!(said.reason().starts_with("Ralph-speckit: ended (cancelled): Make it · "), "{said}");
     works_and_says(&bench, "no").silent();
 }
 

@@ -20,7 +20,7 @@ fn a_transcript_that_shows_up_late_is_waited_for() {
     let bench = armed("\"Make it\"");
     let running = bench.stop("s1").saying(PROMISE).start();
     bench.transcript("s1").tool("Edit");
-    assert!(running.finish().told().contains("PROMISE_ACCEPTED after 1 iteration"));
+    assert!(running.finish().told().contains("PROMISE_ACCEPTED): Make it · 1 iteration"));
 }
 
 #[test]
@@ -28,8 +28,8 @@ fn a_missing_transcript_is_no_obstacle_where_files_changed() {
     let bench = armed("\"Make it\"");
     bench.write("src/main.rs", "fn main() {}");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    let words = "PROMISE_ACCEPTED after 1 iteration (tool calls could not be counted; files or commits changed)";
-    assert_eq!(stop.told(), format!("Ralph loop: {words}"));
+    let words = "Make it · tool calls could not be counted; files or commits changed · 1 iteration";
+    assert_eq!(stop.told(), format!("Ralph-speckit: done (PROMISE_ACCEPTED): {words}"));
 }
 
 #[test]
@@ -38,7 +38,10 @@ fn a_missing_transcript_and_no_change_is_asked_about_once() {
     let stop = bench.stop("s1").saying(PROMISE).run();
     assert!(stop.reason().contains("no tool calls/work can be seen"), "{stop}");
     let stop = bench.stop("s1").saying(PROMISE).run();
-    assert!(stop.told().contains("(no work could be seen; the promise was repeated)"), "{stop}");
+    assert!(
+        stop.told().contains(" · no work could be seen; the promise was repeated · "),
+        "{stop}"
+    );
     let words: Vec<_> = bench.journal("s1").into_iter().map(|it| it["words"].clone()).collect();
     assert_eq!(words[1], "promise refused: no work can be seen");
     assert!(words[2].as_str().unwrap().contains("the promise was repeated"), "{words:?}");
@@ -172,7 +175,11 @@ fn what_an_agent_of_the_agent_does_is_not_counted_twice() {
 fn a_promise_on_the_last_allowed_iteration_is_a_completion() {
     let bench = armed("\"Make it\" --max-iterations 2");
     works_and_says(&bench, "no").reason();
-    assert!(works_and_says(&bench, PROMISE).told().contains("PROMISE_ACCEPTED after 2 iterations"));
+    assert!(
+        works_and_says(&bench, PROMISE)
+            .told()
+            .contains("PROMISE_ACCEPTED): Make it · 2 iterations")
+    );
 }
 
 #[test]

@@ -548,7 +548,7 @@ fn a_promise_with_tasks_open_is_refused() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.10 Make more\n");
     bench.agent(&format!("echo $n > made.txt\n{}", says(PROMISE)));
     let ran = bench.ralph("--max-iterations 2").run().with_code(3);
-    ran.says("completion claimed, but 2 tasks are open");
+    ran.says("claimed done, but 2 tasks are open");
     let entry = &bench.iterations()[1];
     assert_eq!((&entry["promise"], &entry["done_check"]), (&json!("refused"), &json!(false)));
     assert!(bench.prompt(2).contains("1.2"), "{}", bench.prompt(2));

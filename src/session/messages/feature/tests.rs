@@ -26,6 +26,10 @@ fn snapshot(name: &str, tasks: Option<&str>, state: &str) -> (TempDir, FeatureSn
 
 const EXECUTING: &str = r#"{"phase":"execution","taskIndex":0,"totalTasks":3,"maxGlobalIterations":4294967295,"maxTaskIterations":4294967295,"taskIteration":4294967295}"#;
 
+fn record() -> Record {
+    Record { about: SIGNAL.to_owned(), ..Record::default() }
+}
+
 /// Everything that can be missing, with long and hostile words in it.
 fn everything_missing() -> Vec<Shortfall> {
     let signal = format!("{SIGNAL}\n").repeat(200);
@@ -91,7 +95,7 @@ fn the_reason_stays_under_4000_characters_whatever_the_project() {
         assert!(text.contains(words), "`{words}` is cut off:\n{text}");
     }
     for reason in every_end() {
-        assert!(end_message(&snapshot, &ledger, &reason, None).chars().count() < 4_000);
+        assert!(end_message(&snapshot, &record(), &reason, None).chars().count() < 4_000);
     }
 }
 
@@ -111,13 +115,13 @@ fn no_text_of_ours_passes_our_own_completion_test() {
             progress(snapshot, &ledger, &everything_missing()),
             corrupt(snapshot),
             stopped_line(snapshot),
-            gone_message(SIGNAL, snapshot.place(), &ledger),
+            gone_message(&record(), snapshot.place()),
         ];
         for missing in everything_missing() {
             texts.push(resume(snapshot, &ledger, std::slice::from_ref(&missing)));
         }
         for reason in every_end() {
-            texts.push(end_message(snapshot, &ledger, &reason, Some("check failed: `x`")));
+            texts.push(end_message(snapshot, &record(), &reason, Some("check failed: `x`")));
             texts.push(end_line(snapshot, &reason));
         }
         for text in texts {
@@ -136,7 +140,7 @@ fn no_text_of_ours_draws_on_a_terminal() {
     texts.extend(
         every_end()
             .iter()
-            .map(|reason| end_message(&snapshot, &ledger, reason, Some("check \u{1b}failed"))),
+            .map(|reason| end_message(&snapshot, &record(), reason, Some("check \u{1b}failed"))),
     );
     for text in texts {
         let drawn = text.chars().find(|letter| letter.is_control() && *letter != '\n');
@@ -148,8 +152,8 @@ fn no_text_of_ours_draws_on_a_terminal() {
 fn every_end_says_what_to_do_next() {
     let (_scratch, snapshot) = snapshot("001-a", Some("- [x] T001 a\n- [ ] T002 b\n"), EXECUTING);
     for reason in every_end() {
-        let message = end_message(&snapshot, &Ledger::default(), &reason, None);
-        assert!(message.starts_with("Ralph-speckit ended the loop of 001-a ("), "{message}");
+        let message = end_message(&snapshot, &record(), &reason, None);
+        assert!(message.starts_with("Ralph-speckit: ended ("), "{message}");
         assert!(message.contains(reason.name()), "{message}");
         assert!(message.contains("/speckit:implement"), "{message}");
     }

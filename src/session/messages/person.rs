@@ -1,0 +1,50 @@
+//! What a person reads of a loop of either kind: in the same order everywhere, and on as few lines as will do.
+
+use crate::feature::project::printable;
+use crate::store::loops::Record;
+use crate::text::{self, counted, grouped};
+
+/// What begins every message of ours.
+pub const OURS: &str = "Ralph-speckit: ";
+
+/// Returns one line of these parts behind our name; empty ones are left out.
+pub fn line(head: &str, parts: &[&str]) -> String {
+    let mut line = [OURS, head].concat();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if !line.ends_with(' ') {
+            line.push_str(" · ");
+        }
+        line.push_str(part);
+    }
+    line
+}
+
+/// Returns how far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`: what is not
+/// known, and less than a minute, is left out.
+pub fn sums(record: &Record) -> String {
+    let mut text = counted(record.ledger.iterations.into(), "iteration");
+    let time = record.seen_at.since(record.armed_at);
+    if record.armed_at.is_known() && time.as_secs() >= 60 {
+        text.push_str(" · ");
+        text.push_str(&text::age(time));
+    }
+    if record.ledger.tokens > 0 {
+        text.push_str(" · ");
+        text.push_str(&grouped(record.ledger.tokens));
+        text.push_str(" tokens");
+    }
+    text
+}
+
+/// Returns the message of an end: `head` is its name, `parts` are why and how far, `next` is what to do now.
+pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> String {
+    let head = [head, ": "].concat();
+    let mut text = line(&head, &[&printable(&record.about), parts[0], parts[1], &sums(record)]);
+    if !next.is_empty() {
+        text.push_str("\nNext: ");
+        let mut letters = next.chars();
+        text.extend(letters.next().map(|first| first.to_ascii_lowercase()));
+        text.push_str(letters.as_str());
+    }
+    text
+}
