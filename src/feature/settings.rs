@@ -19,7 +19,7 @@ use crate::store::read::{self, Problem};
 use crate::text;
 
 pub use error::{SETTINGS, SettingsError};
-pub use keys::Settings;
+pub use keys::{ContinueWith, Settings};
 pub use misnamed::misnamed;
 
 /// The most that is read of it, in bytes.

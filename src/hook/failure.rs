@@ -64,6 +64,8 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
         })?;
         return Ok(HookAnswer::silent());
     }
+    // It shows nothing of how the client took the answer before.
+    record.context.asked = false;
     pause_record(&folder, &mut record, pause)?;
     let message = pause::told(&record).unwrap_or_default();
     Ok(HookAnswer::notify(&message).log(&message))

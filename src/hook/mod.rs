@@ -37,7 +37,7 @@ pub fn main() {
     let deadline = Deadline::after(ALL_PATIENCE);
     let arguments = std::env::args_os().skip(1).map_while(|argument| argument.into_string().ok());
     let started = started_by(arguments);
-    let mut caller = Caller { host: started.host, bytes: Vec::new() };
+    let mut caller = Caller { host: started.host, form: started.form, bytes: Vec::new() };
     let answer = answer_to_caller(&mut caller, &started.event, deadline);
     let output = HookOutput::of(started.host, answer, started.form);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.
@@ -153,6 +153,7 @@ enum Handed {
 /// The program that hands over the event on standard input, and what came of it so far.
 struct Caller {
     host: &'static dyn Host,
+    form: AnswerForm,
     bytes: Vec<u8>,
 }
 
@@ -189,7 +190,8 @@ impl Caller {
     }
 
     fn whole(&self) -> Option<Handed> {
-        self.host.read(&self.bytes).map(|event| Handed::Event(Box::new(event)))
+        let event = self.host.read(&self.bytes)?;
+        Some(Handed::Event(Box::new(HookEvent { form: self.form, ..event })))
     }
 }
 

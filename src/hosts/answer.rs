@@ -12,6 +12,16 @@ pub enum AnswerForm {
     Plugin,
 }
 
+/// How an answer continues a turn that the agent wants to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContinueForm {
+    /// Its end is blocked, with a reason; every version of every host understands that.
+    #[default]
+    Block,
+    /// The agent gets more context and continues; newer hosts show no problem then.
+    Context,
+}
+
 /// A hook's whole answer.
 #[derive(Debug, Default)]
 pub struct HookAnswer {
@@ -33,6 +43,8 @@ pub enum Effect {
     Allow,
     /// The agent is sent back to work, with this reason.
     Block(String),
+    /// The same, where the host continues a turn without calling its end blocked.
+    Continue(String),
     /// A command ends before the agent reads it, and the person reads this.
     AnswerCommand(String),
     /// The agent gets this with its command.
@@ -50,6 +62,15 @@ impl HookAnswer {
     /// Returns the answer that sends the agent back: `reason` for the model, `message` for the person.
     pub fn block(reason: &str, message: &str) -> Self {
         Self::with(Effect::Block(reason.to_owned())).also_notify(message)
+    }
+
+    /// Returns the same answer; where it sends the agent back, it does so in this form.
+    #[must_use]
+    pub fn in_form(mut self, form: ContinueForm) -> Self {
+        if let (ContinueForm::Context, Effect::Block(reason)) = (form, &mut self.effect) {
+            self.effect = Effect::Continue(std::mem::take(reason));
+        }
+        self
     }
 
     /// Returns the answer that lets it happen, with a message to the person.

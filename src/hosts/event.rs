@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::answer::AnswerForm;
 use super::transcript::Transcript;
 
 /// One event of a session. What the host does not say is empty.
@@ -27,6 +28,19 @@ pub struct HookEvent {
     pub in_subagent: bool,
     /// What runs in the background and wakes the session when it ends.
     pub background: Vec<String>,
+    /// The form in which the hook answers.
+    pub form: AnswerForm,
+    /// Returns what is known for certain of the client that runs this turn of a session.
+    pub client: Option<fn(session: &str) -> KnownClient>,
+}
+
+/// What is known for certain of the client that runs a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownClient {
+    /// A number for its version, 0 where it is not known.
+    pub version: u64,
+    /// Whether this version continues a turn when it gets more context.
+    pub takes_context: bool,
 }
 
 /// A host in texts for people.

@@ -8,8 +8,9 @@ pub(crate) mod json;
 mod scan;
 pub mod transcript;
 
-pub(crate) use answer::{AnswerForm, HookAnswer};
-pub use event::{EventKind, HookEvent, HostName, LateEvent};
+pub use answer::AnswerForm;
+pub(crate) use answer::{ContinueForm, HookAnswer};
+pub use event::{EventKind, HookEvent, HostName, KnownClient, LateEvent};
 pub(crate) use host::Host;
 
 /// All hosts. The first is the one that started a hook whose arguments name none.

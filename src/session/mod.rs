@@ -6,6 +6,7 @@ pub(crate) mod arm;
 pub(crate) mod cancel;
 mod claim;
 mod context;
+mod continuing;
 pub(crate) mod end;
 mod evidence;
 mod feature;

@@ -9,7 +9,7 @@ use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_wi
 use super::evidence::still_good;
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
-use super::{feature, task};
+use super::{continuing, feature, task};
 use crate::checks::run_each;
 use crate::engine::{
     Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
@@ -347,6 +347,7 @@ impl StopSession<'_> {
             (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
         };
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
+        let form = continuing::form(self.context, &mut self.record.context, &verdict);
         let limits = match kind {
             StopKind::Feature(stop) => stop.snapshot.limits,
             StopKind::Task => LoopLimits::default(),
@@ -376,7 +377,7 @@ impl StopSession<'_> {
             (Verdict::End(reason), StopKind::Task) => task::end_answer(&self.record, &seen, reason),
         };
         let answer = match noted {
-            Ok(()) => answer,
+            Ok(()) => answer.in_form(form),
             // It has ended, and the record says so: the person is notified whatever the journal has.
             Err(error) if matches!(verdict, Verdict::End(_)) => {
                 answer.log(&format!("The end is not in the journal: {error}"))

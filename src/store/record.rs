@@ -76,6 +76,9 @@ pub struct Record {
     /// What the person has been notified of.
     #[serde(rename = "told", skip_serializing_if = "Notified::is_nothing")]
     pub notified: Notified,
+    /// How the client took the answers that continued its turns with more context.
+    #[serde(skip_serializing_if = "ContextAnswers::is_nothing")]
+    pub context: ContextAnswers,
     /// Failed attempts of each open task, as `spool task fail` counted them; the state file cannot make
     /// them fewer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -117,6 +120,26 @@ pub struct Notified {
     pub switched_off: bool,
     /// Hash of the changed settings that were reported last, 0 for none.
     pub settings: u64,
+}
+
+/// How a client took the answers that continue a turn with more context, and block nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextAnswers {
+    /// The number of its version.
+    pub client: u64,
+    /// Whether the last stop was answered so, and nobody knows yet whether the turn continued.
+    pub asked: bool,
+    /// Whether a turn was seen to continue.
+    pub works: bool,
+    /// Whether a turn ended all the same: this client gets no such answer in this loop again.
+    pub failed: bool,
+}
+
+impl ContextAnswers {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Notified {

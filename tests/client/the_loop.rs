@@ -9,7 +9,7 @@ on_every_client! {
     fifty_tasks_are_finished_from_one_command
     fifty_tasks_are_finished_with_a_stop_without_a_tool_call_after_every_third
     fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished
-    the_last_stop_is_silent_and_every_hook_leaves_with_code_0
+    the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0
     the_iteration_limit_of_the_command_ends_the_loop_by_its_name
     an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks
     an_agent_that_only_talks_is_let_go_with_a_named_reason
@@ -49,8 +49,9 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
         assert!(feedback.chars().count() < 4_000, "{feedback}");
     }
     let told = run.system_messages("Stop");
-    assert_eq!(told.len(), 49, "the last stop is silent: {told:?}");
+    assert_eq!(told.len(), 50, "each stop, and the end: {told:?}");
     assert_eq!(told[48], "Ralph-speckit: 49 of 50 done · iteration 49 · next T050");
+    assert!(told[49].contains("done"), "{}", told[49]);
 
     let mut verdicts = vec!["continue"; 49];
     verdicts.push("end completed");
@@ -122,7 +123,7 @@ fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str
     assert_eq!(state["taskIndex"], 50, "{state}");
 }
 
-fn the_last_stop_is_silent_and_every_hook_leaves_with_code_0(version: &str) {
+fn the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0(version: &str) {
     let workshop = Workshop::with_tasks(3);
     let plugin = workshop.recording_plugin();
     let worker = workshop.worker();
@@ -141,7 +142,9 @@ fn the_last_stop_is_silent_and_every_hook_leaves_with_code_0(version: &str) {
         let answer: Value = serde_json::from_str(&call.stdout).expect("one JSON object");
         assert!(answer.is_object(), "{call:?}");
     }
-    assert_eq!(calls[3].stdout, "");
+    let last: Value = serde_json::from_str(&calls[3].stdout).expect("one JSON object");
+    let names: Vec<_> = last.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["systemMessage"], "{last}");
     assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
 }
 
@@ -187,7 +190,7 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
     let seen: Vec<String> = requests.iter().flat_map(|asked| asked.hook_feedback()).collect();
     assert_eq!(seen.len(), 1, "{}", run.describe());
     assert!(seen[0].contains("You wrote ALL_TASKS_COMPLETE, but"), "{}", seen[0]);
-    assert!(seen[0].contains("2 of 4: T003, T004\n"), "{}", seen[0]);
+    assert!(seen[0].contains("2 of 4: T003, T004"), "{}", seen[0]);
     assert_eq!(
         run.system_messages("Stop")[..1],
         [

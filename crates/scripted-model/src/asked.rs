@@ -5,6 +5,11 @@ use serde_json::Value;
 /// The words with which Claude Code opens the message that carries a Stop hook's reason to the model.
 pub const HOOK_FEEDBACK: &str = "Stop hook feedback:";
 
+/// The words with which it opens the reminder that carries a Stop hook's additional context.
+const HOOK_CONTEXT: &str = "<system-reminder>\nStop hook additional context:";
+/// The words that end a reminder.
+const END_OF_REMINDER: &str = "</system-reminder>";
+
 /// The words with which Claude Code opens its request for the summary of a compaction.
 const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY";
 
@@ -120,7 +125,8 @@ impl Asked {
 
 /// Returns the reason in a text with which the client passes on what a Stop hook said, or nothing for any other text.
 pub fn feedback_in(text: &str) -> Option<&str> {
-    text.strip_prefix(HOOK_FEEDBACK).map(str::trim_start)
+    let context = || text.trim_end().strip_suffix(END_OF_REMINDER)?.strip_prefix(HOOK_CONTEXT);
+    text.strip_prefix(HOOK_FEEDBACK).map(str::trim_start).or_else(|| context().map(str::trim))
 }
 
 /// Appends the text of a message's content to `parts`: a string, or blocks of text and of tool results.
@@ -173,6 +179,19 @@ mod tests {
         ]));
         assert_eq!(request.hook_feedback(), ["Two tasks\nare open"]);
         assert_eq!(request.first_text(), "start");
+    }
+
+    #[test]
+    fn additional_context_of_a_stop_hook_is_feedback_too() {
+        let reminder = "<system-reminder>\nStop hook additional context: Two tasks\nare open\n</system-reminder>";
+        let request = asked(&json!([
+            {"role": "assistant", "content": "answer"},
+            {"role": "user", "content": [{"type": "text", "text": reminder}]},
+        ]));
+        assert_eq!(request.hook_feedback(), ["Two tasks\nare open"]);
+        let other =
+            "<system-reminder>\nSessionStart hook additional context: x\n</system-reminder>";
+        assert!(!asked(&json!([{"role": "user", "content": other}])).is_hook_feedback());
     }
 
     #[test]

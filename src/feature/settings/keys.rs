@@ -6,17 +6,20 @@ use crate::engine::Check;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 2] = ["enabled", "checks"];
+pub const NAMES: [&str; 3] = ["enabled", "checks", "continue_with"];
 /// The keys that a check has.
 const OF_A_CHECK: [&str; 2] = ["run", "limit"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 12] = [
+const ALIKE: [(&str, &str); 15] = [
     ("check", "checks"),
     ("commands", "checks"),
     ("verify", "checks"),
     ("tests", "checks"),
     ("active", "enabled"),
     ("disabled", "enabled"),
+    ("continue", "continue_with"),
+    ("continue-with", "continue_with"),
+    ("answer", "continue_with"),
     ("command", "run"),
     ("cmd", "run"),
     ("check", "run"),
@@ -32,6 +35,18 @@ const LONGEST_LIMIT: u64 = 1_500;
 const ONE_CHECK: &str = "write it as a list, one command a line with `- ` before it";
 const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
 
+/// How a stop that sends the agent back is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContinueWith {
+    /// With more context where the client is known to take it, with a block everywhere else.
+    #[default]
+    Auto,
+    /// With a block.
+    Block,
+    /// With more context, also where nobody knows whether the client takes it.
+    Context,
+}
+
 /// What a person has set for this project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -39,13 +54,15 @@ pub struct Settings {
     pub enabled: bool,
     /// Commands that must pass before work counts as done, in the order of the file.
     pub checks: Vec<Check>,
+    /// How a stop that sends the agent back is answered.
+    pub continue_with: ContinueWith,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
     pub digest: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { enabled: true, checks: Vec::new(), digest: 0 }
+        Self { enabled: true, checks: Vec::new(), continue_with: ContinueWith::Auto, digest: 0 }
     }
 }
 
@@ -65,6 +82,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {
             "enabled" => settings.enabled = switch(&value)?,
+            "continue_with" => settings.continue_with = continue_with(&value)?,
             _ => settings.checks = checks(value)?,
         }
     }
@@ -132,7 +150,7 @@ fn meant(name: &str, known: &[&'static str]) -> String {
         None if name.contains(' ') => IN_QUOTES.to_owned(),
         None => {
             let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-            format!("remove it; the keys here are {}", known.join(" and "))
+            format!("remove it; the keys here are {}", known.join(", "))
         }
     }
 }
@@ -150,6 +168,27 @@ fn switch(node: &Node) -> Result<bool, SettingsError> {
             "`enabled` is neither `true` nor `false`".to_owned()
         }
     };
+    Err(SettingsError::at(node.line, what, advice))
+}
+
+fn continue_with(node: &Node) -> Result<ContinueWith, SettingsError> {
+    const WORDS: [(&str, ContinueWith); 3] = [
+        ("auto", ContinueWith::Auto),
+        ("block", ContinueWith::Block),
+        ("context", ContinueWith::Context),
+    ];
+    let advice = "write `auto`, `block` or `context`";
+    let YamlValue::Text(text) = &node.value else {
+        return Err(SettingsError::at(node.line, "`continue_with` has no word", advice));
+    };
+    let word = text.to_ascii_lowercase();
+    if let Some((_, known)) = WORDS.iter().find(|(known, _)| *known == word) {
+        return Ok(*known);
+    }
+    let what = format!("`continue_with` is `{}`", short(text));
+    let near = WORDS.iter().find(|(known, _)| distance(&word, known) <= 2);
+    let advice =
+        near.map_or_else(|| advice.to_owned(), |(known, _)| format!("did you mean `{known}`?"));
     Err(SettingsError::at(node.line, what, advice))
 }
 

@@ -176,13 +176,23 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
             "---\ncheck: x\nchecks:\n  - cmd: x\ntitle: x\n---\n",
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
              line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
-             line 5: remove it; the keys here are `enabled` and `checks`",
+             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`",
         ),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
         ("---\nenabled:false\n---\n", "line 2: no blank is after the `:`"),
         ("---\nenabled: maybe\n---\n", "line 2: `enabled` is `maybe`\nwrite `true` or `false`"),
         ("---\nenabled:\n---\n", "line 2: `enabled` has no value"),
+        (
+            "---\ncontinue_with: contxt\n---\n",
+            "line 2: `continue_with` is `contxt`\ndid you mean `context`?",
+        ),
+        (
+            "---\ncontinue_with: never\n---\n",
+            "line 2: `continue_with` is `never`\nwrite `auto`, `block` or `context`",
+        ),
+        ("---\ncontinue_with: [block]\n---\n", "line 2: `continue_with` has no word"),
+        ("---\ncontinue-with: auto\n---\n", "did you mean `continue_with`?"),
         ("---\nenabled: [false]\n---\n", "line 2: `enabled` is neither"),
         ("---\nchecks:\n---\n", "line 2: `checks` has no list"),
         ("---\nchecks: cargo test\n---\n", "line 2: `checks` is no list"),

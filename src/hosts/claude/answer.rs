@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::event::{COMMAND, SESSION};
+use super::event::{COMMAND, SESSION, STOP};
 use crate::hosts::answer::{AnswerForm, Effect, HookAnswer};
 use crate::text;
 
@@ -15,7 +15,8 @@ pub fn render(answer: &HookAnswer, form: AnswerForm) -> Option<String> {
     };
     match &answer.effect {
         Effect::Allow => {}
-        Effect::Block(reason) => block(&text::prose(reason)),
+        Effect::Continue(text) if form == AnswerForm::Plugin => context(&mut output, STOP, text),
+        Effect::Block(reason) | Effect::Continue(reason) => block(&text::prose(reason)),
         Effect::AnswerCommand(text) => block(&text::block(text)),
         Effect::CommandContext(text) => context(&mut output, COMMAND, text),
         Effect::SessionContext(text) => context(&mut output, SESSION, text),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::client::client_of;
 use super::commands;
 use super::transcript::ClaudeTranscript;
 use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
@@ -16,7 +17,7 @@ use crate::world;
 /// Claude Code in texts for people.
 const NAME: HostName = HostName { title: "Claude Code", oldest: "2.1.143" };
 /// The event of an agent that wants to end its turn.
-const STOP: &str = "Stop";
+pub const STOP: &str = "Stop";
 /// The event of a slash command before the agent reads it.
 pub const COMMAND: &str = "UserPromptExpansion";
 /// The event of a session that starts or continues.
@@ -134,6 +135,8 @@ impl From<ClaudeEvent> for HookEvent {
             last_message: event.last_assistant_message,
             reentered: event.stop_hook_active,
             in_subagent: !event.agent_id.is_empty(),
+            client: Some(client_of),
+            ..Self::default()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Claude Code: its events and answers, its slash commands, and its transcript. No other room knows them.
 
 mod answer;
+mod client;
 pub mod commands;
 pub mod event;
 pub mod transcript;

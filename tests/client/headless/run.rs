@@ -102,12 +102,23 @@ impl ClientRun {
         self.heard().into_iter().filter_map(call).collect()
     }
 
-    /// Returns the reasons with which Stop hooks sent the agent back to work, in order.
+    /// Returns the reasons with which Stop hooks sent the agent back to work, in order: those that the output shows as
+    /// blocks, or else those that the transcript has as more context, which no output shows.
     pub fn hook_feedbacks(&self) -> Vec<String> {
         let reason = |heard| {
             if let Heard::Feedback(reason) = heard { Some(reason) } else { None }
         };
-        self.heard().into_iter().filter_map(reason).collect()
+        let blocks: Vec<String> = self.heard().into_iter().filter_map(reason).collect();
+        if blocks.is_empty() { self.stop_contexts() } else { blocks }
+    }
+
+    /// Returns the context that Stop hooks gave the agent to continue with, in order.
+    pub fn stop_contexts(&self) -> Vec<String> {
+        let attachments = self.transcript.iter().map(|line| &line["attachment"]);
+        let contexts = attachments
+            .filter(|it| it["type"] == "hook_additional_context" && it["hookEvent"] == "Stop");
+        let texts = contexts.filter_map(|it| it["content"].as_array()).flatten();
+        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
     /// Returns the `systemMessage`s of one event's hooks (`Stop`, say), in order.

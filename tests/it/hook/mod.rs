@@ -2,6 +2,7 @@
 
 mod arming;
 mod checklists;
+mod continuing;
 mod crowd;
 mod driven;
 mod hazards;

@@ -1,0 +1,68 @@
+//! Which Claude Code runs a turn, as the environment that it gives its hooks says.
+
+use crate::hosts::event::KnownClient;
+use crate::world;
+
+/// Names the program that a process works for: `claude-code_2-1-330_harness` in a hook of Claude Code, and the same with
+/// `_agent` in what its agent starts. Each version since 2.1.120 writes its own name over that of another Claude Code.
+const AGENT: &str = "AI_AGENT";
+/// Names the session of a hook, in the versions that continue a turn with more context, and in no older one.
+const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+/// The first version that continues a turn when a Stop hook gives it more context.
+const TAKES_CONTEXT: u64 = number([2, 1, 163]);
+
+/// Returns what is known of the client that started a hook for this session. An environment that another client has left
+/// behind, to a program that it started, names another session, or its agent: then nothing is known.
+pub fn client_of(session: &str) -> KnownClient {
+    let version = world::variable(AGENT).and_then(|agent| version_in(&agent)).unwrap_or_default();
+    if version < TAKES_CONTEXT {
+        return KnownClient { version, takes_context: false };
+    }
+    let is_its_own = world::variable(SESSION).is_some_and(|it| it == session);
+    if is_its_own { KnownClient { version, takes_context: true } } else { KnownClient::default() }
+}
+
+/// The version in the name of the program that started a hook.
+fn version_in(agent: &str) -> Option<u64> {
+    let mut parts = agent.strip_prefix("claude-code_")?.strip_suffix("_harness")?.split('-');
+    let mut next = || parts.next()?.parse::<u16>().ok();
+    let version = [next()?, next()?, next()?];
+    // A fourth part is no release that anybody has tried.
+    parts.next().is_none().then(|| number(version))
+}
+
+/// A version as a number that is larger for a newer one.
+const fn number([major, minor, patch]: [u16; 3]) -> u64 {
+    (major as u64) << 32 | (minor as u64) << 16 | patch as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TAKES_CONTEXT, number, version_in};
+
+    #[test]
+    fn only_the_name_of_a_release_in_a_hook_is_a_version() {
+        assert_eq!(version_in("claude-code_2-1-330_harness"), Some(number([2, 1, 330])));
+        assert_eq!(version_in("claude-code_2-1-143_harness"), Some(number([2, 1, 143])));
+        for other in [
+            "",
+            "goose",
+            "claude-code_2-1-330_agent",
+            "claude-code_2-1_harness",
+            "claude-code_2-1-330-beta_harness",
+            "claude-code_2-1-99999_harness",
+            "claude-code_2-1-x_harness",
+            "claude-code_+2-1-330-_harness",
+            "claude-code/2.1.330",
+        ] {
+            assert_eq!(version_in(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_newer_version_has_a_larger_number() {
+        let numbers = [[2, 1, 143], [2, 1, 162], [2, 1, 163], [2, 1, 330], [2, 2, 0], [3, 0, 0]];
+        assert!(numbers.map(number).is_sorted());
+        assert_eq!(number([2, 1, 163]), TAKES_CONTEXT);
+    }
+}
