@@ -50,9 +50,7 @@ fn help_texts_are_what_the_program_prints() {
 fn the_demo_prints_the_lines_that_the_readme_quotes() {
     let block = blocks(&text("README.md"));
     let block = block.iter().find(|block| block.first_line() == "$ spool demo").unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("demo");
-    let outcome = spool(&["demo", "--dir", folder.to_str().unwrap()]);
+    let outcome = spool(&["demo"]);
     let printed = String::from_utf8(outcome.stdout).unwrap();
     assert!(outcome.status.success(), "{printed}");
     let mut lines = printed.lines();

@@ -9,9 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::project::Scene;
 use super::script::{self, ScriptTurn};
-use super::show::{Speaker, say, why};
-use crate::exec::Program;
+use super::show::{Speaker, Stage};
+use crate::exec::{Program, ProgramEnd};
 use crate::runner::script::ScriptStep;
 use crate::world;
 
@@ -22,15 +23,15 @@ const MOST: usize = 1 << 20;
 const SESSION: &str = "00000000-0000-4000-8000-00000000demo";
 
 /// Plays the whole script; an error when a step fails or the hook answers out of turn.
-pub fn play(folder: &Path, hook: &Path) -> Result<()> {
-    let notes = tempfile::tempdir().context("no temporary folder can be made")?;
+pub fn play(scene: &Scene, stage: &Stage, hook: &Path) -> Result<()> {
     let mut agent = HookAgent {
-        folder: folder.to_owned(),
-        hook: hook.to_owned(),
-        transcript: notes.path().join("transcript.jsonl"),
-        held: false,
+        scene,
+        stage,
+        hook,
+        transcript: scene.beside.join("transcript.jsonl"),
+        continued: false,
     };
-    say(Speaker::Person, "/speckit:implement");
+    stage.say(Speaker::Person, "/speckit:implement")?;
     agent.arm()?;
     for turn in &script::TURNS {
         if !agent.take(turn)? {
@@ -40,59 +41,68 @@ pub fn play(folder: &Path, hook: &Path) -> Result<()> {
     bail!("the hook sent the agent back after its last turn")
 }
 
-struct HookAgent {
-    folder: PathBuf,
-    hook: PathBuf,
+struct HookAgent<'a> {
+    scene: &'a Scene,
+    stage: &'a Stage,
+    hook: &'a Path,
     transcript: PathBuf,
-    held: bool,
+    continued: bool,
 }
 
-impl HookAgent {
+impl HookAgent<'_> {
     fn arm(&self) -> Result<()> {
-        let answer = self.call_hook(&json!({
-            "hook_event_name": "UserPromptExpansion",
-            "command_name": "speckit:implement",
-            "command_args": "",
-        }))?;
+        let answer = self.call_hook(
+            "UserPromptExpansion",
+            &json!({"command_name": "speckit:implement", "command_args": ""}),
+        )?;
         let context = answer["hookSpecificOutput"]["additionalContext"].as_str();
-        say(Speaker::Hook, context.context("the hook did not arm the loop")?);
-        Ok(())
+        context.context("the hook did not arm the loop")?;
+        self.show("UserPromptExpansion", &answer)
     }
 
     /// Plays one turn and tries to stop; returns whether the hook sent the agent back.
     fn take(&mut self, turn: &ScriptTurn) -> Result<bool> {
-        for step in turn.steps {
-            self.act(step)?;
+        let did: Vec<String> =
+            turn.steps.iter().map(|step| self.act(step)).collect::<Result<_>>()?;
+        if !did.is_empty() {
+            self.stage.say(Speaker::Tool, &did.join(" · "))?;
         }
-        say(Speaker::Agent, turn.words);
+        self.stage.say(Speaker::Agent, turn.words)?;
         self.record(&json!({"type": "text", "text": turn.words}))?;
-        let answer = self.call_hook(&json!({
-            "hook_event_name": "Stop",
-            "stop_hook_active": self.held,
-            "last_assistant_message": turn.words,
-            "background_tasks": [],
-        }))?;
-        self.held = true;
-        if answer["decision"] == "block" {
-            say(Speaker::Hook, answer["systemMessage"].as_str().unwrap_or_default());
-            say(Speaker::Hook, &why(answer["reason"].as_str().unwrap_or_default()));
-            return Ok(true);
-        }
-        let words = answer["systemMessage"].as_str();
-        say(Speaker::Hook, words.unwrap_or("(silent: every box is ticked, the agent may stop)"));
-        Ok(false)
+        let answer = self.call_hook(
+            "Stop",
+            &json!({
+                "stop_hook_active": self.continued,
+                "last_assistant_message": turn.words,
+                "background_tasks": [],
+            }),
+        )?;
+        self.continued = true;
+        self.show("Stop", &answer)?;
+        // Both forms in which a hook can send the agent back.
+        let goes_back = answer["decision"] == "block"
+            || answer["hookSpecificOutput"]["additionalContext"].is_string();
+        Ok(goes_back)
     }
 
-    fn act(&self, step: &ScriptStep) -> Result<()> {
-        let tasks = self.folder.join(script::FEATURE).join("tasks.md");
-        let printed = step.play(&self.folder, &tasks)?;
-        let did = match step {
+    /// Shows what Claude Code shows a person of the hook's answer.
+    fn show(&self, event: &str, answer: &Value) -> Result<()> {
+        match answer["systemMessage"].as_str() {
+            Some(words) => self.stage.say(Speaker::Hook, &format!("{event} says: {words}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Carries out a step and returns what was done.
+    fn act(&self, step: &ScriptStep) -> Result<String> {
+        let tasks = self.scene.project.join(script::FEATURE).join("tasks.md");
+        let printed = step.play(&self.scene.project, &tasks)?;
+        self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))?;
+        Ok(match step {
             ScriptStep::Write(name, _) => format!("writes {name}"),
             ScriptStep::Tick(id) => format!("ticks {id}"),
             ScriptStep::Run(command) => format!("runs `{command}`: {}", printed.trim()),
-        };
-        say(Speaker::Agent, &did);
-        self.record(&json!({"type": "tool_use", "id": "toolu", "name": step.tool(), "input": {}}))
+        })
     }
 
     /// Appends to the transcript in the form that Claude Code writes.
@@ -107,25 +117,28 @@ impl HookAgent {
         writeln!(file, "{line}").context("cannot write the transcript")
     }
 
-    /// Starts the hook program with an event and returns what it printed, `Null` for silence.
-    fn call_hook(&self, event: &Value) -> Result<Value> {
+    /// Starts the hook program as the plugin does, and returns what it printed, `Null` for silence.
+    fn call_hook(&self, name: &str, event: &Value) -> Result<Value> {
         let mut event = event.clone();
+        event["hook_event_name"] = name.into();
         event["session_id"] = SESSION.into();
         event["transcript_path"] = self.transcript.display().to_string().into();
-        event["cwd"] = self.folder.display().to_string().into();
-        let mut hook = Command::new(&self.hook);
+        event["cwd"] = self.scene.project.display().to_string().into();
+        let mut hook = Command::new(self.hook);
+        hook.args(["claude", name]).current_dir(&self.scene.project);
+        // What is armed here is not kept with what a person has armed.
+        hook.env("XDG_STATE_HOME", self.scene.beside.join("state"));
         // The demo may be watched by an agent that a runner has started; its own agent is another one.
-        hook.env_remove(world::RUNNER).current_dir(&self.folder);
+        hook.env_remove(world::RUNNER);
         let ran = Program::new(hook, PATIENCE)
             .input(event.to_string().as_bytes())
-            .run(MOST, &mut || false)
+            .run(MOST, &mut || self.stage.cut_short().is_some())
             .with_context(|| format!("cannot start `{}`", self.hook.display()))?;
-        match ran.status() {
-            None => bail!("`{}` did not end within a minute", self.hook.display()),
-            Some(status) if !status.success() => {
-                bail!("`{}` ended with {status}", self.hook.display())
-            }
-            Some(_) => {}
+        match ran.end {
+            ProgramEnd::Left(status) if status.success() => {}
+            ProgramEnd::Left(status) => bail!("`{}` ended with {status}", self.hook.display()),
+            ProgramEnd::OverTime => bail!("`{}` did not end within a minute", self.hook.display()),
+            ProgramEnd::Interrupted => bail!("cut short"),
         }
         if ran.output.is_empty() {
             return Ok(Value::Null);

@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::model::{self, ModelReply};
+use super::project::Scene;
 use super::script;
-use super::show::{Speaker, say, why};
+use super::show::{Speaker, Stage};
 use crate::exec::find::find;
 use crate::exec::{Program, ProgramEnd, Source};
 use crate::plugin::{self, Programs};
@@ -25,21 +26,20 @@ const ERRORS: usize = 1 << 20;
 const FEEDBACK: &str = "Stop hook feedback:";
 
 /// Plays the script through `program`; an error when it cannot be started or ends badly.
-pub fn play(folder: &Path, program: &Path, programs: &Programs) -> Result<()> {
+pub fn play(scene: &Scene, stage: &Stage, program: &Path, programs: &Programs) -> Result<()> {
     let program = located(program)?;
-    let scratch = tempfile::tempdir().context("no temporary folder can be made")?;
-    let plugin = scratch.path().join("plugin");
+    let plugin = scene.beside.join("plugin");
     plugin::assemble(&plugin, programs)?;
-    let url = model::start(replies(folder)).context("the model cannot be started")?;
-    let home = scratch.path().join("home");
+    let url = model::start(replies(&scene.project)).context("the model cannot be started")?;
+    let home = scene.beside.join("home");
     for folder in [home.join(".claude"), home.join("tmp")] {
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot make `{}`", folder.display()))?;
     }
     let mut command = command(&program, &home, &url);
-    command.arg("--plugin-dir").arg(&plugin).current_dir(folder);
-    say(Speaker::Person, "/speckit:implement");
-    watch(command, &program)
+    command.arg("--plugin-dir").arg(&plugin).current_dir(&scene.project);
+    stage.say(Speaker::Person, "/speckit:implement")?;
+    watch(command, &program, stage)
 }
 
 /// Returns the command that runs the client's one prompt, headless, with a home of its own.
@@ -70,36 +70,36 @@ fn command(program: &Path, home: &Path, url: &str) -> Command {
 }
 
 /// Runs the client to its end and shows what it does; an error when it ends badly.
-fn watch(command: Command, name: &Path) -> Result<()> {
+fn watch(command: Command, name: &Path, stage: &Stage) -> Result<()> {
     let (mut line, mut errors, mut result) = (Vec::new(), Vec::new(), Value::Null);
     let program = Program::new(command, PATIENCE).grace(Duration::ZERO);
-    let end = program.stream(&mut || false, &mut |source, piece| match source {
-        Source::Errors => {
-            let room = ERRORS - errors.len();
-            errors.extend_from_slice(&piece[..piece.len().min(room)]);
-        }
-        Source::Output => {
-            for part in piece.split_inclusive(|byte| *byte == b'\n') {
-                line.extend_from_slice(part);
-                if line.ends_with(b"\n") {
-                    let told = serde_json::from_slice(&std::mem::take(&mut line));
-                    let told: Value = told.unwrap_or_default();
-                    show(&told);
-                    if told["type"] == "result" {
-                        result = told;
+    let end =
+        program.stream(&mut || stage.cut_short().is_some(), &mut |source, piece| match source {
+            Source::Errors => {
+                let room = ERRORS - errors.len();
+                errors.extend_from_slice(&piece[..piece.len().min(room)]);
+            }
+            Source::Output => {
+                for part in piece.split_inclusive(|byte| *byte == b'\n') {
+                    line.extend_from_slice(part);
+                    if line.ends_with(b"\n") {
+                        let told = serde_json::from_slice(&std::mem::take(&mut line));
+                        let told: Value = told.unwrap_or_default();
+                        show(&told, stage);
+                        if told["type"] == "result" {
+                            result = told;
+                        }
                     }
                 }
             }
-        }
-    });
+        });
     let how = match end.with_context(|| format!("cannot start `{}`", name.display()))? {
         ProgramEnd::Left(status) if status.success() && result["is_error"] == false => {
             return Ok(());
         }
         ProgramEnd::Left(status) => status.to_string(),
-        ProgramEnd::OverTime | ProgramEnd::Interrupted => {
-            "it took more than two minutes".to_owned()
-        }
+        ProgramEnd::OverTime => "it took more than two minutes".to_owned(),
+        ProgramEnd::Interrupted => bail!("cut short"),
     };
     let errors = String::from_utf8_lossy(&errors);
     bail!("Claude Code ended badly: {how}\n{errors}its last line: {result}")
@@ -120,7 +120,9 @@ fn located(program: &Path) -> Result<PathBuf> {
 }
 
 /// Shows what one line of the client's output says: the agent's words and calls, a hook's reasons and notices.
-fn show(line: &Value) {
+fn show(line: &Value, stage: &Stage) {
+    // Whoever cuts the demo short ends the client, too: its watch asks for itself.
+    let say = |speaker, words: &str| drop(stage.say(speaker, words));
     if line["type"] == "system" && line["subtype"] == "informational" {
         say(Speaker::Hook, line["content"].as_str().unwrap_or_default());
     }
@@ -133,16 +135,23 @@ fn show(line: &Value) {
             (Some("assistant"), None) if block["type"] == "tool_use" => {
                 let name = block["name"].as_str().unwrap_or_default();
                 let what = block["input"]["description"].as_str().unwrap_or_default();
-                say(Speaker::Agent, &format!("{name}: {what}"));
+                say(Speaker::Tool, &format!("{name}: {what}"));
             }
             (Some("user"), Some(text)) => {
                 if let Some(reason) = text.strip_prefix(FEEDBACK) {
-                    say(Speaker::Hook, &why(reason.trim_start()));
+                    say(Speaker::Hook, &format!("{FEEDBACK} {}", why(reason.trim_start())));
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Returns the lines of a text for the agent that say why it continues; the instructions are left out.
+fn why(reason: &str) -> String {
+    let head = reason.lines().take_while(|line| !line.starts_with("How to resume"));
+    let lines = head.filter(|line| !line.is_empty() && !line.starts_with("State: "));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// One reply with all its tool calls a turn, then the words with which the agent wants to stop.

@@ -7,7 +7,7 @@ mod project;
 mod script;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -16,40 +16,57 @@ use crate::engine::TerminalReason;
 use crate::feature::project::Project;
 use crate::plugin::Programs;
 use crate::session::report::feature::{FeatureReport, FeaturesReport};
-use show::{Speaker, say};
+use project::Scene;
+use show::{Speaker, Stage};
 
 /// Watch a loop from start to end, on a throw-away project.
 ///
-/// A scripted agent edits real files; the real hook program judges every stop. No account and no
-/// network are needed.
+/// A scripted agent edits real files; the real hook program judges every stop. You see what Claude Code
+/// shows you. No account and no network are needed, and nothing is left behind.
 #[derive(clap::Args)]
 pub struct DemoArgs {
     /// Play it with an installed Claude Code and a scripted model on this machine; PATH names the program
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "claude")]
     claude: Option<PathBuf>,
-    /// Make the project in this folder instead of a temporary one; it must be missing or empty
+    /// Keep the project, for a look at its files and its journal
+    #[arg(long)]
+    keep: bool,
+    /// Make the project in this folder, and keep it; the folder must be missing or empty
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Without the pauses that let a person read along
+    #[arg(long)]
+    fast: bool,
 }
 
 /// Plays the demo and returns success only when the loop ended as completed.
 pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let running = std::env::current_exe().context("the running program cannot be found")?;
     let programs = Programs::beside(&running)?;
-    let folder = project::create(args.dir.as_deref())?;
-    say(
-        Speaker::Demo,
-        &format!("a project with a list of {} tasks: {}", script::TASKS, folder.display()),
-    );
-    match &args.claude {
-        None => agent::play(&folder, &programs.ralph_hook)?,
-        Some(program) => client::play(&folder, program, &programs)?,
+    let stage = Stage::open(args.fast)?;
+    let played = play(args, &programs, &stage);
+    match stage.cut_short() {
+        Some(signal) => Ok(u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)),
+        None => played,
     }
-    finish(&folder)
+}
+
+fn play(args: &DemoArgs, programs: &Programs, stage: &Stage) -> Result<ExitCode> {
+    let scene = Scene::set(args.dir.as_deref(), args.keep)?;
+    let tasks = script::TASKS;
+    let words =
+        format!("A scripted agent, {tasks} tasks, and the real hook, as Claude Code shows them:");
+    stage.say(Speaker::Demo, &words)?;
+    match &args.claude {
+        None => agent::play(&scene, stage, &programs.ralph_hook)?,
+        Some(program) => client::play(&scene, stage, program, programs)?,
+    }
+    finish(&scene, stage)
 }
 
 /// Says how it ended, from the files alone: what the agent claims is not asked.
-fn finish(folder: &Path) -> Result<ExitCode> {
+fn finish(scene: &Scene, stage: &Stage) -> Result<ExitCode> {
+    let folder = &scene.project;
     let project = Project::around(folder).context("the demo's project is gone")?;
     let report = FeaturesReport::of(&project);
     let Some(feature) = report.features.first() else {
@@ -62,21 +79,24 @@ fn finish(folder: &Path) -> Result<ExitCode> {
     };
     let refused = record.ledger.refused_claims;
     outln!();
-    say(
-        Speaker::Demo,
-        &format!(
-            "{} of {} tasks done in {} iterations, {refused} early finish{} refused; the loop {}",
-            feature.done,
-            feature.total,
-            record.ledger.iterations,
-            if refused == 1 { "" } else { "es" },
-            ending(feature),
-        ),
+    let words = format!(
+        "{} of {} tasks, {} iterations, {refused} early finish{} refused; the loop {}",
+        feature.done,
+        feature.total,
+        record.ledger.iterations,
+        if refused == 1 { "" } else { "es" },
+        ending(feature),
     );
-    say(Speaker::Demo, &format!("the files:    {}", folder.display()));
-    say(Speaker::Demo, &format!("every verdict: spool log --project {}", folder.display()));
+    stage.say(Speaker::Demo, &words)?;
+    if scene.stays {
+        outln!("the files:    {}", folder.display());
+        outln!("every verdict: spool log --project {}", folder.display());
+    }
     if record.ledger.ended != Some(TerminalReason::Completed) || refused == 0 {
-        bail!("the demo did not play as written: see `spool log --project {}`", folder.display());
+        bail!("the demo did not play as written\nlook at what it left: spool demo --keep");
+    }
+    if !scene.stays {
+        outln!("your turn: `spool setup`, then `/speckit:implement` in a project of yours");
     }
     Ok(ExitCode::SUCCESS)
 }

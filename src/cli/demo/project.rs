@@ -4,31 +4,53 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
 use super::script;
 use crate::runner::script::{begin_history, write};
 
-/// Returns the folder of a new project, made at `wanted` or in a temporary place that is kept.
-pub fn create(wanted: Option<&Path>) -> Result<PathBuf> {
-    let folder = match wanted {
-        None => tempfile::Builder::new()
-            .prefix("spool-demo-")
-            .tempdir()
-            .context("no temporary folder can be made")?
-            .keep(),
-        Some(folder) => empty_folder(folder)?,
-    };
-    let folder = folder.canonicalize()?;
-    let files = [
-        (".specify/feature.json", format!("{{\"feature_directory\":\"{}\"}}\n", script::FEATURE)),
-        (&format!("{}/spec.md", script::FEATURE), script::SPEC.to_owned()),
-        (&format!("{}/tasks.md", script::FEATURE), script::TASK_LIST.to_owned()),
-    ];
-    for (name, text) in files {
-        write(&folder, name, &text)?;
+/// Where the demo is played: a project, and a place for all that is kept outside of one.
+///
+/// What is temporary is gone when this is dropped.
+pub struct Scene {
+    /// The project's folder.
+    pub project: PathBuf,
+    /// A folder for what else is written.
+    pub beside: PathBuf,
+    /// Whether the project stays.
+    pub stays: bool,
+    _scratch: TempDir,
+}
+
+impl Scene {
+    /// Returns a new project, made at `wanted` or in a temporary place, which stays where `keep` says so.
+    pub fn set(wanted: Option<&Path>, keep: bool) -> Result<Self> {
+        let temporary = || {
+            let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
+            folder.context("no temporary folder can be made")
+        };
+        let scratch = temporary()?;
+        let project = match wanted {
+            Some(folder) => empty_folder(folder)?,
+            None if keep => temporary()?.keep(),
+            None => empty_folder(&scratch.path().join("todo-list"))?,
+        };
+        let project = project.canonicalize()?;
+        let files = [
+            (
+                ".specify/feature.json",
+                format!("{{\"feature_directory\":\"{}\"}}\n", script::FEATURE),
+            ),
+            (&format!("{}/spec.md", script::FEATURE), script::SPEC.to_owned()),
+            (&format!("{}/tasks.md", script::FEATURE), script::TASK_LIST.to_owned()),
+        ];
+        for (name, text) in files {
+            write(&project, name, &text)?;
+        }
+        begin_history(&project, ".", "The feature and its tasks");
+        let beside = scratch.path().canonicalize()?;
+        Ok(Self { project, beside, stays: keep || wanted.is_some(), _scratch: scratch })
     }
-    begin_history(&folder, ".", "The feature and its tasks");
-    Ok(folder)
 }
 
 fn empty_folder(folder: &Path) -> Result<PathBuf> {

@@ -1,4 +1,4 @@
-//! What the demo's agent does, turn by turn; it stops too early four times and claims too much once.
+//! What the demo's agent does, turn by turn; it stops too early twice and claims too much once.
 
 use crate::runner::script::ScriptStep;
 
@@ -16,7 +16,7 @@ pub struct ScriptTurn {
 }
 
 /// The whole play.
-pub const TURNS: [ScriptTurn; 5] = [
+pub const TURNS: [ScriptTurn; 4] = [
     ScriptTurn {
         steps: &[
             ScriptStep::Write("todo.sh", PROGRAM_WITH_USAGE),
@@ -34,19 +34,17 @@ pub const TURNS: [ScriptTurn; 5] = [
         ],
         words: "Listing and finishing work too. Shall I continue?",
     },
-    ScriptTurn { steps: &[], words: "All done!\n\nALL_TASKS_COMPLETE" },
+    ScriptTurn { steps: &[], words: "All done!\nALL_TASKS_COMPLETE" },
     ScriptTurn {
         steps: &[
             ScriptStep::Write("README.md", README),
             ScriptStep::Tick("T005"),
             ScriptStep::Write("test.sh", TEST),
             ScriptStep::Tick("T006"),
+            ScriptStep::Run("sh test.sh"),
+            ScriptStep::Tick("T007"),
         ],
-        words: "The page and the test are written.",
-    },
-    ScriptTurn {
-        steps: &[ScriptStep::Run("sh test.sh"), ScriptStep::Tick("T007")],
-        words: "The test passes, every box is ticked.\n\nALL_TASKS_COMPLETE",
+        words: "ALL_TASKS_COMPLETE",
     },
 ];
 

@@ -1,8 +1,16 @@
-//! The conversation on the screen: who speaks, in colour on a terminal.
+//! The conversation on the screen, in the form that Claude Code gives it, at a pace that can be watched.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 use anstyle::Style;
+use anyhow::{Context, Result, bail};
 
+use crate::runner::signals::Signals;
 use crate::style;
+
+/// The columns that every terminal has.
+const COLUMNS: usize = 80;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,27 +19,102 @@ pub enum Speaker {
     Demo,
     /// The person at the keyboard.
     Person,
-    /// The agent.
+    /// The agent, in words.
     Agent,
-    /// The hook, sending the agent back or saying why the loop ended.
+    /// The agent, at work.
+    Tool,
+    /// The hook, as Claude Code shows what it says.
     Hook,
 }
 
-/// Prints what someone says; further lines are indented.
-pub fn say(speaker: Speaker, text: &str) {
-    let (name, style): (_, Style) = match speaker {
-        Speaker::Demo => ("demo ", style::BOLD),
-        Speaker::Person => ("you  ", style::GOOD),
-        Speaker::Agent => ("agent", style::DIM),
-        Speaker::Hook => ("hook ", style::WARN),
-    };
-    let text = text.trim_end().replace('\n', "\n        ");
-    outln!("{}{name}{} | {text}", style.render(), style.render_reset());
+impl Speaker {
+    /// Returns what stands before the words, how they look, and how long to wait before they appear.
+    fn manner(self) -> (&'static str, Style, Duration) {
+        let (lead, style, wait) = match self {
+            Speaker::Demo => ("", style::BOLD, 500),
+            Speaker::Person => ("❯ ", style::GOOD, 1_000),
+            Speaker::Agent => ("● ", Style::new(), 1_000),
+            Speaker::Tool => ("● ", style::DIM, 1_000),
+            Speaker::Hook => ("  ⎿  ", style::WARN, 1_200),
+        };
+        (lead, style, Duration::from_millis(wait))
+    }
 }
 
-/// Returns the lines of a resume prompt that say why the agent continues; the instructions are left out.
-pub fn why(reason: &str) -> String {
-    let head = reason.lines().take_while(|line| !line.starts_with("How to resume"));
-    let told = head.filter(|line| !line.is_empty() && !line.starts_with("State: "));
-    told.collect::<Vec<_>>().join("\n")
+/// Where the demo is played.
+pub struct Stage {
+    signals: Signals,
+    is_watched: bool,
+}
+
+impl Stage {
+    /// Returns a stage that waits between two lines where a person watches, and hears from now on who wants to end it.
+    pub fn open(fast: bool) -> Result<Self> {
+        let signals = Signals::listen().context("signals cannot be watched")?;
+        Ok(Self { signals, is_watched: !fast && io::stdout().is_terminal() })
+    }
+
+    /// Returns the signal with which a person has cut the demo short, `None` as long as nobody has.
+    pub fn cut_short(&self) -> Option<i32> {
+        self.signals.asked()
+    }
+
+    /// Prints what someone says, in lines that fit a terminal; an error when the demo is to end now.
+    pub fn say(&self, speaker: Speaker, text: &str) -> Result<()> {
+        let (lead, style, wait) = speaker.manner();
+        let wait = if self.is_watched { wait } else { Duration::ZERO };
+        if self.signals.wait(wait).is_some() {
+            bail!("cut short");
+        }
+        let (on, off) = (style.render(), style.render_reset());
+        outln!("{on}{}{off}", laid_out(lead, text.trim_end()));
+        Ok(())
+    }
+}
+
+/// A text behind a lead, broken at blanks where it is wider than a terminal; all lines but the first are indented.
+fn laid_out(lead: &str, text: &str) -> String {
+    let indent = lead.chars().count();
+    let mut out = lead.to_owned();
+    let mut column = indent;
+    for (number, line) in text.lines().enumerate() {
+        let mut is_first = true;
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            let breaks = if is_first { number > 0 } else { column + 1 + length > COLUMNS };
+            if breaks {
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', indent));
+                column = indent;
+            } else if !is_first {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += length;
+            is_first = false;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_broken_at_a_blank_and_indented() {
+        let words = ["seven"; 20].join(" ");
+        let shown = laid_out("  ⎿  ", &format!("{words}\nthe end"));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.len(), 3, "{shown}");
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{shown}");
+        assert!(
+            lines[0].starts_with("  ⎿  seven") && lines[1].starts_with("     seven"),
+            "{shown}"
+        );
+        assert_eq!(lines[2], "     the end");
+        let pieces: Vec<&str> = shown.split_whitespace().skip(1).collect();
+        assert_eq!(pieces.join(" "), format!("{words} the end"));
+    }
 }
