@@ -6,8 +6,9 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
-use crate::hosts::claude::transcript::of_session;
+use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
+use crate::session::life;
 use crate::store::loops::Loops;
 
 /// Continue the loop of a session that is gone.
@@ -16,11 +17,11 @@ use crate::store::loops::Loops;
 /// so far; the other session has it no longer. From a terminal, this says what to type in a session.
 #[derive(clap::Args)]
 pub struct AdoptArgs {
-    /// The session that has the loop, or the beginning of its id; without it, the only one that has
-    /// been silent for an hour
+    /// The session that has the loop, or the beginning of its id; without it, the only one that is
+    /// gone or has been silent for an hour
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Also take it from a session that gave a sign of life within the last hour
+    /// Also take it from a session that may still be there
     #[arg(long)]
     force: bool,
     /// End the loop that this session has now
@@ -56,6 +57,8 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
         own: if args.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
     let taken = adopt(&project, adopter)?;
+    let transcript = transcript.map(ClaudeTranscript::at);
+    life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|it| it as _));
     outln!("{}\n\n{}", taken.line, taken.contract);
     Ok(ExitCode::SUCCESS)
 }

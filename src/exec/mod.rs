@@ -1,6 +1,7 @@
 //! The one way to run another program: a limit, an interrupt, a bound on what is kept, and the end of its
 //! whole tree.
 
+pub(crate) mod alive;
 pub(crate) mod family;
 pub(crate) mod find;
 pub(crate) mod partner;

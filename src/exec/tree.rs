@@ -89,6 +89,17 @@ pub fn process(id: i32) -> Option<Process> {
     of_stat(id, &of_system(id, "stat")?)
 }
 
+/// Returns a process with the time when it was started, by the system's count; `None` when there is none to see.
+#[cfg(target_os = "linux")]
+pub fn process_and_start(id: i32) -> Option<(Process, u64)> {
+    let listed = of_system(id, "stat")?;
+    let end = listed.iter().rposition(|byte| *byte == b')')?;
+    // The 22nd field; the third comes after the name.
+    let mut fields = listed[end + 1..].split(|byte| *byte == b' ').filter(|it| !it.is_empty());
+    let start = std::str::from_utf8(fields.nth(19)?).ok()?;
+    Some((of_stat(id, &listed)?, start.parse().ok()?))
+}
+
 /// Returns the command line of a process, its arguments joined, `None` when there is no such process.
 #[cfg(target_os = "linux")]
 pub fn name(id: i32) -> Option<String> {

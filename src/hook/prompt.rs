@@ -1,6 +1,6 @@
 //! Our slash commands, answered before a token is spent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::feature::project::{Project, printable};
 use crate::hosts::{HookAnswer, HookEvent};
@@ -12,6 +12,7 @@ use crate::session::arm;
 use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::cancel::{cancel_feature, cancel_task};
+use crate::session::life;
 use crate::session::reconcile::settle_all;
 use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
@@ -40,6 +41,7 @@ fn implement(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> 
     let transcript = event.transcript_path();
     let armer = Armer { session: Some(session), by: &ArmedBy::Command, transcript };
     let started = arm::feature::arm(&project, &request, armer)?;
+    note_client(&project.root, event);
     Ok(HookAnswer::command_context(started.for_agent, &started.for_person)
         .log(&format!("Armed feature {} for session {session}", started.about)))
 }
@@ -79,6 +81,7 @@ fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAns
     let cwd = event.cwd.clone().unwrap_or_else(|| root.clone());
     let place = arm::task::TaskPlace { root: &root, cwd: &cwd, flavour };
     let armed = arm::task::arm(&request, place, session, event.transcript_path())?;
+    note_client(&root, event);
     let answer = HookAnswer::command_context(armed.for_agent, &armed.for_person);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
 }
@@ -102,6 +105,7 @@ fn adopted(event: &HookEvent, session: &str, request: &TaskRequest) -> Result<Ho
         own: if request.replace { OwnLoop::Ends } else { OwnLoop::Stays },
     };
     let taken = adopt(&project, adopter)?;
+    note_client(&project.root, event);
     let answer = HookAnswer::command_context(taken.contract, &taken.line);
     Ok(answer.log(&format!("Session {session}: {}", taken.line)))
 }
@@ -131,6 +135,11 @@ fn cancel_ralph(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
     let text = cancel_task(&loops, session)?.ok_or_else(nothing)?;
     Ok(HookAnswer::stop_command(&text)
         .log(&format!("Cancelled the ralph loop of session {session}")))
+}
+
+/// Notes which process the session is in: `spool status` then sees when it is gone.
+fn note_client(root: &Path, event: &HookEvent) {
+    life::note(&Loops::of(root), &event.session, event.transcript.as_deref());
 }
 
 fn owns_ralph_loop(event: &HookEvent) -> bool {

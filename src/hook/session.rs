@@ -4,6 +4,7 @@ use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{HookAnswer, HookEvent};
+use crate::session::life;
 use crate::session::messages::feature as messages;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
@@ -22,6 +23,9 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     let project = Project::around_session(cwd, session)?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session)?;
+    if record.ledger.is_live() {
+        life::note(&loops, session, event.transcript.as_deref());
+    }
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
         return None;
     }

@@ -39,6 +39,11 @@ pub(crate) fn started_by(mut arguments: impl Iterator<Item = String>) -> Started
     }
 }
 
+/// Returns the transcript at a path that a record has kept.
+pub(crate) fn transcript_at(path: &str) -> impl transcript::Transcript {
+    claude::transcript::ClaudeTranscript::at(path.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{AnswerForm, started_by};

@@ -28,6 +28,10 @@ pub trait Transcript {
     /// Returns how long the transcript may lag behind its session.
     fn lag(&self) -> Duration;
 
+    /// Returns the running programs of the host as its own list beside this transcript has them, none where it has no
+    /// such list.
+    fn programs(&self) -> Vec<HostProgram>;
+
     /// Returns name and arguments of the command of ours that this line runs when a person types it; `None` for any
     /// other line.
     fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)>;
@@ -62,4 +66,21 @@ pub struct TurnEnd<'a> {
     pub armed_at: WallTime,
     /// When the turn before was judged; words from before that are not this turn's.
     pub after: WallTime,
+}
+
+/// A running program of a host, as the host's own list has it. What the list does not say is empty or 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostProgram {
+    /// Its process.
+    pub id: u32,
+    /// When the process was started, as the system counts.
+    pub start: u64,
+    /// Where its process id means something.
+    pub space: String,
+    /// The session that it has now.
+    pub session: String,
+    /// What it does: `busy`, `shell`, `idle` or `waiting`.
+    pub status: String,
+    /// What it waits for, such as `permission prompt`.
+    pub waits_for: String,
 }

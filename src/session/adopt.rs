@@ -17,6 +17,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
 use crate::session::arm::replace;
 use crate::session::arm::task::TASK_FILE;
+use crate::session::life;
 use crate::session::messages::task as messages;
 use crate::session::pinned;
 use crate::session::record::{length_of, path_of};
@@ -96,10 +97,10 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     if !drives(claim.as_ref(), &record) {
         return Err(gone());
     }
-    if adopter.silence == Silence::Needed && !record.is_orphaned() {
+    if adopter.silence == Silence::Needed && !is_left_behind(&loops, &record) {
         return Err(Refusal::new(
             format!(
-                "session {from} gave a sign of life {} ago; a loop is taken over after an hour of silence",
+                "session {from} gave a sign of life {} ago; a loop is taken over when its session is gone, or after an hour of silence",
                 age(record.silent_for())
             ),
             "if that session is really gone, add --force",
@@ -154,9 +155,14 @@ pub fn adopt(project: &Project, adopter: Adopter<'_>) -> Result<Taken, Refusal> 
     Ok(Taken { contract, line })
 }
 
-/// Returns the live loops of other sessions whose session has been silent for an hour.
+/// Returns the live loops of other sessions whose session is gone, or has been silent for an hour.
 pub fn orphans(loops: &Loops, session: Option<&str>) -> Vec<Record> {
-    others(loops, session).into_iter().filter(Record::is_orphaned).collect()
+    others(loops, session).into_iter().filter(|it| is_left_behind(loops, it)).collect()
+}
+
+/// Whether the loop's session is gone, or has been silent for an hour.
+fn is_left_behind(loops: &Loops, record: &Record) -> bool {
+    life::of(loops, record).leaves_behind(record)
 }
 
 fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
@@ -168,6 +174,7 @@ fn others(loops: &Loops, session: Option<&str>) -> Vec<Record> {
 /// The session whose loop is meant.
 fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
     let mut candidates = others(loops, Some(adopter.session));
+    let is_left = |record: &Record| is_left_behind(loops, record);
     match adopter.from {
         Some(named) if named == adopter.session => {
             return Err(Refusal::NoLoop("this session has that loop already".to_owned()));
@@ -178,8 +185,8 @@ fn meant(loops: &Loops, adopter: Adopter<'_>) -> Result<String, Refusal> {
         Some(named) => {
             candidates.retain(|record| named.len() >= 4 && record.session.starts_with(named));
         }
-        None if candidates.iter().any(Record::is_orphaned) => {
-            candidates.retain(Record::is_orphaned);
+        None if candidates.iter().any(is_left) => {
+            candidates.retain(is_left);
         }
         None if adopter.silence == Silence::Needed && !candidates.is_empty() => {
             return Err(Refusal::new(

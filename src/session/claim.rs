@@ -11,6 +11,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::end::complete_end;
+use crate::session::life;
 use crate::session::pinned;
 use crate::session::reconcile;
 use crate::session::record::new_record;
@@ -182,6 +183,7 @@ fn claim_feature(
         // Without it, the notes alone say which session drives the loop.
         let _bound = pinned::bind(&project.root, &claim, &event.session);
     }
+    life::note(loops, &event.session, event.transcript.as_deref());
     folder.note(&Entry {
         at: world::now(),
         event: JournalEvent::Claimed,

@@ -10,6 +10,7 @@ mod continuing;
 pub(crate) mod end;
 mod evidence;
 mod feature;
+pub(crate) mod life;
 pub(crate) mod messages;
 mod notices;
 mod observe;

@@ -271,7 +271,9 @@ impl Loops {
         }
         let (entries, _) = journal::entries(&self.journal(session));
         let last = entries.into_iter().rfind(|entry| entry.event == JournalEvent::Checks)?;
-        Some(last.check)
+        // The program of an older version, which may still run, has it in the words only.
+        let words = last.words.strip_prefix("running ").unwrap_or_default();
+        Some(if last.check.is_empty() { words.to_owned() } else { last.check })
     }
 
     fn checks_path(&self, session: &str) -> PathBuf {

@@ -1,6 +1,7 @@
 //! Files: read with bounds, written whole, locked where two writers can meet.
 
 pub(crate) mod claim;
+pub(crate) mod client;
 pub(crate) mod closing;
 pub mod journal;
 pub(crate) mod lock;

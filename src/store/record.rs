@@ -267,8 +267,13 @@ impl Record {
     /// Returns whether the loop lives, no person has paused it, and its session has been silent for
     /// more than an hour.
     pub fn is_orphaned(&self) -> bool {
+        self.may_be_left_behind() && self.silent_for() > SILENT
+    }
+
+    /// Returns whether the loop lives and no person has paused it.
+    pub fn may_be_left_behind(&self) -> bool {
         let is_kept = self.pause().is_some_and(|pause| !pause.ends_by_itself());
-        self.ledger.is_live() && !is_kept && self.silent_for() > SILENT
+        self.ledger.is_live() && !is_kept
     }
 }
 

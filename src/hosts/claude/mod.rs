@@ -4,6 +4,7 @@ mod answer;
 mod client;
 pub mod commands;
 pub mod event;
+mod sessions;
 pub mod transcript;
 
 use super::answer::{AnswerForm, HookAnswer};

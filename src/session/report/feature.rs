@@ -1,13 +1,18 @@
 //! The loops of a project as they stand, as data and as text.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::Serialize;
 
+#[cfg(feature = "cli")]
+use super::live::{self, LiveReport};
 use crate::engine::Ledger;
+use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
+use crate::session::life::{self, SessionLife};
 use crate::session::pinned;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
@@ -55,8 +60,8 @@ pub struct FeatureReport {
     pub max_attempts: u32,
     /// The iteration limit.
     pub max_iterations: u32,
-    /// Its loop: `none`, `unbound`, `live`, `paused`, `orphaned` when it lives and its session has
-    /// been silent for an hour, or `ended`.
+    /// Its loop: `none`, `unbound`, `live`, `paused`, `orphaned` when it lives and its session is gone
+    /// or has been silent for an hour, or `ended`.
     pub loop_status: String,
     /// Why the loop ended, empty while it lives.
     pub reason: String,
@@ -77,6 +82,14 @@ pub struct FeatureReport {
     pub awaits_approval: bool,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
+    /// Whether its session is known to be gone.
+    #[serde(skip)]
+    pub gone: bool,
+    /// The files of the feature that are missing or cannot be read, each with why.
+    pub problems: Vec<String>,
+    /// The loop at this moment, `None` where none lives.
+    #[cfg(feature = "cli")]
+    pub live: Option<LiveReport>,
     /// What a runner does with it now, in words for a person; empty while none works on it.
     #[serde(skip)]
     pub runner: String,
@@ -152,12 +165,14 @@ impl FeatureReport {
         let words = words.or_else(|| told.map(|claim| claim.words.clone()));
         let reason =
             ended.as_ref().map(EndName::of).or(closed).unwrap_or_default().as_str().to_owned();
+        let alive = record.as_ref().filter(|record| record.ledger.is_live());
+        let life = alive.map(|record| life::of(loops, record)).unwrap_or_default();
         let loop_status = match &record {
             _ if claim.is_none() && pinned_to.is_none() => "none",
             _ if !reason.is_empty() => "ended",
             None if pinned_to.is_some_and(|session| !session.is_empty()) => "live",
             None => "unbound",
-            Some(record) if record.is_orphaned() => "orphaned",
+            Some(record) if life.leaves_behind(record) => "orphaned",
             Some(record) if record.pause().is_some() => "paused",
             Some(_) => "live",
         };
@@ -172,15 +187,20 @@ impl FeatureReport {
         });
         let snapshot = FeatureSnapshot::read_even_without_state(feature).under(&standing);
         let place = snapshot.place();
+        #[cfg(feature = "cli")]
+        let moment = lives.then(|| match &record {
+            Some(record) => LiveReport::of(record, &life, live::at_work(snapshot.tasks.as_ref())),
+            None => LiveReport::unbound(claim.as_ref().map(|it| it.armed_at).unwrap_or_default()),
+        });
         Self {
+            #[cfg(feature = "cli")]
+            live: moment,
+            problems: problems(project, &snapshot),
+            gone: life == SessionLife::Gone,
             name: feature.name.clone(),
             folder: feature.relative.clone(),
             current,
-            phase: match (&snapshot.unreadable, snapshot.state.phase()) {
-                (Some(_), _) => "corrupt".to_owned(),
-                (None, "") => "none".to_owned(),
-                (None, phase) => printable(phase),
-            },
+            phase: phase_of(&snapshot),
             task: place.task,
             done: place.done,
             total: place.total,
@@ -218,6 +238,13 @@ impl FeatureReport {
         if !self.runner.is_empty() {
             let _ = writeln!(text, "  Runner: {}", printable(&self.runner));
         }
+        for problem in &self.problems {
+            let _ = writeln!(text, "  Problem: {problem}");
+        }
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write(text);
+        }
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
@@ -245,6 +272,10 @@ impl FeatureReport {
         for session in &self.let_go {
             let _ = writeln!(text, "  Not blocked: {}", let_go_line(session));
         }
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write_next(text);
+        }
     }
 
     /// How the loop is, in words.
@@ -257,7 +288,7 @@ impl FeatureReport {
             "live" => format!("live{switch}"),
             "orphaned" => {
                 let cancel = format!("spool cancel {}", self.name);
-                self.record.as_ref().map(|it| orphaned(it, &cancel)).unwrap_or_default()
+                self.record.as_ref().map(|it| orphaned(it, self.gone, &cancel)).unwrap_or_default()
             }
             "paused" => paused(self.record.as_ref()),
             _ => {
@@ -337,13 +368,42 @@ fn counted_line(ledger: &Ledger) -> String {
     sums.map_or_else(String::new, |sums| format!("  Seen since it was armed: {sums}{written}\n"))
 }
 
-/// Returns what is said of a loop whose session has been silent for an hour, on two lines.
-pub fn orphaned(record: &Record, cancel: &str) -> String {
+/// Returns what is said of a loop whose session is gone or has been silent for an hour: how to continue it, and how to end
+/// it.
+pub fn orphaned(record: &Record, gone: bool, cancel: &str) -> String {
+    let why = if gone {
+        "is gone".to_owned()
+    } else {
+        format!("has been silent for {}", age(record.silent_for()))
+    };
+    let session = printable(&record.session);
     format!(
-        "live, but its session has been silent for {}. To go on with it, type in another\n    session of this project: /speckit:ralph-loop --adopt {}; to end it: {cancel}",
-        age(record.silent_for()),
-        printable(&record.session)
+        "live, but its session {why}\n    continue it: claude --resume {session}\n    or in another session: /speckit:ralph-loop --adopt {session}\n    end it: {cancel}"
     )
+}
+
+fn phase_of(snapshot: &FeatureSnapshot) -> String {
+    match (&snapshot.unreadable, snapshot.state.phase()) {
+        (Some(_), _) => "corrupt".to_owned(),
+        (None, "") => "none".to_owned(),
+        (None, phase) => printable(phase),
+    }
+}
+
+/// The files of a feature that are missing or cannot be read.
+fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
+    let shown = |path: &Path| {
+        let path = path.strip_prefix(&project.root).unwrap_or(path);
+        printable(&path.display().to_string())
+    };
+    let unreadable = snapshot.unreadable.iter();
+    let mut all: Vec<_> = unreadable
+        .map(|it| format!("`{}` cannot be read: {}", shown(&it.path), printable(&it.why)))
+        .collect();
+    if snapshot.tasks.is_none() && all.is_empty() {
+        all.push(format!("`{}` is missing", shown(&snapshot.feature.folder.join(TASKS))));
+    }
+    all
 }
 
 /// Returns since when a loop is paused, why, and what ends the pause; empty when it is not paused.

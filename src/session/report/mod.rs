@@ -1,6 +1,8 @@
 //! The ralph loops of a project as they stand, as data and as text.
 
 pub mod feature;
+#[cfg(feature = "cli")]
+mod live;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,11 +10,14 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
+use crate::session::life::{self, SessionLife};
 use crate::session::{pinned, select};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
 use feature::{FeaturesReport, orphaned, write_session};
+#[cfg(feature = "cli")]
+use live::LiveReport;
 
 /// How many ended loops are listed.
 const PAST: usize = 3;
@@ -34,7 +39,7 @@ pub struct TaskReport {
     pub session: String,
     /// The first words of its task.
     pub about: String,
-    /// `live`, `paused`, `orphaned` when it lives and has not been seen for an hour, or `ended`.
+    /// `live`, `paused`, `orphaned` when it lives and its session is gone or has been silent for an hour, or `ended`.
     pub loop_status: &'static str,
     /// Why it ended, empty while it lives.
     pub reason: String,
@@ -47,6 +52,12 @@ pub struct TaskReport {
     pub armed: String,
     /// The session's notes.
     pub record: Record,
+    /// Whether its session is known to be gone.
+    #[serde(skip)]
+    pub gone: bool,
+    /// The loop at this moment, `None` where it has ended.
+    #[cfg(feature = "cli")]
+    pub live: Option<LiveReport>,
 }
 
 impl StatusReport {
@@ -87,13 +98,14 @@ impl TaskReport {
             None => pinned::standing(root, &record),
             Some(_) => PinState::Nobody,
         };
+        let life = if ended.is_none() { life::of(loops, &record) } else { SessionLife::Unknown };
         let lines = ended.is_none().then(|| pinned::status_lines(root, &standing));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
             loop_status: match ended {
                 Some(_) => "ended",
-                None if record.is_orphaned() => "orphaned",
+                None if life.leaves_behind(&record) => "orphaned",
                 None if record.pause().is_some() => "paused",
                 None => "live",
             },
@@ -101,6 +113,9 @@ impl TaskReport {
             checking: feature::checking(loops, Some(&record)),
             armed: lines.unwrap_or_default(),
             pin: standing.pin().cloned(),
+            gone: life == SessionLife::Gone,
+            #[cfg(feature = "cli")]
+            live: ended.is_none().then(|| LiveReport::of(&record, &life, String::new())),
             record,
         }
     }
@@ -117,12 +132,16 @@ impl TaskReport {
             }
             ("orphaned", _) => {
                 let cancel = format!("spool cancel --session {}", self.session);
-                orphaned(&self.record, &cancel)
+                orphaned(&self.record, self.gone, &cancel)
             }
             ("paused", _) => feature::paused(Some(&self.record)),
             _ => format!("live{switch}"),
         };
         let _ = writeln!(text, "  Loop: {state}");
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write(text);
+        }
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
@@ -131,5 +150,9 @@ impl TaskReport {
         let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
         text.push_str(&self.armed);
         write_session(text, &self.record, "refused promises");
+        #[cfg(feature = "cli")]
+        if let Some(live) = &self.live {
+            live.write_next(text);
+        }
     }
 }

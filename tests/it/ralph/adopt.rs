@@ -19,7 +19,7 @@ fn record_path(bench: &Bench, session: &str) -> PathBuf {
 }
 
 /// The session crashed this long ago: nothing was heard of it since.
-fn silent_for(bench: &Bench, session: &str, millis: u64) {
+pub fn silent_for(bench: &Bench, session: &str, millis: u64) {
     let path = record_path(bench, session);
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let last = world::now().millis() - millis;
@@ -347,7 +347,10 @@ fn a_feature_goes_on_in_another_session_with_its_claim() {
     stops(&bench, "s1", "one").reason();
     silent_for(&bench, "s1", 2 * HOUR);
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(status.contains("/speckit:ralph-loop --adopt s1; to end it: spool cancel"), "{status}");
+    assert!(
+        status.contains("/speckit:ralph-loop --adopt s1\n    end it: spool cancel 001-login\n"),
+        "{status}"
+    );
     let said = adopt(&bench, "s2", "");
     assert!(said.context().contains("feature 001-login, task 2 of 3, iteration 2"), "{said}");
     assert_eq!(bench.loops().claim(FEATURE).unwrap().session.as_deref(), Some("s2"));

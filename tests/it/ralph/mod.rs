@@ -1,6 +1,7 @@
 //! The ralph loop in the real `ralph-hook` program, asked as Claude Code asks it.
 
 mod adopt;
+mod alive;
 mod arguments;
 mod checks;
 mod cli;

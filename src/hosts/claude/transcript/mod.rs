@@ -12,8 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::commands;
-use crate::hosts::transcript::{Activity, Transcript, TurnEnd};
+use super::{commands, sessions};
+use crate::hosts::transcript::{Activity, HostProgram, Transcript, TurnEnd};
 use crate::store::loops::LastMessage;
 use tail::TranscriptTail;
 
@@ -55,6 +55,10 @@ impl Transcript for ClaudeTranscript {
 
     fn lag(&self) -> Duration {
         LAG
+    }
+
+    fn programs(&self) -> Vec<HostProgram> {
+        sessions::beside(&self.path)
     }
 
     fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)> {

@@ -1,0 +1,91 @@
+//! Whether a process that was seen before still lives: its id alone does not say, for ids are used again.
+
+#[cfg(target_os = "linux")]
+use super::tree;
+use crate::world;
+
+/// What is known of a process id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessLife {
+    /// No living process has it.
+    Gone,
+    /// One lives, started at this time by the system's own count; 0 where the system does not say.
+    Lives {
+        /// When it was started.
+        start: u64,
+    },
+    /// There is one, and the system shows nothing of it.
+    Hidden,
+}
+
+impl ProcessLife {
+    /// Returns what is known of this process id.
+    #[cfg(target_os = "linux")]
+    pub fn of(id: u32) -> Self {
+        match i32::try_from(id).ok().and_then(tree::process_and_start) {
+            Some((process, start)) if !process.dead => Self::Lives { start },
+            None if world::is_alive(id) => Self::Hidden,
+            _ => Self::Gone,
+        }
+    }
+
+    /// Returns what is known of this process id.
+    #[cfg(not(target_os = "linux"))]
+    pub fn of(id: u32) -> Self {
+        if world::is_alive(id) { Self::Lives { start: 0 } } else { Self::Gone }
+    }
+
+    /// Returns whether it is the process that was started at this time; 0 for one that is not known.
+    pub fn is_of(self, known: u64) -> bool {
+        matches!(self, Self::Lives { start } if start == known || start == 0 || known == 0)
+    }
+}
+
+/// Returns where process ids mean the same as here: this machine, and on Linux this space of process ids;
+/// empty where the system does not say.
+#[cfg(target_os = "linux")]
+pub fn id_space() -> String {
+    let machine = crate::store::read::read("/etc/machine-id".as_ref(), 100);
+    let machine = machine.map(|it| it.bytes).unwrap_or_default();
+    let machine = String::from_utf8_lossy(machine.trim_ascii()).to_ascii_lowercase();
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    // As Claude Code writes it into its own list.
+    format!("linux:{machine}:{}", space.display())
+}
+
+/// Returns where process ids mean the same as here: this machine.
+#[cfg(not(target_os = "linux"))]
+pub fn id_space() -> String {
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_id_and_its_start() {
+        let own = ProcessLife::of(std::process::id());
+        let ProcessLife::Lives { start } = own else { panic!("{own:?}") };
+        assert!(own.is_of(start) && own.is_of(0));
+        assert_eq!(own.is_of(start + 1), start == 0);
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let id = child.id();
+        child.wait().unwrap();
+        assert_eq!(ProcessLife::of(id), ProcessLife::Gone);
+        assert!(!ProcessLife::Gone.is_of(0) && !ProcessLife::Hidden.is_of(0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_only_waits_for_its_parent_to_ask_is_gone() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let deadline = world::Deadline::after(std::time::Duration::from_secs(10));
+        while ProcessLife::of(child.id()) != ProcessLife::Gone {
+            assert!(!deadline.is_over());
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(id_space().contains(":pid:["), "{}", id_space());
+    }
+}

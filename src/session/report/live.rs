@@ -1,0 +1,202 @@
+//! What a person wants to know of a loop that lives while its agent works: only `spool` says it.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::engine::tasks::TaskList;
+use crate::feature::project::printable;
+use crate::hosts::transcript::Transcript;
+use crate::hosts::transcript_at;
+use crate::session::life::SessionLife;
+use crate::store::loops::Record;
+use crate::text::{age, counted};
+use crate::world::WallTime;
+
+/// The longest title of a task, in characters.
+const TITLE: usize = 100;
+
+/// A loop that lives, as it is at this moment.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LiveReport {
+    /// When it was armed.
+    pub armed_at: String,
+    /// When its session last gave a sign of life; empty before a session has it.
+    pub last_sign_at: String,
+    /// What its session does: `works`, `idle`, `waits` for a person, `runs` where nobody says more, `gone`, or `unknown`.
+    pub session_state: &'static str,
+    /// The process of its session, `None` where it is not known.
+    pub process: Option<u32>,
+    /// The task at work, or the tasks of a group, as `spool task next` has them; empty for none.
+    pub at_work: String,
+    /// Tool calls since the last stop, `None` where they cannot be seen.
+    pub turn_tool_calls: Option<u64>,
+    /// Whether there may have been more of them.
+    pub turn_more_calls: bool,
+    /// Tokens since the last stop.
+    pub turn_tokens: u64,
+    /// Tokens since it was armed.
+    pub tokens: u64,
+    /// What it waits for.
+    pub waits_for: Vec<String>,
+    /// What a person does next.
+    pub next: String,
+    #[serde(skip)]
+    armed: WallTime,
+    #[serde(skip)]
+    last_sign: WallTime,
+}
+
+impl LiveReport {
+    /// Returns the report on a loop that no session has yet.
+    pub fn unbound(armed_at: WallTime) -> Self {
+        Self {
+            armed_at: iso(armed_at),
+            session_state: "unknown",
+            waits_for: vec!["the first session that stops".to_owned()],
+            next: "start Claude Code in this project, and ask it to work through the tasks"
+                .to_owned(),
+            armed: armed_at,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the report on the loop of a session; `at_work` is what its agent is at.
+    pub fn of(record: &Record, life: &SessionLife, at_work: String) -> Self {
+        let transcript = transcript_at(&record.transcript);
+        let turn = transcript.activity(record.transcript_read, record.last_message, u64::MAX);
+        let turn = turn.unwrap_or_default();
+        let (session_state, process) = match life {
+            SessionLife::Unknown => ("unknown", None),
+            SessionLife::Gone => ("gone", None),
+            SessionLife::Runs(program) => {
+                let state = match program.status.as_str() {
+                    "busy" | "shell" => "works",
+                    "idle" => "idle",
+                    "waiting" => "waits",
+                    _ => "runs",
+                };
+                (state, Some(program.id).filter(|id| *id > 0))
+            }
+        };
+        let mut report = Self {
+            armed_at: iso(record.armed_at),
+            last_sign_at: iso(record.last_sign()),
+            session_state,
+            process,
+            at_work,
+            turn_tool_calls: turn.count,
+            turn_more_calls: turn.more,
+            turn_tokens: turn.tokens.all,
+            tokens: record.ledger.tokens.saturating_add(turn.tokens.all),
+            waits_for: Vec::new(),
+            next: String::new(),
+            armed: record.armed_at,
+            last_sign: record.last_sign(),
+        };
+        report.waits_for = report.waits(record, life);
+        report.next = report.next_step(record);
+        report
+    }
+
+    fn waits(&self, record: &Record, life: &SessionLife) -> Vec<String> {
+        let mut waits = Vec::new();
+        if let SessionLife::Runs(program) = life
+            && self.session_state == "waits"
+        {
+            let what = printable(&program.waits_for);
+            let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
+            waits.push(format!("your answer in its terminal{what}"));
+        }
+        let of_last_stop =
+            record.words.strip_prefix("waiting for ").filter(|_| record.marks.waited);
+        if let Some(pause) = record.pause() {
+            waits.push(format!("the end of a pause ({})", printable(&pause.words())));
+        } else if let Some(what) = of_last_stop.filter(|_| self.session_state != "works") {
+            waits.push(printable(what));
+        }
+        waits
+    }
+
+    fn next_step(&self, record: &Record) -> String {
+        let session = printable(&record.session);
+        match (self.session_state, record.pause()) {
+            ("gone", _) => format!("claude --resume {session}"),
+            (_, Some(pause)) if pause.ends_by_itself() => "type a prompt in its session".to_owned(),
+            (_, Some(_)) => format!("spool resume --session {session}"),
+            ("waits", None) => "answer in its terminal".to_owned(),
+            ("idle", None) if !record.marks.waited => {
+                "type a prompt in its session, such as \"continue\": its agent is idle".to_owned()
+            }
+            _ => "nothing; `spool pause` lets the agent stop, `spool cancel` ends the loop"
+                .to_owned(),
+        }
+    }
+
+    /// Writes it as lines for a person.
+    pub fn write(&self, text: &mut String) {
+        if !self.at_work.is_empty() {
+            let _ = writeln!(text, "  Now: {}", self.at_work);
+        }
+        if self.last_sign.is_known() {
+            let state = match self.session_state {
+                "works" => "its session is at work",
+                "idle" => "its session is idle",
+                "waits" => "its session waits for you",
+                "runs" => "its session runs",
+                "gone" => "its session is gone",
+                _ => "whether its session still runs cannot be seen",
+            };
+            let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign.age()));
+            let more = if self.turn_more_calls { "more than " } else { "" };
+            let calls = match self.turn_tool_calls {
+                None => "tool calls cannot be seen".to_owned(),
+                Some(0) => "no tool call yet".to_owned(),
+                Some(calls) => format!("{more}{}", counted(calls, "tool call")),
+            };
+            let tokens = match self.turn_tokens {
+                0 => String::new(),
+                tokens => format!(", {}", counted(tokens, "token")),
+            };
+            let _ = writeln!(text, "  This turn: {calls}{tokens}");
+        }
+        for what in &self.waits_for {
+            let _ = writeln!(text, "  Waiting: for {what}");
+        }
+        if self.armed.is_known() {
+            let (ago, at) = (age(self.armed.age()), written(self.armed, "%F %T %:z"));
+            let _ = writeln!(text, "  Armed: {ago} ago ({at})");
+        }
+    }
+
+    /// Writes what a person does next, as the last line of a loop.
+    pub fn write_next(&self, text: &mut String) {
+        let _ = writeln!(text, "  Next: {}", self.next);
+    }
+}
+
+/// Returns the task at work, or the group, in a line; empty where nothing is open.
+pub fn at_work(list: Option<&TaskList>) -> String {
+    let tasks = list.map(TaskList::next).unwrap_or_default();
+    match tasks.as_slice() {
+        [] => String::new(),
+        [task] => format!("{} {}", printable(&task.id), crate::text::title(&task.title, TITLE)),
+        group => {
+            let ids: Vec<_> = group.iter().map(|task| printable(&task.id)).collect();
+            crate::text::title(&format!("{} (side by side)", ids.join(", ")), TITLE)
+        }
+    }
+}
+
+fn iso(time: WallTime) -> String {
+    if time.is_known() { written(time, "%FT%T%.3f%:z") } else { String::new() }
+}
+
+fn written(time: WallTime, form: &str) -> String {
+    let time =
+        i64::try_from(time.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
+    zoned.map_or_else(String::new, |time| time.strftime(form).to_string())
+}
