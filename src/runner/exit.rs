@@ -94,6 +94,7 @@ pub fn what_next(reason: &TerminalReason) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signal_hook::consts::SIGQUIT;
 
     #[test]
     fn whoever_was_not_there_reads_who_stopped_the_loop() {
@@ -109,5 +110,36 @@ mod tests {
         assert_eq!(said, expected);
         let limit = words(&TerminalReason::TimedOut { limit: 28_800 }, None);
         assert_eq!(limit, "the time limit of 8 h 00 min was reached");
+    }
+
+    #[test]
+    fn every_exit_code_has_a_row_in_the_page_on_ends_and_no_other_has() {
+        use TerminalReason as Reason;
+        let no_commit = Reason::NoProgress { stall: Stall::NoCommit, times: 1 };
+        let no_call = Reason::NoProgress { stall: Stall::NoToolCall, times: 1 };
+        let mut codes = vec![FAILURE, USAGE, DOUBTED, TAKEN];
+        for reason in [
+            Reason::Completed,
+            Reason::MaxIters { limit: 1 },
+            no_commit,
+            no_call,
+            Reason::Blocked { need: String::new() },
+            Reason::TimedOut { limit: 1 },
+            Reason::Budget { used: 1, limit: 1 },
+            Reason::HarnessFailed { why: String::new() },
+            Reason::CorruptState,
+            Reason::Stopped,
+        ] {
+            codes.push(exit_code(&reason, None));
+        }
+        for signal in [SIGHUP, SIGQUIT, SIGTERM] {
+            codes.push(exit_code(&Reason::Stopped, Some(signal)));
+        }
+        codes.sort_unstable();
+        let page = include_str!("../../docs/ends.md");
+        let (_, table) = page.split_once("\n## Exit codes of `spool ralph`\n").expect("a heading");
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+        let rows: Vec<u8> = rows.filter_map(|(code, _)| code.parse().ok()).collect();
+        assert_eq!(rows, codes);
     }
 }

@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use ralph_speckit::engine::{Guardrails, Ledger, Stall, TerminalReason};
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
+use ralph_speckit::session::arguments::feature::FeatureRequest;
+use ralph_speckit::session::arguments::task::USAGE;
 use ralph_speckit::store::journal::Entry;
 use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
@@ -94,6 +96,23 @@ fn the_settings_in_the_documents_are_understood() {
         settings.checks.iter().map(|check| (check.run.as_str(), check.limit_seconds)).collect();
     assert!(settings.enabled);
     assert_eq!(checks, [("cargo test", 300), ("npm run lint", 120)]);
+}
+
+#[test]
+fn every_flag_of_the_slash_commands_has_a_row() {
+    let page = section("docs/sessions.md", "## What you type");
+    let refused = FeatureRequest::parse("--nope").map(drop).unwrap_err().to_string();
+    let mut flags = 0;
+    for usage in [refused.rsplit_once("Usage:").unwrap().1, USAGE] {
+        for rest in usage.split("[--").skip(1) {
+            let end = rest.find([' ', ']']).unwrap();
+            let flag = format!("`--{}", &rest[..end]);
+            let is_there = page.contains(&flag) || flag == "`--force";
+            assert!(is_there, "docs/sessions.md has no row for {flag}`");
+            flags += 1;
+        }
+    }
+    assert!(flags >= 14, "{flags} flags");
 }
 
 #[test]

@@ -13,6 +13,14 @@ fn checks(text: &str) -> Vec<(String, u64)> {
     read(text).unwrap_or_else(|error| panic!("{text:?}: {error}")).1
 }
 
+#[test]
+fn every_key_is_in_the_page_on_settings() {
+    let page = include_str!("../../../docs/settings.md");
+    for name in keys::NAMES {
+        assert!(page.contains(&format!("\n- `{name}")), "docs/settings.md has no `{name}`");
+    }
+}
+
 fn refused(text: &str) -> String {
     match Settings::parse(text.as_bytes()) {
         Ok(settings) => panic!("{text:?} gives {settings:?}"),
