@@ -159,6 +159,20 @@ pub fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
+/// Returns the one of these names that a mistyped one nearly is, `None` where none is near enough: a third of its
+/// letters may be wrong, and a part of a name stands for it.
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    let most = 1 + typed.chars().count().min(12) / 4;
+    let apart = |name: &str| {
+        let name = name.to_lowercase();
+        let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(&name));
+        distance(&typed, &name).min(if is_part { most } else { usize::MAX })
+    };
+    let near = names.into_iter().map(|name| (apart(name), name));
+    near.filter(|(apart, _)| *apart <= most).min_by_key(|(apart, _)| *apart).map(|(_, name)| name)
+}
+
 /// Returns whether a text has a character that [`line`] would not show as it is.
 pub fn is_plain(text: &str) -> bool {
     !text.contains(|letter| is_break(letter) || is_hidden(letter))

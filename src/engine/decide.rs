@@ -227,6 +227,14 @@ fn shortfalls_before_checks(
     after: &Ledger,
     seen: &Observation,
 ) -> Vec<Shortfall> {
+    let mut missing = shortfalls_of_work(contract, after, seen);
+    if !seen.hooks_due.is_empty() && !matches!(seen.work, Work::Unreadable { .. }) {
+        missing.push(Shortfall::HooksDue(seen.hooks_due.clone()));
+    }
+    missing
+}
+
+fn shortfalls_of_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     match &seen.work {
         Work::Unreadable { .. } => vec![Shortfall::Unreadable],
         Work::List { done: 0, open } if open.is_empty() => vec![Shortfall::EmptyList],

@@ -22,6 +22,8 @@ pub struct Observation {
     pub promise: Promise,
     /// Open tasks that were taken out of the list or reworded since it was last looked at.
     pub tampered: Tampered,
+    /// Commands that have to be run around the work, are due now and have not run.
+    pub hooks_due: Vec<String>,
     /// Tool calls since the last iteration, or `None` where nothing says so.
     pub tool_calls: Option<u64>,
     /// How many of them were denied or failed: they are no work.

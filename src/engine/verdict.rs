@@ -28,6 +28,8 @@ pub enum Shortfall {
     Tampered(Tampered),
     /// The task list holds no task although the state counts some.
     EmptyList,
+    /// Commands that have to be run around the work have not run.
+    HooksDue(Vec<String>),
     /// The completion token is missing.
     NoToken,
     /// The token is there, but quoted, denied, or not where it has to be.

@@ -7,7 +7,7 @@ mod error;
 mod front;
 mod keys;
 mod misnamed;
-mod yaml;
+pub(super) mod yaml;
 
 use std::io;
 use std::path::Path;

@@ -25,6 +25,10 @@ pub trait Transcript {
     /// Returns whether the part after `from` shows this end of a turn.
     fn shows(&self, end: TurnEnd<'_>, from: u64) -> bool;
 
+    /// Returns the commands that the agent has run itself after `from`, in their order, as far as the end of the
+    /// transcript shows them.
+    fn commands_run(&self, from: u64) -> Vec<String>;
+
     /// Returns how long the transcript may lag behind its session.
     fn lag(&self) -> Duration;
 

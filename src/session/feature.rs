@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::context::{StopContext, StopSession};
 use super::notices::{self, Notice};
-use super::observe::feature::{self as observe, add_seen, wait_for_transcript};
+use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
@@ -116,6 +116,9 @@ impl FeatureStop {
         let StopContext { project, event, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let mut seen = observe::observe(project, snapshot, event, record);
+        if let Some(pin) = session.standing.pin() {
+            seen.hooks_due = hooks_due(&pin.hooks, event, record, snapshot.all_done());
+        }
         add_seen(project, event, record, &mut seen);
         self.list_changed = snapshot.tasks.is_some() && record.tasks_hash != snapshot.tasks_hash();
         if self.list_changed && record.tasks_hash != 0 {

@@ -3,6 +3,8 @@
 //! The task list is the truth and is written first; the state file follows from it. Whoever is
 //! killed in between leaves a list and a state that load, and the next entry sets the state right.
 
+mod hooks;
+
 use std::io;
 use std::time::Duration;
 

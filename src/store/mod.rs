@@ -3,6 +3,7 @@
 pub(crate) mod claim;
 pub(crate) mod client;
 pub(crate) mod closing;
+pub mod due;
 pub mod journal;
 pub(crate) mod lock;
 pub mod loops;

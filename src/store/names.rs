@@ -128,6 +128,8 @@ names! {
         Repair = "repair",
         /// A task was added.
         Added = "added",
+        /// An extension hook of spec-kit has run, by the agent's word.
+        Hook = "hook",
         /// The agent needs a person.
         Blocked = "blocked",
         /// Notes that contradict what a person armed were put right.

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::due::ExtensionHooks;
 use super::loops::{Assignment, MOST_SESSIONS, Notified, VerifyCommands, is_session_id};
 use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
@@ -65,6 +66,9 @@ pub struct Pin {
     pub list: String,
     /// The limits of a feature's loop.
     pub limits: LoopLimits,
+    /// The extension hooks of spec-kit that have to run for a feature.
+    #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
+    pub hooks: ExtensionHooks,
     /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,

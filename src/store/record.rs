@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::due::ExtensionHooks;
 use super::names::{ArmedBy, LoopKind, PausedBy};
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
@@ -83,6 +84,9 @@ pub struct Record {
     /// them fewer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attempts: BTreeMap<String, u32>,
+    /// The extension hooks of spec-kit that have run under this loop.
+    #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
+    pub hooks_ran: ExtensionHooks,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,

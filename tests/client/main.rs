@@ -18,6 +18,7 @@ mod ralph;
 mod safety;
 mod screen;
 mod scripted_model;
+mod spec_kit;
 mod support;
 mod the_loop;
 mod trouble;

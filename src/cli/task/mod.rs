@@ -89,6 +89,11 @@ enum Action {
         /// What is to be done, in one line
         what: String,
     },
+    /// Note that an extension hook of spec-kit was carried out
+    Hook {
+        /// The name of its command
+        name: String,
+    },
     /// Run the Verify command of a task and tick nothing
     Verify {
         /// The task's id
@@ -118,6 +123,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         Action::Fail { id, why } => report::fail(&job, id, why),
         Action::Block { need } => report::block(&job, need),
         Action::Add { after, what } => report::add(&job, after, what),
+        Action::Hook { name } => report::hook(&job, name),
         Action::Verify { id, limit } => verify::verify(&job, id, Duration::from_secs(*limit)),
     }
 }

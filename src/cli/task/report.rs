@@ -94,6 +94,16 @@ pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Notes that an extension hook of spec-kit was carried out.
+pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
+    let said = match job.open()?.hook(name)? {
+        Done::Now => "Noted.",
+        Done::Before => "Noted before.",
+    };
+    outln!("{said} {}", job.what_next()?);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// A sentence on a state file that nobody can read; it is not overwritten.
 fn left_alone(books: &Books<'_>) -> String {
     books.unreadable_state().map_or_else(String::new, |why| {

@@ -42,6 +42,15 @@ pub enum YamlValue {
 /// Returns the one value of a YAML text, or what is wrong with it and where; `lines_before` is
 /// added to every line.
 pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
+    document(text, lines_before, Author::Person)
+}
+
+/// Returns the same for a file that a program wrote: what no person would mean may stand there.
+pub fn read_generated(text: &str) -> Result<Node, SettingsError> {
+    document(text, 0, Author::Program)
+}
+
+fn document(text: &str, lines_before: usize, author: Author) -> Result<Node, SettingsError> {
     let limits = options! {
         emit_comments: false,
         disallow_directives: true,
@@ -53,6 +62,7 @@ pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
         parser,
         source: text,
         lines_before,
+        author,
         anchors: BTreeMap::new(),
         values: 0,
         text: 0,
@@ -60,10 +70,18 @@ pub fn read(text: &str, lines_before: usize) -> Result<Node, SettingsError> {
     reader.document()
 }
 
+/// Who writes a file.
+#[derive(PartialEq)]
+enum Author {
+    Person,
+    Program,
+}
+
 struct YamlReader<'a> {
     parser: Parser<'a, StrInput<'a>>,
     source: &'a str,
     lines_before: usize,
+    author: Author,
     /// What was named with `&`, by its number.
     anchors: BTreeMap<usize, YamlValue>,
     values: usize,
@@ -120,7 +138,8 @@ impl<'a> YamlReader<'a> {
     /// Refuses an item of a list that is indented deeper than the list and so became a part of the text
     /// before it: YAML says so, but no person means it.
     fn no_swallowed_item(&self, first: usize, last: usize) -> Result<(), SettingsError> {
-        if first == last {
+        // A program breaks a long text where it likes.
+        if first == last || self.author == Author::Program {
             return Ok(());
         }
         let mut lines = self.source.lines().zip(1..).skip(first).take(last - first);

@@ -44,7 +44,7 @@ pub fn arm(
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
     let feature = feature_of(project, request)?;
     let (tasks, text) = open_tasks(&feature)?;
-    let gate = gate(&feature, request, armer)?;
+    let gate = gate(root, &feature, request, armer)?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, &feature);
@@ -59,6 +59,7 @@ pub fn arm(
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
+    pin.hooks = gate.hooks.clone();
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (shown, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;

@@ -50,6 +50,10 @@ pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]
         text.push_str(REPAIR_CHECKS);
         return limited(text);
     }
+    if matches!(missing, [Shortfall::HooksDue(_)]) {
+        text.push_str(RUN_HOOKS);
+        return limited(text);
+    }
     if snapshot.tasks.is_some() {
         let _ = writeln!(text, "Open tasks in {folder}/{TASKS}: {}", open_tasks(snapshot));
     }
@@ -64,6 +68,10 @@ pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]
     );
     limited(text)
 }
+
+/// What is to be done when every box is ticked and an extension hook has not run.
+const RUN_HOOKS: &str = "\
+Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// What is to be done when every box is ticked and a check of the person's fails.
 const REPAIR_CHECKS: &str = "\
@@ -111,6 +119,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
                 | Shortfall::CheckFailed(_)
                 | Shortfall::SameFailure { .. }
                 | Shortfall::Tampered(_)
+                | Shortfall::HooksDue(_)
         );
         if is_shown {
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));

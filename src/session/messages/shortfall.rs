@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::engine::{CheckResult, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
+use crate::store::due::ExtensionHooks;
 use crate::text::{self, counted, grouped};
 
 /// The most failed checks that are named with their output.
@@ -69,6 +70,7 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
         Shortfall::EmptyList => format!(
             "{TASKS} is gone or holds no task any more. Restore the list, one `- [ ]` line for each task: an empty one is not done."
         ),
+        Shortfall::HooksDue(due) => hooks_due(due),
         Shortfall::NoToken if without.is_empty() => String::new(),
         Shortfall::NoToken => format!("{without} {promise}."),
         Shortfall::PromiseNotMade => format!(
@@ -94,6 +96,26 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
         Shortfall::Unreadable => format!("{TASKS} cannot be read. Repair the file."),
         Shortfall::CheckFailed(_) => String::new(),
     }
+}
+
+/// What an agent has to do about extension hooks of spec-kit that are due.
+fn hooks_due(due: &[String]) -> String {
+    format!(
+        "Extension hooks of spec-kit that must run and have not: {}. Run each with the Skill tool; if you carried one out in another way: `spool task hook NAME`.",
+        slashed(due)
+    )
+}
+
+/// Returns when which extension hooks run, in a few words.
+pub fn hooks_in_words(hooks: &ExtensionHooks) -> String {
+    let parts = [("before the first task ", &hooks.before), ("after the last one ", &hooks.after)];
+    let parts = parts.into_iter().filter(|(_, commands)| !commands.is_empty());
+    parts.map(|(when, commands)| [when, &slashed(commands)].concat()).collect::<Vec<_>>().join("; ")
+}
+
+/// Commands as they are typed.
+fn slashed(commands: &[String]) -> String {
+    ["/", &commands.join(", /")].concat()
 }
 
 fn changed_tasks(tampered: &Tampered) -> String {
@@ -143,6 +165,7 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
         Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
+        Shortfall::HooksDue(due) => ["extension hooks not run: ", &slashed(due)].concat(),
         Shortfall::NoToken => "no promise yet".to_owned(),
         Shortfall::PromiseNotMade => "the promise is quoted or denied, not made".to_owned(),
         Shortfall::NoWork { calls, needed } => {

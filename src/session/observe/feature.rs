@@ -8,6 +8,7 @@ use crate::feature::SIGNAL;
 use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookEvent;
+use crate::store::due::ExtensionHooks;
 use crate::store::loops::Record;
 use crate::world::Deadline;
 
@@ -48,6 +49,25 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     if let Some(part) = part.filter(|part| part.is_last_idle) {
         part.wait(deadline, |_| false);
     }
+}
+
+/// Returns the extension hooks that are due now and have not run; notes those that the transcript shows since the last
+/// stop. Nothing is read where all have run.
+pub fn hooks_due(
+    hooks: &ExtensionHooks,
+    event: &HookEvent,
+    record: &mut Record,
+    done: bool,
+) -> Vec<String> {
+    let ran = &mut record.hooks_ran;
+    if let Some(transcript) = &event.transcript
+        && !hooks.still_due(ran, true).is_empty()
+    {
+        for command in transcript.commands_run(record.transcript_read) {
+            hooks.note(ran, &command, done);
+        }
+    }
+    hooks.still_due(ran, done)
 }
 
 /// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed

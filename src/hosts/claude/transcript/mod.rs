@@ -6,6 +6,7 @@ pub mod activity;
 mod lag;
 mod line;
 mod queue;
+mod skills;
 pub mod tail;
 
 use std::fs;
@@ -51,6 +52,10 @@ impl Transcript for ClaudeTranscript {
 
     fn shows(&self, end: TurnEnd<'_>, from: u64) -> bool {
         lag::shows(&self.path, end, from)
+    }
+
+    fn commands_run(&self, from: u64) -> Vec<String> {
+        skills::run_since(&self.path, from)
     }
 
     fn lag(&self) -> Duration {

@@ -61,6 +61,11 @@ impl TranscriptTail {
         Some(Self { bytes, cut: false })
     }
 
+    /// Returns its lines that contain the needle.
+    pub fn lines_with<'a>(&'a self, needle: &[u8]) -> impl Iterator<Item = &'a [u8]> {
+        lines_with(&self.bytes, needle)
+    }
+
     /// Returns the agent's last text in the last 500 lines, `None` when it wrote none there.
     pub fn last_text(&self) -> Option<String> {
         self.find_text(|line| TranscriptLine::read(line)?.spoken()?.content.last_text())
