@@ -159,11 +159,11 @@ pub fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// Returns the one of these names that a mistyped one nearly is, `None` where none is near enough: a third of its
-/// letters may be wrong, and a part of a name stands for it.
+/// Returns the one of these names that a mistyped one nearly is, `None` where none is near enough: of four
+/// letters one may be wrong, of ten three, and a part of a name stands for it.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
-    let most = 1 + typed.chars().count().min(12) / 4;
+    let most = 1 + typed.chars().count().min(14) / 5;
     let apart = |name: &str| {
         let name = name.to_lowercase();
         let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(&name));

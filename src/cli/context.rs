@@ -44,6 +44,13 @@ impl Where {
     }
 }
 
+/// Returns the whole number in an argument; an error in words that stand behind the argument.
+pub fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
+}
+
 /// The session that this command runs in, when an agent started it.
 pub fn own_session() -> Option<String> {
     world::variable("CLAUDE_CODE_SESSION_ID")

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::context::Where;
+use super::context::{Where, whole};
 use crate::feature::project::printable;
 use crate::runner::report as runners;
 use crate::runner::state::{changes_with_state, state_folder};
@@ -33,7 +33,7 @@ const LISTED: usize = 20;
 #[derive(clap::Args)]
 pub struct LogArgs {
     /// Only the last N entries
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<usize, 0, 1_000_000>)]
     last: Option<usize>,
     /// Only this session, with those that its loop was taken over from
     #[arg(long, value_name = "ID")]

@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
     crate::runner::process::supervise_if_asked();
     let command = match Spool::try_parse() {
         Ok(spool) => spool.command,
-        Err(error) => return said_by_clap(&unproposed(error)),
+        Err(error) => return said_by_clap(&unproposed(with_the_best_proposal(error))),
     };
     let result = match command {
         SpoolCommand::Demo(args) => demo::run(&args),
@@ -118,6 +118,23 @@ fn said_by_clap(error: &clap::Error) -> ExitCode {
     }
     let printed = error.print();
     if printed.is_err() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
+}
+
+/// The error with one proposal in place of several: that which is nearest to what was typed.
+fn with_the_best_proposal(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let typed = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(typed)) => typed.clone(),
+        _ => return error,
+    };
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand)
+        && let Some(best) = text::nearest(&typed, names.iter().map(String::as_str))
+            .or(names.last().map(String::as_str))
+    {
+        let best = ContextValue::Strings(vec![best.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, best);
+    }
+    error
 }
 
 /// The error without a proposal that takes all consent away: a typo must not lead there.

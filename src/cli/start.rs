@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::context::{Where, own_session};
+use super::context::{Where, own_session, whole};
 use super::person::in_agents_session;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arm::Armer;
@@ -20,10 +20,10 @@ pub struct StartArgs {
     /// The feature, such as 001-user-login; without it, the current one
     feature: Option<String>,
     /// End the loop after this many iterations
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1_000_000>)]
     max_iterations: Option<u32>,
     /// End the loop when one task needs more attempts than this
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1_000_000>)]
     max_task_iterations: Option<u32>,
     /// Put a repair task behind one that failed
     #[arg(long)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::context::Where;
+use super::context::{Where, whole};
 use crate::feature::project::printable;
 use crate::runner::report::{live, only_live};
 use crate::runner::requests::{Requests, RunnerRequest};
@@ -33,7 +33,7 @@ pub struct StopArgs {
     #[arg(long, value_name = "ID")]
     change: Option<String>,
     /// How long to wait until the runner has left, in seconds; 0 asks and does not wait
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64, 0, 1_000_000>)]
     wait: u64,
     #[command(flatten)]
     place: Where,
@@ -176,6 +176,12 @@ impl WhichLoop {
         }
         let Ok(project) = self.place.with_loops() else {
             // Without a place for loops in sessions, only a runner can be selected.
+            if !start.ancestors().any(|folder| states_folder(folder).is_dir()) {
+                bail!(
+                    "no loop has run at `{}` or above, neither in a session nor of `spool ralph`\ngo to the project, or name it with --project DIR",
+                    start.display()
+                );
+            }
             return running(&start, None).map(Some);
         };
         if !live_ralph(&Loops::of(&project.root)).is_empty() {

@@ -167,9 +167,9 @@ impl Project {
         &self,
         named: Option<&str>,
         session: Option<&str>,
-    ) -> Result<Option<Feature>, FeatureError> {
+    ) -> Result<Option<Feature>, Refusal> {
         if let Some(name) = named {
-            return self.feature(name).map(Some);
+            return self.feature_named(name).map(Some);
         }
         let loops = Loops::of(&self.root);
         let own = session.filter(|session| is_session_id(session));
@@ -179,7 +179,18 @@ impl Project {
         {
             return Ok(Some(feature));
         }
-        self.current_feature()
+        Ok(self.current_feature()?)
+    }
+
+    /// Returns the feature that a person named; a refusal names the one that is nearly called so.
+    pub fn feature_named(&self, name: &str) -> Result<Feature, Refusal> {
+        self.feature(name).map_err(|lost| {
+            let known = self.features();
+            match text::nearest(name, known.iter().map(|feature| feature.name.as_str())) {
+                Some(near) => Refusal::new(lost.to_string(), format!("did you mean `{near}`?")),
+                None => lost.into(),
+            }
+        })
     }
 
     /// Returns the feature of this name.

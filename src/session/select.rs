@@ -7,6 +7,7 @@ use crate::session::pinned;
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::Pins;
+use crate::text;
 
 /// Which loops can be selected, as a message names them.
 #[derive(Clone, Copy, Debug)]
@@ -168,20 +169,29 @@ fn line(record: &Record) -> String {
 /// Returns the one of these loops that is meant; an error that lists them where it could be several.
 fn select(mut records: Vec<Record>, wanted: Wanted<'_>) -> Result<Record, Refusal> {
     let Wanted { noun, state, named, own } = wanted;
+    let mut near = None;
     if let Some(session) = named {
+        let known = records.iter().map(|record| record.session.as_str());
+        near = text::nearest(session, known).map(str::to_owned);
         records.retain(|record| record.session == session);
     } else if let Some(own) = records.iter().find(|record| Some(record.session.as_str()) == own) {
         return Ok(own.clone());
     }
     match (records.len(), named) {
         (1, _) => Ok(records.remove(0)),
-        (0, Some(session)) => Err(Refusal::NoLoop(format!(
-            "session `{}` has no {noun} here that is {state}",
-            printable(session)
-        ))),
+        (0, Some(session)) => {
+            let what =
+                format!("session `{}` has no {noun} here that is {state}", printable(session));
+            Err(match near {
+                Some(near) => Refusal::new(what, format!("did you mean `{near}`?")),
+                None => Refusal::NoLoop(what),
+            })
+        }
         (0, None) => {
             let armed = match (noun, state) {
-                ("loop", "live") => "; one that is only armed begins when a session stops",
+                ("loop", "live") => {
+                    "; one that is only armed begins when a session stops, and `spool cancel` ends it before that"
+                }
                 _ => "",
             };
             Err(Refusal::NoLoop(format!("no {noun} is {state} here{armed}")))

@@ -89,6 +89,17 @@ pub enum Failed {
     NotCounted,
 }
 
+/// Returns the refusal for an id that the list does not have: it names the list, and the task that is nearly called so.
+pub fn no_task(feature: &Feature, list: &TaskList, id: &str) -> Refusal {
+    let ids = || list.tasks.iter().map(|task| task.id.as_str());
+    let next = match text::nearest(id, ids()) {
+        Some(near) => format!("did you mean `{}`?", printable(near)),
+        None => "`spool task list` shows them".to_owned(),
+    };
+    let what = format!("there is no task `{}` in {}/{TASKS}", printable(id), feature.relative);
+    Refusal::new(what, next)
+}
+
 impl<'a> Books<'a> {
     /// Returns the open books of a feature; waits while others keep them.
     pub fn open(
@@ -125,13 +136,7 @@ impl<'a> Books<'a> {
 
     /// Returns a task by its id; an error that lists the open ones when there is none of that id.
     pub fn task(&self, id: &str) -> Result<&Task, Refusal> {
-        self.list.find(id).ok_or_else(|| {
-            let open: Vec<_> = self.list.open().take(12).map(|task| task.id.as_str()).collect();
-            Refusal::new(
-                format!("there is no task `{}` in {TASKS}", printable(id)),
-                format!("open tasks: {}", open.join(", ")),
-            )
-        })
+        self.list.find(id).ok_or_else(|| no_task(self.feature, &self.list, id))
     }
 
     /// Returns how often a task has failed, and how many attempts it has.

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 
+use crate::cli::person::can_be_asked;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
-use crate::feature::SIGNAL;
-use crate::feature::project::{Feature, Project, printable};
+use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
 use crate::session::pinned;
@@ -37,7 +37,7 @@ impl TaskJob<'_> {
     /// Returns one short paragraph: the next task, or the end.
     pub fn what_next(&self) -> Result<String> {
         if let Some(reason) = over(self.project, self.feature) {
-            return Ok(format!("The loop has ended ({reason}). End your turn."));
+            return Ok(format!("The loop has ended ({reason}).{}", for_agent(" End your turn.")));
         }
         let (list, _) = self.list()?;
         let next = list.next();
@@ -64,12 +64,13 @@ impl TaskJob<'_> {
         let who = if next.len() > 1 {
             let agents: Vec<_> =
                 next.iter().map(|task| format!("{} {}", task.id, agent(task))).collect();
-            format!("A parallel group, delegate it in one message: {}.", agents.join(", "))
+            format!("A parallel group, delegate it in one message: {}. ", agents.join(", "))
         } else {
-            format!("Delegate it to {} (attempt {attempt} of {limit}).", agent(next[0]))
+            format!("Delegate it to {} (attempt {attempt} of {limit}). ", agent(next[0]))
         };
+        let who = for_agent(&who);
         format!(
-            "{who} {left} of {} open.\nThen: spool task done {}   or: spool task fail ID \"why\"",
+            "{who}{left} of {} open.\nThen: spool task done {}   or: spool task fail ID \"why\"",
             list.tasks.len(),
             ids.join(" "),
         )
@@ -87,14 +88,17 @@ pub fn nothing_open(list: &TaskList) -> String {
         return format!("{TASKS} holds no task. An empty list is not done: restore it.");
     }
     format!(
-        "All {} tasks are done. Look once more that nothing is left, then end with {SIGNAL} on a line of its own.",
-        list.tasks.len()
+        "All {} tasks are done.{}",
+        list.tasks.len(),
+        for_agent(
+            " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own."
+        )
     )
 }
 
-/// Returns the error for an id that the list does not have.
-pub fn missing(id: &str) -> String {
-    format!("there is no task `{}` in {TASKS}\n`spool task list` shows them", printable(id))
+/// Returns words that only an agent needs, empty where a person types at a terminal.
+pub fn for_agent(words: &str) -> &str {
+    if can_be_asked() { "" } else { words }
 }
 
 /// The first ids of a group, so that the line stays a line.

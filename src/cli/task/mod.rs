@@ -11,10 +11,10 @@ mod verify;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::Subcommand;
 
-use super::context::{Where, own_session};
+use super::context::{Where, own_session, whole};
 use crate::feature::project::Project;
 use job::TaskJob;
 
@@ -66,7 +66,7 @@ enum Action {
         #[arg(required = true)]
         ids: Vec<String>,
         /// Time limit for each Verify command, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = whole::<u64, 1, 7_200>)]
         limit: u64,
     },
     /// Count a failed attempt
@@ -99,7 +99,7 @@ enum Action {
         /// The task's id
         id: String,
         /// Time limit for the command, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = clap::value_parser!(u64).range(1..=7200))]
+        #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = whole::<u64, 1, 7_200>)]
         limit: u64,
     },
 }
@@ -109,7 +109,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
     let project = project(args, session.as_deref())?;
     let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
-    let feature = meant.map_err(|lost| anyhow!("{lost}"))?.context(
+    let feature = meant?.context(
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
     )?;
     access::only_its_own(&project, &feature, session.as_deref())?;

@@ -3,20 +3,20 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::job::{TaskJob, missing};
+use super::job::{TaskJob, for_agent};
 use super::verify::{Proved, prove};
 use crate::engine::TerminalReason;
 use crate::feature::STATE;
 use crate::feature::project::printable;
-use crate::session::task_log::{Books, Done, Failed, Proof, over};
+use crate::session::task_log::{Books, Done, Failed, Proof, no_task, over};
 
 /// Ticks the tasks whose Verify command passes, and prints what to do next; a failure when one is not ticked.
 pub fn done(job: &TaskJob<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let found = |id: &String| list.find(id).with_context(|| missing(id));
-    let tasks = ids.iter().map(found).collect::<Result<Vec<_>>>()?;
+    let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
+    let tasks = ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
     let mut refused = false;
     for task in tasks {
         // The command runs while the task log is not locked: it may take long, and others write meanwhile.
@@ -51,12 +51,15 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     drop(books);
     let text = match (failed, over(job.project, job.feature)) {
         (Failed::Ended(TerminalReason::TaskFailed { limit, .. }), _) => format!(
-            "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed). End your turn now with what was tried and what a person must do."
+            "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed).{}",
+            for_agent(" End your turn now with what was tried and what a person must do.")
         ),
         (Failed::Ended(reason), _) => {
-            format!("The loop has ended ({}). End your turn.", reason.name())
+            format!("The loop has ended ({}).{}", reason.name(), for_agent(" End your turn."))
         }
-        (_, Some(reason)) => format!("Noted. The loop has ended ({reason}). End your turn."),
+        (_, Some(reason)) => {
+            format!("Noted. The loop has ended ({reason}).{}", for_agent(" End your turn."))
+        }
         (Failed::Again { used, limit }, None) => format!(
             "Counted: {id} failed {used} of {limit} times. Try it again in another way: spool task show {id}"
         ),
@@ -76,7 +79,8 @@ pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
     job.open()?.block(need)?;
     let reason = over(job.project, job.feature).unwrap_or_default();
     outln!(
-        "Noted, the loop has ended ({reason}). End your turn now: say what the person must do and what is done so far."
+        "Noted, the loop has ended ({reason}).{}",
+        for_agent(" End your turn now: say what the person must do and what is done so far.")
     );
     Ok(ExitCode::SUCCESS)
 }

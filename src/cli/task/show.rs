@@ -3,14 +3,14 @@
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::job::{TaskJob, agent, missing, nothing_open};
+use super::job::{TaskJob, agent, for_agent, nothing_open};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::feature::state::State;
-use crate::session::task_log::over;
+use crate::session::task_log::{no_task, over};
 use crate::text;
 
 /// The longest list that is shown whole, in lines: a model reads it.
@@ -45,7 +45,8 @@ pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
-        outln!("The loop of {} has ended ({reason}). End your turn.", job.feature.name);
+        let next = for_agent(" End your turn.");
+        outln!("The loop of {} has ended ({reason}).{next}", job.feature.name);
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
@@ -65,7 +66,7 @@ pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
 /// Prints one task with all that belongs to it.
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let task = list.find(id).with_context(|| missing(id))?;
+    let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     outln!("{}", text::block(&list.block_text(task, &text)));
     Ok(ExitCode::SUCCESS)
 }

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::job::{TaskJob, missing};
+use super::job::TaskJob;
 use crate::checks;
 use crate::cli::person::{can_be_asked, confirm};
 use crate::engine::CheckResult;
 use crate::engine::tasks::Task;
 use crate::feature::project::printable;
 use crate::session::pinned;
-use crate::session::task_log::Proof;
+use crate::session::task_log::{Proof, no_task};
 use crate::text;
 
 /// What came of the Verify command of a task.
@@ -56,7 +56,7 @@ fn carry_out(
 /// Runs the Verify command of one task, ticks nothing, and returns success when it passes.
 pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> {
     let (list, text) = job.list()?;
-    let task = list.find(id).with_context(|| missing(id))?;
+    let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
     match carry_out(task, job.proof(task, &text), &job.project.root, limit, "proved")? {
         Verified::Without => {

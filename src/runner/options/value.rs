@@ -9,7 +9,7 @@ use super::choices::DoneCriteria;
 use crate::engine::{Check, PromiseMatch};
 use crate::feature::project::printable;
 use crate::runner::harness::HarnessChoice;
-use crate::text::is_plain;
+use crate::text::{is_plain, nearest};
 
 /// The longest time.
 const LONGEST: Duration = Duration::from_hours(365 * 24);
@@ -253,6 +253,8 @@ fn one_of<T: Clone>(value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
         } else {
             format!("{} or {last}", first.join(", "))
         };
-        format!("is {words}, not `{}`", printable(value))
+        let near = nearest(value, allowed.iter().map(|(word, _)| *word));
+        let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("is {words}, not `{}`{meant}", printable(value))
     })
 }

@@ -121,7 +121,7 @@ fn an_unknown_id_changes_nothing_and_the_answer_says_how_to_find_the_right_one()
         &["add", "--after", "T099", "x"],
     ] {
         let said = project.task(call).refused();
-        assert!(said.contains("there is no task `T099` in tasks.md"), "{said}");
+        assert!(said.contains("there is no task `T099` in specs/"), "{said}");
         assert!(said.contains("spool task list") || said.contains("open tasks: T002"), "{said}");
     }
     assert_eq!((project.tasks(), project.state()), before);

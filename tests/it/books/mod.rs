@@ -9,6 +9,7 @@ mod failing;
 mod full;
 mod interrupted;
 mod lists;
+mod meant;
 #[cfg(target_os = "linux")]
 mod person;
 mod projects;
