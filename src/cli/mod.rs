@@ -16,6 +16,7 @@ mod resume;
 mod setup;
 mod start;
 mod status;
+mod statusline;
 mod stop;
 mod task;
 mod trust;
@@ -57,6 +58,7 @@ enum SpoolCommand {
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
+    Statusline(statusline::StatuslineArgs),
     Task(task::TaskArgs),
     Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
@@ -88,6 +90,7 @@ pub fn main() -> ExitCode {
         SpoolCommand::Setup(args) => setup::run(&args),
         SpoolCommand::Start(args) => start::run(&args),
         SpoolCommand::Status(args) => status::run(&args),
+        SpoolCommand::Statusline(args) => statusline::run(&args),
         SpoolCommand::Task(args) => task::run(&args),
         SpoolCommand::Adopt(args) => adopt::run(&args),
         SpoolCommand::Block(args) => block::run(&args),

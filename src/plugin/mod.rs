@@ -6,6 +6,7 @@ pub mod client;
 pub mod files;
 pub(crate) mod programs;
 pub(crate) mod receipt;
+pub mod status_line;
 pub mod user_commands;
 
 pub use assembly::assemble;

@@ -48,6 +48,9 @@ pub struct Registration {
     pub user_commands: bool,
     /// The folder of commands, where it was missing before.
     pub made_commands: Option<PathBuf>,
+    /// What was put into its settings for the status line, letter for letter; empty for nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub status_line: String,
     /// What a later version noted.
     #[serde(flatten)]
     pub other: serde_json::Map<String, serde_json::Value>,

@@ -12,6 +12,7 @@ What it does:
      `claude plugin install speckit@ralph-speckit`
   4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands,
      unless other files of that name are there. They stay until `spool setup --remove`
+  5. with --statusline: writes `statusLine` to ~/.claude/settings.json, unless one is there
 Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
 
 Exit status: 0 when everything was done, 1 when something was not.")]
@@ -20,9 +21,8 @@ pub struct SetupArgs {
     #[arg(long)]
     pub remove: bool,
 
-    /// Also offer /ralph-loop, /ulw-loop and /cancel-ralph, without the plugin's prefix
-    #[arg(long, conflicts_with = "remove")]
-    pub user_commands: bool,
+    #[command(flatten)]
+    pub extras: SetupExtras,
 
     /// Say what would be done, and do nothing
     #[arg(long)]
@@ -31,4 +31,16 @@ pub struct SetupArgs {
     /// The Claude Code to use, instead of the first `claude` on PATH
     #[arg(long, value_name = "PATH")]
     pub claude: Option<PathBuf>,
+}
+
+/// What is put in place only for who asks for it.
+#[derive(Debug, clap::Args)]
+pub struct SetupExtras {
+    /// Also offer /ralph-loop, /ulw-loop and /cancel-ralph, without the plugin's prefix
+    #[arg(long, conflicts_with = "remove")]
+    pub user_commands: bool,
+
+    /// Also show the loop in Claude Code's status line
+    #[arg(long, conflicts_with = "remove")]
+    pub statusline: bool,
 }

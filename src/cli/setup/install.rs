@@ -14,7 +14,9 @@ use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
 use crate::plugin::receipt::SetupReceipt;
-use crate::plugin::{IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, user_commands};
+use crate::plugin::{
+    IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, status_line, user_commands,
+};
 
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
@@ -34,7 +36,10 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     note(site, &mut receipt, &programs, client.as_ref(), args)?;
     site.sweep();
     for step in &steps {
-        perform(site, step, &programs, client.as_ref())?;
+        match step {
+            InstallStep::WriteStatusLine(_) => put_status_line(site, &mut receipt)?,
+            _ => perform(site, step, &programs, client.as_ref())?,
+        }
         outln!("{}", step.describe(&site.places, Tense::Did));
     }
     let Some(client) = client else {
@@ -62,12 +67,16 @@ fn plan(
     let config = site.environment.claude_folder();
     let mut known = receipt.registrations.iter();
     let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
-    if args.user_commands || has_commands {
+    if args.extras.user_commands || has_commands {
         user_commands::check(&config)?;
-        steps.push(InstallStep::WriteCommands(config));
+        steps.push(InstallStep::WriteCommands(config.clone()));
     }
     if let Some(client) = client {
         steps.extend(plan_client(site, client, programs)?);
+    }
+    // The client writes the same file when it installs: ours comes after that.
+    if args.extras.statusline && status_line::with_entry(&config, &site.status_line())?.is_some() {
+        steps.push(InstallStep::WriteStatusLine(config));
     }
     Ok(steps)
 }
@@ -143,9 +152,9 @@ fn note(
     receipt.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
     fs::create_dir_all(data)
         .with_context(|| format!("could not make the folder `{}`", data.display()))?;
-    if client.is_some() || args.user_commands {
+    if client.is_some() || args.extras.user_commands {
         let noted = receipt.registration(site.environment.claude_config.as_deref(), &config);
-        if args.user_commands {
+        if args.extras.user_commands {
             noted.user_commands = true;
             let commands = config.join("commands");
             if noted.made_commands.is_none() && !exists(&commands)? {
@@ -235,6 +244,17 @@ fn say_that_there_is_no_client(site: &SetupSite<'_>, tense: Tense) {
          claude --plugin-dir '{}'",
         site.places.plugin.display()
     );
+}
+
+/// Puts the status line into the client's settings; what is put there is noted first.
+fn put_status_line(site: &SetupSite<'_>, receipt: &mut SetupReceipt) -> Result<()> {
+    let config = site.environment.claude_folder();
+    let Some((settings, entry)) = status_line::with_entry(&config, &site.status_line())? else {
+        return Ok(());
+    };
+    receipt.registration(site.environment.claude_config.as_deref(), &config).status_line = entry;
+    receipt.save(&site.places.data)?;
+    status_line::write(&config, &settings)
 }
 
 /// What the client lists after the installation; an error when it cannot use it.

@@ -13,7 +13,7 @@ use super::steps::{RemovalStep, Tense};
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::client::{Client, PluginData};
 use crate::plugin::receipt::{self, Registration, SetupReceipt};
-use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, user_commands};
+use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_commands};
 use crate::store::private::state_home;
 
 /// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
@@ -70,6 +70,10 @@ fn plan(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<(Vec<RemovalStep
     let mut unreachable = Vec::new();
     let mut steps = Vec::new();
     for registration in &receipt.registrations {
+        // The client writes the same file when it uninstalls: ours goes before that.
+        if !registration.status_line.is_empty() {
+            steps.push(RemovalStep::RemoveStatusLine(registration.clone()));
+        }
         if registration.user_commands {
             steps.push(RemovalStep::RemoveCommands(registration.clone()));
         }
@@ -144,6 +148,18 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) ->
             receipt
                 .registration(registration.claude_config.as_deref(), &registration.claude_folder)
                 .user_commands = false;
+            receipt.save(&site.places.data)
+        }
+        RemovalStep::RemoveStatusLine(registration) => {
+            let config = &registration.claude_folder;
+            if !status_line::remove(config, &registration.status_line, &site.status_line())? {
+                errln!(
+                    "left alone: `statusLine` in `{}` is no longer what `spool setup` put there",
+                    status_line::settings_of(config).display()
+                );
+            }
+            let claude_config = registration.claude_config.as_deref();
+            receipt.registration(claude_config, config).status_line.clear();
             receipt.save(&site.places.data)
         }
         RemovalStep::Forget(registration) => {

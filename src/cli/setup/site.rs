@@ -9,7 +9,7 @@ use super::files::is_same_place;
 use crate::cli::environment::Environment;
 use crate::exec::find::find;
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
-use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, receipt};
+use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, programs, receipt, status_line};
 use crate::store::write::{LEFT_ALONE, remove_leftovers};
 use crate::world::WallTime;
 
@@ -51,6 +51,11 @@ impl<'a> SetupSite<'a> {
         let folder =
             if self.places.data.is_dir() { &self.places.data } else { &self.environment.home };
         self.claude.as_deref().map(|program| Client::new(program, config, folder))
+    }
+
+    /// Returns the command of the status line that is put into Claude Code's settings.
+    pub fn status_line(&self) -> String {
+        status_line::command(&self.places.bin.join(programs::SPOOL))
     }
 
     /// Returns whether a marketplace of Claude Code is the plugin's folder.

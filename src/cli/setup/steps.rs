@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::site::Places;
 use crate::plugin::receipt::Registration;
+use crate::plugin::status_line::settings_of;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, VERSION};
 
 const COMMANDS: &str = "the commands /ralph-loop, /ulw-loop and /cancel-ralph";
@@ -14,6 +15,7 @@ pub enum InstallStep {
     WritePlugin { replaced: Option<String> },
     CopyPrograms,
     WriteCommands(PathBuf),
+    WriteStatusLine(PathBuf),
     AddMarketplace,
     Install,
     Reinstall,
@@ -27,6 +29,7 @@ pub enum RemovalStep {
     RemoveMarketplace(Registration),
     RemoveCopy(PathBuf),
     RemoveCommands(Registration),
+    RemoveStatusLine(Registration),
     Forget(Registration),
     RemovePlugin,
     RemovePrograms(Vec<String>),
@@ -59,6 +62,10 @@ impl InstallStep {
                 let folder = config.join("commands");
                 ("write", "wrote", format!("{COMMANDS} to `{}`", folder.display()))
             }
+            Self::WriteStatusLine(config) => {
+                let file = settings_of(config);
+                ("write", "wrote", format!("the status line to `{}`", file.display()))
+            }
             Self::AddMarketplace => {
                 ("add", "added", format!("the marketplace `{MARKETPLACE}` to Claude Code"))
             }
@@ -87,6 +94,10 @@ impl RemovalStep {
             Self::RemoveCommands(registration) => {
                 let folder = registration.claude_folder.join("commands");
                 ("remove", "removed", format!("{COMMANDS} from `{}`", folder.display()))
+            }
+            Self::RemoveStatusLine(registration) => {
+                let file = settings_of(&registration.claude_folder);
+                ("remove", "removed", format!("the status line from `{}`", file.display()))
             }
             Self::RemovePlugin => {
                 ("remove", "removed", format!("the plugin from `{}`", places.plugin.display()))

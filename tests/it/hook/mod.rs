@@ -20,6 +20,7 @@ mod properties;
 mod shown;
 mod spec_000;
 mod spec_003;
+mod statusline;
 pub mod support;
 pub mod transcript;
 mod traps;

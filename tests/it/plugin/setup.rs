@@ -397,3 +397,58 @@ fn user_commands_go_also_where_no_claude_is_found() {
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(!scratch.home().join(".claude/commands").exists());
 }
+
+#[test]
+fn the_status_line_is_put_in_and_taken_out_byte_for_byte() {
+    let scratch = with_claude();
+    let settings = scratch.home().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let theirs = "{\n  // mine\n  \"model\": \"opus\", \"unknown\": [1]\n}\n";
+    fs::write(&settings, theirs).unwrap();
+    let outcome = setup(&scratch, &["--statusline", "--dry-run"]);
+    assert!(outcome.out.contains("would write the status line to `"), "{outcome}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
+
+    let outcome = setup(&scratch, &["--statusline"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.out.contains("wrote the status line to `"), "{outcome}");
+    let spool = scratch.data().join("bin/spool").display().to_string();
+    let command = format!("\"'{spool}' statusline\"");
+    let text = fs::read_to_string(&settings).unwrap();
+    assert_eq!(
+        text,
+        theirs.replacen(
+            '{',
+            &format!("{{\n  \"statusLine\": {{\"type\": \"command\", \"command\": {command}}},"),
+            1
+        )
+    );
+    let outcome = setup(&scratch, &["--statusline"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), text, "once is enough");
+
+    let outcome = setup(&scratch, &["--remove"]);
+    assert!(outcome.out.contains("removed the status line from `"), "{outcome}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
+}
+
+#[test]
+fn a_status_line_of_their_own_and_settings_that_cannot_be_read_are_left_alone() {
+    for (theirs, says) in [
+        (
+            r#"{"statusLine": {"type": "command", "command": "theirs"}}"#,
+            "it stays as it is: theirs",
+        ),
+        ("{ broken", "could not understand"),
+    ] {
+        let scratch = with_claude();
+        let settings = scratch.write("h/x", theirs);
+        let config = scratch.home().join(".claude");
+        fs::create_dir_all(&config).unwrap();
+        fs::rename(settings, config.join("settings.json")).unwrap();
+        let outcome = setup(&scratch, &["--statusline"]);
+        assert!(outcome.clone().refused().contains(says), "{outcome}");
+        assert_eq!(fs::read_to_string(config.join("settings.json")).unwrap(), theirs);
+        assert!(!scratch.data().exists(), "nothing was changed");
+    }
+}

@@ -1,0 +1,181 @@
+//! `spool statusline`: the loop of one session on one line, for the status line of an agent program.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Serialize};
+
+use crate::feature::project::{Project, printable};
+use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
+use crate::session::pinned;
+use crate::session::select::drives;
+use crate::store::loops::{Loops, Record, is_session_id};
+use crate::store::names::EndName;
+use crate::text;
+use crate::world::Deadline;
+
+/// The most that is read of the input, in bytes.
+const MOST: usize = 1 << 20;
+/// How long the caller has to hand it over.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How many letters of a name are shown.
+const NAME: usize = 20;
+/// How wide the bar is.
+const BAR: u64 = 8;
+
+/// Print the loop of a session on one line, for the status line of Claude Code
+///
+/// Reads the JSON that Claude Code hands to a status line command. Prints nothing where the session has no loop, and never
+/// fails. `spool setup --statusline` puts it in place; in a status line script of your own, hand it the same input:
+///
+///   input=$(cat); printf '%s' "$input" | spool statusline
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct StatuslineArgs {
+    /// Print JSON for programs: the line, and how the loop ended
+    #[arg(long)]
+    json: bool,
+}
+
+/// What Claude Code hands to a status line command, as far as it is used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StatusInput {
+    session_id: String,
+    cwd: PathBuf,
+    workspace: Workspace,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Workspace {
+    current_dir: PathBuf,
+    project_dir: PathBuf,
+}
+
+/// What is said of a session's loop.
+#[derive(Debug, Default, Serialize)]
+struct StatusLine {
+    /// The line, empty while no loop lives.
+    line: String,
+    /// The name of the reason, empty while it lives.
+    ended: String,
+    /// How it ended, in words for a person.
+    words: String,
+}
+
+/// Prints the line; nothing that is missing or broken is an error.
+pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
+    let input: StatusInput = serde_json::from_slice(&handed_over()).unwrap_or_default();
+    let status = StatusLine::of(&input).unwrap_or_default();
+    if args.json {
+        outln!("{}", text::json(&serde_json::to_string(&status)?));
+    } else if !status.line.is_empty() {
+        outln!("{}", status.line);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl StatusLine {
+    /// The loop of the session that is named; `None` where it has none.
+    fn of(input: &StatusInput) -> Option<Self> {
+        let session = Some(input.session_id.as_str()).filter(|session| is_session_id(session))?;
+        let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
+        let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
+        let has_loop = |folder: &Path| {
+            let project = Project::with_loops(folder, Some(session))?;
+            Loops::has_known(&project.root, session).then_some(project)
+        };
+        let project = folders.find_map(|folder| has_loop(folder))?;
+        let loops = Loops::of(&project.root);
+        let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
+        let (place, next) = place(&project, &record).unzip();
+        let name = text::title(&printable(&record.about), NAME);
+        if let Some(reason) = &record.ledger.ended {
+            let ended = EndName::of(reason);
+            let how = match (&ended, place) {
+                (EndName::Completed, None) => "done".to_owned(),
+                (EndName::Completed, Some(it)) => {
+                    format!("done: {} of {} tasks", it.done, it.total)
+                }
+                _ => format!("ended ({ended}): {}", printable(&reason.to_string())),
+            };
+            let iterations = text::counted(record.ledger.iterations.into(), "iteration");
+            let words = format!("{name} · {how} · {iterations}");
+            return Some(Self { ended: ended.to_string(), words, ..Self::default() });
+        }
+        if !drives(loops.claim(&record.about).as_ref(), &record) {
+            return None;
+        }
+        let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
+        parts.push(format!("iteration {}", record.ledger.iterations + 1));
+        if let Some(check) = loops.running_check(session) {
+            parts.push(format!("check {}", text::title(&check, NAME)));
+        } else if record.pause().is_some() {
+            parts.push("paused".to_owned());
+        } else {
+            parts.extend(next.filter(|next| !next.is_empty()).map(|next| format!("next {next}")));
+        }
+        parts.push(format!("{} ago", text::age(record.silent_for())));
+        Some(Self { line: parts.join(" · "), ..Self::default() })
+    }
+}
+
+/// How far the list of a feature is, and its next task, empty for none; `None` for the loop of a task.
+fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
+    let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
+    // A list that somebody is writing just now is not waited for: the next line comes soon.
+    let snapshot = FeatureSnapshot::read_by(&feature, Deadline::after(Duration::ZERO))?;
+    let snapshot = snapshot.under(&pinned::standing(&project.root, record));
+    let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
+    let next = next.map(|task| text::title(&printable(&task.id), NAME));
+    Some((snapshot.place(), next.unwrap_or_default()))
+}
+
+/// Such as `001-demo ████░░░░ 2 of 4`.
+fn bar(name: &str, TaskPosition { done, total, .. }: TaskPosition) -> String {
+    let full = (done.min(total) * BAR / total.max(1)) as usize;
+    let bar = "█".repeat(full) + &"░".repeat(BAR as usize - full);
+    format!("{name} {bar} {done} of {total}")
+}
+
+/// All that comes in on standard input within its time, as far as it is needed. A terminal hands over nothing.
+fn handed_over() -> Vec<u8> {
+    let mut stdin = io::stdin().lock();
+    let mut bytes = Vec::new();
+    let deadline = Deadline::after(PATIENCE);
+    if rustix::termios::isatty(&stdin) {
+        errln!(
+            "`spool statusline` reads what Claude Code hands to a status line command; see `spool status`"
+        );
+        return bytes;
+    }
+    while bytes.len() < MOST && is_readable(&stdin, deadline) {
+        let mut some = [0; 8192];
+        match stdin.read(&mut some) {
+            Ok(0) => break,
+            Ok(count) => bytes.extend_from_slice(&some[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+        // A caller that does not close its end has handed over all of it with the last bracket.
+        if bytes.trim_ascii_end().ends_with(b"}")
+            && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok()
+        {
+            break;
+        }
+    }
+    bytes
+}
+
+/// Waits until there is something to read; `false` at the limit.
+fn is_readable(stdin: &io::StdinLock<'_>, deadline: Deadline) -> bool {
+    let left = deadline.left();
+    let limit = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
+    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
+    !left.is_zero() && poll(&mut wanted, Some(&limit)).is_ok_and(|count| count > 0)
+}

@@ -1,0 +1,266 @@
+//! The entry `statusLine` in a person's own settings of Claude Code: put in, and taken out again, byte for byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, write_whole};
+
+/// The most that is read of the settings, in bytes.
+const MOST: u64 = 4 << 20;
+/// The key.
+const KEY: &str = "statusLine";
+
+/// Returns the file with the settings.
+pub fn settings_of(config: &Path) -> PathBuf {
+    config.join("settings.json")
+}
+
+/// Returns the command that Claude Code runs for the line; a shell of the client's reads it.
+pub fn command(spool: &Path) -> String {
+    format!("'{}' statusline", spool.display().to_string().replace('\'', r"'\''"))
+}
+
+/// Returns the settings with the entry in them and the bytes that were put in; `None` where the entry is there already.
+/// An error that names the file where another one is there, or where it is not understood.
+pub fn with_entry(config: &Path, command: &str) -> Result<Option<(Vec<u8>, String)>> {
+    let path = settings_of(config);
+    let text = content(&path)?.unwrap_or_default();
+    if text.trim().is_empty() {
+        let entry = format!("{{{}\n}}\n", entry(command));
+        return Ok(Some((entry.clone().into_bytes(), entry)));
+    }
+    let settings = parsed(&path, &text)?;
+    match settings.get(KEY) {
+        Some(there) if there["command"] == command => return Ok(None),
+        Some(there) => {
+            let theirs = there["command"].as_str().unwrap_or("another one");
+            bail!(
+                "`{}` has a `statusLine` already, and it stays as it is: {theirs}\n\
+                 to see the loop in it, hand its input to this program as well: {command}",
+                path.display()
+            )
+        }
+        None => {}
+    }
+    let at = plain(&text).find('{').context("the settings have no beginning")? + 1;
+    let is_empty = settings.as_object().is_some_and(serde_json::Map::is_empty);
+    let comma = if is_empty { "" } else { "," };
+    let end = if text[at..].starts_with(['\n', '\r']) { "" } else { "\n" };
+    let entry = format!("{}{comma}{end}", entry(command));
+    let text = format!("{}{entry}{}", &text[..at], &text[at..]);
+    Ok(Some((text.into_bytes(), entry)))
+}
+
+/// Returns nothing, after the settings are written; a link is followed, so that it stays one.
+pub fn write(config: &Path, settings: &[u8]) -> Result<()> {
+    let path = settings_of(config);
+    let path = path.canonicalize().unwrap_or(path);
+    let folder = path.parent().unwrap_or(config);
+    fs::create_dir_all(folder)
+        .and_then(|()| write_whole(&path, settings, Flush::ToDisk))
+        .with_context(|| format!("could not write `{}`", path.display()))
+}
+
+/// Returns whether the entry was taken out; one that is no longer as it was put in stays.
+pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<bool> {
+    let path = settings_of(config);
+    let Some(text) = content(&path)? else { return Ok(true) };
+    if text == put_in {
+        return fs::remove_file(&path)
+            .map(|()| true)
+            .with_context(|| format!("could not remove `{}`", path.display()));
+    }
+    let Ok(settings) = parsed(&path, &text) else { return Ok(false) };
+    if settings.get(KEY).is_none() {
+        return Ok(true);
+    }
+    if settings[KEY]["command"] != command {
+        return Ok(false);
+    }
+    let without = without(&text, put_in).filter(|text| {
+        let mut expected = settings.clone();
+        expected.as_object_mut().map(|it| it.shift_remove(KEY));
+        parsed(&path, text).is_ok_and(|left| left == expected)
+    });
+    let Some(without) = without else { return Ok(false) };
+    write(config, without.as_bytes()).map(|()| true)
+}
+
+fn entry(command: &str) -> String {
+    let command = Value::from(command);
+    format!("\n  \"{KEY}\": {{\"type\": \"command\", \"command\": {command}}}")
+}
+
+/// The text without what was put in, or, where the client has written the file anew, without its lines of the entry.
+fn without(text: &str, put_in: &str) -> Option<String> {
+    if let Some((before, after)) = text.split_once(put_in) {
+        return Some(format!("{before}{after}"));
+    }
+    let plain = plain(text);
+    let start = plain.find(&format!("\"{KEY}\""))?;
+    let end = start + plain[start..].find('}')? + 1;
+    let before = text[..start].trim_end();
+    let after = text[end..].trim_start();
+    Some(match (before.strip_suffix(','), after.strip_prefix(',')) {
+        (_, Some(_)) => {
+            let end = end + text[end..].find(',')? + 1;
+            format!("{before}{}", &text[end..])
+        }
+        (Some(before), None) => format!("{before}{}", &text[end..]),
+        (None, None) => format!("{before}{}", &text[end..]),
+    })
+}
+
+fn content(path: &Path) -> Result<Option<String>> {
+    let bytes = match read::read(path, MOST) {
+        Ok(content) => content.bytes,
+        Err(Problem::Missing) => return Ok(None),
+        Err(problem) => bail!("could not read `{}`: {problem}", path.display()),
+    };
+    let text = String::from_utf8(bytes);
+    text.map(Some).with_context(|| format!("could not understand `{}`", path.display()))
+}
+
+fn parsed(path: &Path, text: &str) -> Result<Value> {
+    let found: Option<Value> = serde_json::from_str(&plain(text)).ok();
+    found.filter(Value::is_object).with_context(|| {
+        format!("could not understand `{}`, and left it as it is\nrepair it first", path.display())
+    })
+}
+
+/// The text with blanks in the place of comments, so that every other byte stays where it is.
+fn plain(text: &str) -> String {
+    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '"' => end_of_string(rest),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            _ => letter.len_utf8(),
+        };
+        let (part, after) = rest.split_at(length);
+        if letter == '/' && length > 1 {
+            plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        } else {
+            plain.push_str(part);
+        }
+        rest = after;
+    }
+    plain
+}
+
+/// How long the string is that a text begins with.
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = true;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAND: &str = "'/home/a person/bin/spool' statusline";
+
+    fn folder_with(settings: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(settings_of(folder.path()), settings).unwrap();
+        folder
+    }
+
+    fn text(folder: &tempfile::TempDir) -> String {
+        fs::read_to_string(settings_of(folder.path())).unwrap()
+    }
+
+    #[test]
+    fn what_is_put_in_is_taken_out_byte_for_byte() {
+        for settings in [
+            "{}",
+            "{ }\n",
+            "{\n}\n",
+            "{\r\n  \"model\": \"opus\"\r\n}\r\n",
+            "{\"model\":\"opus\",\"unknown\":{\"statusLine\":{\"command\":\"no\"}}}",
+            "// {mine}\n{ /* a \"comment\" */ \"model\": \"é // no comment\", // {\n  \"url\": \"http://\\\"\" }",
+        ] {
+            let folder = folder_with(settings);
+            let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+            write(folder.path(), &with).unwrap();
+            let path = settings_of(folder.path());
+            assert_eq!(parsed(&path, &text(&folder)).unwrap()[KEY]["command"], COMMAND);
+            assert_eq!(with_entry(folder.path(), COMMAND).unwrap(), None, "it is there already");
+            assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+            assert_eq!(text(&folder), settings);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_is_gone_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+        write(folder.path(), &with).unwrap();
+        assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+        assert!(!settings_of(folder.path()).exists());
+        assert!(remove(folder.path(), &put_in, COMMAND).unwrap(), "there is nothing left to do");
+    }
+
+    #[test]
+    fn an_entry_that_the_client_has_written_anew_is_still_found() {
+        let entry = "\"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"'/home/a person/bin/spool' statusline\"\n  }";
+        for (settings, left) in [
+            (format!("{{\n  {entry},\n  \"a\": 1\n}}\n"), "{\n  \"a\": 1\n}\n"),
+            (format!("{{\n  \"a\": 1,\n  {entry}\n}}\n"), "{\n  \"a\": 1\n}\n"),
+            (
+                format!("{{\n  \"a\": 1,\n  {entry},\n  \"b\": 2\n}}\n"),
+                "{\n  \"a\": 1,\n  \"b\": 2\n}\n",
+            ),
+            (format!("{{\n  {entry}\n}}\n"), "{\n}\n"),
+        ] {
+            let folder = folder_with(&settings);
+            assert!(remove(folder.path(), "as it was put in", COMMAND).unwrap());
+            assert_eq!(text(&folder), left);
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_or_not_understood_is_left_alone() {
+        let folder = folder_with(r#"{"statusLine": {"type": "command", "command": "theirs"}}"#);
+        let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
+        assert!(refused.contains("it stays as it is: theirs\n"), "{refused}");
+        assert!(!remove(folder.path(), "as it was put in", COMMAND).unwrap());
+        for broken in ["{", "[]", "{\"a\": 1,}", "{} {}"] {
+            let folder = folder_with(broken);
+            let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
+            assert!(refused.contains("could not understand"), "{broken}: {refused}");
+            assert_eq!(text(&folder), broken);
+        }
+    }
+
+    #[test]
+    fn a_link_to_the_settings_stays_a_link() {
+        let (elsewhere, folder) = (folder_with("{}"), tempfile::tempdir().unwrap());
+        let link = settings_of(folder.path());
+        std::os::unix::fs::symlink(settings_of(elsewhere.path()), &link).unwrap();
+        let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+        write(folder.path(), &with).unwrap();
+        assert!(link.is_symlink());
+        assert!(text(&elsewhere).contains(KEY));
+        assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+        assert_eq!((link.is_symlink(), text(&elsewhere)), (true, "{}".to_owned()));
+    }
+
+    #[test]
+    fn a_quote_in_the_path_is_the_paths_own() {
+        assert_eq!(command(Path::new("/it's/spool")), r"'/it'\''s/spool' statusline");
+    }
+}

@@ -1,0 +1,119 @@
+//! `spool statusline`: one line on the loop of a session, and silence for everything else.
+
+use serde_json::{Value, json};
+
+use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::support::scratch::Said;
+
+/// What Claude Code hands to a status line command in a folder.
+fn asked(bench: &Bench, session: &str) -> Value {
+    json!({
+        "hook_event_name": "Status", "session_id": session, "cwd": bench.root, "version": "2.1.330",
+        "workspace": {"current_dir": bench.root, "project_dir": bench.root},
+    })
+}
+
+fn line(bench: &Bench, input: &str) -> String {
+    Said::with_input(bench.spool().arg("statusline"), input).ok()
+}
+
+/// The parts of the line of a session; the last one is an age.
+fn parts(bench: &Bench, session: &str) -> Vec<String> {
+    let line = line(bench, &asked(bench, session).to_string());
+    let mut parts: Vec<String> = line.trim_end().split(" · ").map(str::to_owned).collect();
+    let age = parts.pop().unwrap();
+    assert!(age.ends_with(" s ago") || age.ends_with(" min ago"), "{line:?}");
+    parts
+}
+
+fn in_json(bench: &Bench, session: &str) -> Value {
+    let input = asked(bench, session).to_string();
+    Said::with_input(bench.spool().args(["statusline", "--json"]), input).json()
+}
+
+#[test]
+fn a_live_loop_is_one_line() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    assert_eq!(
+        parts(&bench, "s1"),
+        [&format!("{FEATURE} ██░░░░░░ 1 of 3"), "iteration 1", "next T002"]
+    );
+    bench.stop("s1").run();
+    assert_eq!(parts(&bench, "s1")[1], "iteration 2");
+    bench.spool().arg("pause").output().unwrap();
+    assert_eq!(parts(&bench, "s1")[2], "paused");
+    assert_eq!(in_json(&bench, "s1")["ended"], "");
+}
+
+#[test]
+fn the_end_is_told_to_programs_only() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").run().silent();
+    assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
+    let words = format!("{FEATURE} · done: 3 of 3 tasks · 1 iteration");
+    assert_eq!(in_json(&bench, "s1"), json!({"line": "", "ended": "completed", "words": words}));
+
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.cancel("s1", "");
+    assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
+    assert_eq!(in_json(&bench, "s1")["ended"], "cancelled");
+}
+
+#[test]
+fn a_tasks_loop_is_called_by_its_first_words() {
+    let bench = Bench::project();
+    bench.command("s1", "speckit:ralph-loop", "\"Make it whole and sound and round\"").run();
+    assert_eq!(parts(&bench, "s1"), ["Make it whole and s…", "iteration 1"]);
+}
+
+#[test]
+fn without_a_loop_of_this_session_nothing_is_said() {
+    let bench = Bench::ready();
+    assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
+    bench.implement("s1", "");
+    let before = bench.everything();
+    for input in [
+        asked(&bench, "s2").to_string(),
+        asked(&bench, "../s1").to_string(),
+        json!({"session_id": "s1"}).to_string(),
+        json!({"session_id": 1, "cwd": []}).to_string(),
+        json!({"session_id": "s1", "cwd": "/nowhere"}).to_string(),
+        String::new(),
+        "{".to_owned(),
+        "x".repeat(2 << 20),
+    ] {
+        assert_eq!(line(&bench, &input), "", "{input:.80}");
+    }
+    assert_eq!(bench.everything(), before);
+}
+
+#[test]
+fn what_a_file_says_cannot_steer_the_terminal() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.write_tasks("- [ ] T\u{1b}[31m1 Create it\n- [ ] T002 Fill it\n");
+    bench.write_state("{ broken");
+    let line = line(&bench, &asked(&bench, "s1").to_string());
+    assert!(!line.contains('\u{1b}'), "{line:?}");
+}
+
+#[test]
+fn a_caller_that_never_closes_its_end_is_not_waited_for() {
+    use std::io::Write;
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for (input, is_shown) in [(asked(&bench, "s1").to_string(), true), (String::new(), false)] {
+        let mut command = bench.spool();
+        command.arg("statusline").stdin(std::process::Stdio::piped());
+        let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut open = child.stdin.take().unwrap();
+        open.write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(!output.stdout.is_empty(), is_shown);
+        drop(open);
+    }
+}
