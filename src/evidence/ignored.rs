@@ -131,8 +131,8 @@ fn rules_of_all_folders(data: &Path) -> Rc<Rules> {
     rules.with(&list(&common.join("info").join("exclude")), 0)
 }
 
-/// The data that all work trees of a repository share.
-fn common_folder(data: &Path) -> PathBuf {
+/// Returns the data that all work trees of a repository share.
+pub fn common_folder(data: &Path) -> PathBuf {
     let named = read::read(&data.join("commondir"), 4096).ok();
     let named = named.and_then(|content| String::from_utf8(content.bytes).ok());
     named.map_or_else(|| data.to_owned(), |named| data.join(named.trim()))

@@ -31,4 +31,5 @@ pub const FILES: &[PluginFile] = plugin_files![
     "commands/status.md",
     "commands/ulw-loop.md",
     "hooks/hooks.json",
+    "hooks/view.tsx",
 ];

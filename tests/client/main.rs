@@ -4,6 +4,7 @@
 
 mod adopting;
 mod arming;
+mod band;
 mod cancelling;
 mod checkout;
 mod coordinator;

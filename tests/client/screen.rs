@@ -24,16 +24,26 @@ on_every_client! {
 }
 
 /// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
-struct Terminal {
+pub struct Terminal {
     socket: PathBuf,
 }
 
 impl Terminal {
     /// Starts a program in a terminal of its own.
-    fn start(socket: &Path, program: &Command) -> Terminal {
+    fn start(socket: &Path, program: &Command, columns: u16) -> Terminal {
         let terminal = Terminal { socket: socket.to_owned() };
         let mut tmux = terminal.tmux();
-        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "100", "-c"]);
+        tmux.args([
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-y",
+            "100",
+            "-x",
+            &columns.to_string(),
+            "-c",
+        ]);
         tmux.arg(program.get_current_dir().expect("a folder"));
         tmux.args(["--", "env", "-i"]);
         for (name, value) in program.get_envs() {
@@ -55,7 +65,7 @@ impl Terminal {
         tmux
     }
 
-    fn press(&self, keys: &[&str]) {
+    pub fn press(&self, keys: &[&str]) {
         let output = self.tmux().arg("send-keys").args(keys).output().expect("tmux");
         assert!(output.status.success(), "{output:?}");
     }
@@ -77,13 +87,13 @@ impl Terminal {
     }
 
     /// Returns the screen and what has scrolled off it.
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         let output = self.tmux().args(["capture-pane", "-p", "-S", "-"]).output().expect("tmux");
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
     /// Waits until the screen shows these words.
-    fn wait_for(&self, words: &str) {
+    pub fn wait_for(&self, words: &str) {
         let patience = Deadline::after(Duration::from_mins(1));
         while !self.screen().contains(words) {
             assert!(!patience.is_over(), "{words:?} never came:\n{}", self.screen());
@@ -106,7 +116,7 @@ impl Drop for Terminal {
 }
 
 /// Returns whether the screen can be played here.
-fn tmux_is_there() -> bool {
+pub fn tmux_is_there() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !found {
         eprintln!("left out: the interactive client needs a terminal, and tmux is not installed");
@@ -116,6 +126,11 @@ fn tmux_is_there() -> bool {
 
 /// Starts the interactive client in a home where every question of a first start is answered.
 fn start(workshop: &Workshop, client: &Client) -> Terminal {
+    start_in(150, workshop, client)
+}
+
+/// Starts it in a terminal of this width.
+pub fn start_in(columns: u16, workshop: &Workshop, client: &Client) -> Terminal {
     let project = workshop.project.path().canonicalize().expect("a project");
     let answered = json!({
         "hasCompletedOnboarding": true,
@@ -126,7 +141,7 @@ fn start(workshop: &Workshop, client: &Client) -> Terminal {
     fs::create_dir_all(client.config_folder()).expect("a folder");
     fs::create_dir_all(client.home_folder().join("tmp")).expect("a folder");
     fs::write(client.config_folder().join(".claude.json"), answered.to_string()).expect("a file");
-    let terminal = Terminal::start(&project.join("terminal"), &client.command(&[]));
+    let terminal = Terminal::start(&project.join("terminal"), &client.command(&[]), columns);
     terminal.wait_for("bypass permissions on");
     terminal
 }
@@ -211,7 +226,7 @@ fn type_the_loop(terminal: &Terminal) {
 }
 
 /// Types a line, waits until the client has read it, and sends it.
-fn type_line(terminal: &Terminal, line: &str) {
+pub fn type_line(terminal: &Terminal, line: &str) {
     terminal.press(&["-l", line]);
     terminal.wait_for(line);
     terminal.press(&["Enter"]);

@@ -41,6 +41,8 @@ impl Scene {
                 ".specify/feature.json",
                 format!("{{\"feature_directory\":\"{}\"}}\n", script::FEATURE),
             ),
+            // What arming would list elsewhere, so that the demo is the same with and without git.
+            (".gitignore", ".speckit-state.json\n.progress.md\n".to_owned()),
             (&format!("{}/spec.md", script::FEATURE), script::SPEC.to_owned()),
             (&format!("{}/tasks.md", script::FEATURE), script::TASK_LIST.to_owned()),
         ];

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
@@ -82,6 +83,8 @@ pub fn arm(
     arming.loops.write_claim(&claim)?;
     let not_noted = arming.finish(armed_entry(&claim, armer, &pin, &commands));
     notes.extend(Some(not_noted.trim_start().to_owned()).filter(|note| !note.is_empty()));
+    // The loop lives by now: nothing that goes wrong here can refuse it.
+    notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 

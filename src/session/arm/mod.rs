@@ -1,6 +1,7 @@
 //! Arming a loop. The sequence is one for both kinds: settle, lock, remember every file, pin, write, journal. What a
 //! feature's loop and a task's write is in a file of its own.
 
+mod exclude;
 pub mod feature;
 mod gate;
 mod state;

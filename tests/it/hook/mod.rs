@@ -5,6 +5,7 @@ mod checklists;
 mod continuing;
 mod crowd;
 mod driven;
+mod excluding;
 mod extensions;
 mod hazards;
 mod input;

@@ -1,8 +1,11 @@
 //! `spool statusline`: one line on the loop of a session, and silence for everything else.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 
 /// What Claude Code hands to a status line command in a folder.
@@ -41,7 +44,7 @@ fn a_live_loop_is_one_line() {
     );
     bench.stop("s1").run();
     assert_eq!(parts(&bench, "s1")[1], "iteration 2");
-    bench.spool().arg("pause").output().unwrap();
+    Said::of(bench.spool().arg("pause")).ok();
     assert_eq!(parts(&bench, "s1")[2], "paused");
     assert_eq!(in_json(&bench, "s1")["ended"], "");
 }
@@ -103,7 +106,6 @@ fn what_a_file_says_cannot_steer_the_terminal() {
 
 #[test]
 fn a_caller_that_never_closes_its_end_is_not_waited_for() {
-    use std::io::Write;
     let bench = Bench::ready();
     bench.implement("s1", "");
     for (input, is_shown) in [(asked(&bench, "s1").to_string(), true), (String::new(), false)] {
@@ -112,8 +114,10 @@ fn a_caller_that_never_closes_its_end_is_not_waited_for() {
         let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
         let mut open = child.stdin.take().unwrap();
         open.write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(!output.stdout.is_empty(), is_shown);
+        let mut line = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut line).unwrap();
+        assert_eq!(!line.is_empty(), is_shown);
         drop(open);
+        child.finish();
     }
 }

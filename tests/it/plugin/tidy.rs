@@ -229,3 +229,31 @@ fn every_file_of_the_plugin_is_carried_by_spool() {
     carried.sort();
     assert_eq!(carried, there);
 }
+
+#[test]
+fn the_view_is_small_asks_only_spool_and_takes_part_in_no_event_of_the_loop() {
+    let hooks = json("hooks/hooks.json");
+    let mut keys: Vec<&String> = hooks.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["description", "hooks", "modules"]);
+    assert_eq!(hooks["modules"], serde_json::json!(["./view.tsx"]));
+    let view = text("hooks/view.tsx");
+    assert!(view.lines().count() < 200, "{} lines", view.lines().count());
+    let with = |words: &str| view.lines().filter(|line| line.contains(words)).collect::<Vec<_>>();
+    let imports = with("import ");
+    assert_eq!(imports, ["import type { EngineInterface, Register } from 'claude-code'"]);
+    let heard: Vec<&str> =
+        view.split(" on('").skip(1).map(|it| it.split('\'').next().unwrap()).collect();
+    assert_eq!(heard, ["session.start", "command.run", "ui.render", "ui.render"]);
+    assert_eq!(with("$.process.run").len(), 1);
+    assert_eq!(with("/bin/spool`").len(), 1);
+    assert_eq!(
+        with("spool($, ["),
+        [
+            "  show($, JSON.parse(await spool($, ['statusline', '--json'], folder, asked)))",
+            "    const text = await spool($, ['status'], folder).catch(error => `${error}`)",
+        ]
+    );
+    // A client of before would complain about the types of its values.
+    assert_eq!(json(".claude-plugin/plugin.json").get("types"), None);
+}

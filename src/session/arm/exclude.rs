@@ -1,0 +1,57 @@
+//! Keeping the loop's own files in a feature's folder out of `git status`, of commits and of the client's diffs.
+
+use std::fs;
+use std::path::Path;
+
+use crate::evidence::ignored::{MOST, Repository, common_folder};
+use crate::evidence::index;
+use crate::feature::{PROGRESS, STATE};
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, write_whole};
+
+/// What is added to `info/exclude`.
+const LINES: &str = "\
+# ralph-speckit: the loop's own files (docs/files.md)
+**/specs/*/.speckit-state.json
+**/specs/*/.progress.md
+";
+
+/// Returns what the person has to know, after git ignores the loop's files in a feature's folder; `None` where it did
+/// already, or where that cannot be brought about: no loop is refused for it.
+pub fn keep_out(folder: &Path) -> Option<String> {
+    let Repository { data: Some(data), prefix, rules } = Repository::around(folder) else {
+        return None;
+    };
+    let mut is_ignored = true;
+    for name in [STATE, PROGRESS] {
+        let path = [&prefix, name.as_bytes()].concat();
+        if index::tracks(&data, &path)? {
+            return Some(format!("`{name}` is tracked by git, so it shows up in commits."));
+        }
+        is_ignored &= rules.ignore(&path, name.as_bytes(), false);
+    }
+    let common = common_folder(&data);
+    // A `.git` that names some other folder is not followed there.
+    let is_repository = common.join("HEAD").is_file() && common.join("objects").is_dir();
+    if is_ignored || !is_repository || !folder.parent()?.ends_with("specs") {
+        return None;
+    }
+    let info = common.join("info");
+    // Where it is there already, that is as good.
+    let _ = fs::create_dir(&info);
+    let path = info.join("exclude");
+    let mut text = match read::read(&path, MOST) {
+        Ok(content) => content.bytes,
+        Err(Problem::Missing) => Vec::new(),
+        Err(_) => return None,
+    };
+    if info.is_symlink() || text.windows(LINES.len()).any(|it| it == LINES.as_bytes()) {
+        return None;
+    }
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text.extend_from_slice(LINES.as_bytes());
+    write_whole(&path, &text, Flush::ToDisk).ok()?;
+    Some("git ignores the loop's own files from now on (`.git/info/exclude`).".to_owned())
+}

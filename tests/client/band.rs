@@ -1,0 +1,106 @@
+//! What the client draws of a loop besides the transcript: the band above the prompt, the pane of a command that is answered
+//! while the agent works, and the toast at the end.
+
+use crate::screen::{Terminal, start_in, tmux_is_there, type_line};
+use crate::workshop::Workshop;
+use ralph_speckit::world::{Deadline, pause};
+use scripted_model::ScriptedModel;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+/// What is played: an agent that has done one task of three and works on the second one until it is told to go on.
+struct AtWork {
+    terminal: Terminal,
+    go: Sender<()>,
+    model: ScriptedModel,
+    workshop: Workshop,
+}
+
+/// Plays it on a screen of this width; `None` where there is no terminal for it.
+fn at_work(version: &str, columns: u16) -> Option<AtWork> {
+    if !tmux_is_there() {
+        return None;
+    }
+    let workshop = Workshop::with_tasks(3);
+    let worker = workshop.worker();
+    let (go, wait_to_go) = channel();
+    let model = ScriptedModel::start(move |asked| {
+        if asked.number == 3 {
+            wait_to_go.recv().expect("the person");
+        }
+        worker.one_task_then_stop(asked)
+    });
+    let model = model.expect("a model");
+    let terminal = start_in(columns, &workshop, &workshop.client(version, &model));
+    terminal.press(&["-l", "/speckit:implement"]);
+    terminal.wait_for("Work through the feature's tasks.md");
+    terminal.press(&["Enter"]);
+    model.wait_for_main_request(3);
+    Some(AtWork { terminal, go, model, workshop })
+}
+
+/// The line of the band on a screen.
+fn band(screen: &str) -> Option<&str> {
+    screen.lines().find(|line| line.starts_with("001-long-list "))
+}
+
+/// Waits until this is so of the screen.
+fn wait_until(terminal: &Terminal, is_so: impl Fn(&str) -> bool) {
+    let patience = Deadline::after(Duration::from_mins(1));
+    while !is_so(&terminal.screen()) {
+        assert!(!patience.is_over(), "it never came about:\n{}", terminal.screen());
+        pause(Duration::from_millis(50));
+    }
+}
+
+fn the_loop_is_seen_while_the_agent_works(columns: u16) {
+    let Some(AtWork { terminal, go, model, workshop }) = at_work("2.1.330", columns) else {
+        return;
+    };
+    terminal.wait_for("001-long-list ██░░░░░░ 1 of 3 · iteration 2 · next T002 · ");
+    let screen = terminal.screen();
+    let line = band(&screen).expect("the band");
+    assert!(line.contains(" ago "), "its last sign of life is not cut off: {line:?}");
+
+    type_line(&terminal, "/speckit-loop");
+    terminal.wait_for("(Escape closes this)");
+    terminal.wait_for("1 of 3 done");
+    assert_eq!(model.main_requests().len(), 3, "answered while the agent works");
+    terminal.press(&["Escape"]);
+    wait_until(&terminal, |screen| !screen.contains("(Escape closes this)"));
+    assert!(!terminal.screen().contains("Interrupted"), "{}", terminal.screen());
+
+    go.send(()).expect("the agent");
+    // A narrow toast breaks the line.
+    terminal.wait_for("001-long-list · done: 3 of 3");
+    wait_until(&terminal, |screen| band(screen).is_none());
+    workshop.assert_all_done(3);
+    assert_eq!(model.complaints(), [""; 0]);
+}
+
+#[test]
+fn at_80_columns_the_loop_is_seen_while_the_agent_works() {
+    the_loop_is_seen_while_the_agent_works(80);
+}
+
+#[test]
+fn at_120_columns_the_loop_is_seen_while_the_agent_works() {
+    the_loop_is_seen_while_the_agent_works(120);
+}
+
+#[test]
+fn a_client_without_function_hooks_runs_the_loop_all_the_same() {
+    let Some(AtWork { terminal, go, model, workshop }) = at_work("2.1.143", 80) else {
+        return;
+    };
+    assert_eq!(band(&terminal.screen()), None);
+    go.send(()).expect("the agent");
+    terminal.wait_for("● Everything is done.");
+    workshop.assert_all_done(3);
+    assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
+    let screen = terminal.screen();
+    for word in ["view.tsx", "modules", "speckit-loop"] {
+        assert!(!screen.contains(word), "{word}:\n{screen}");
+    }
+    assert_eq!(model.complaints(), [""; 0]);
+}
