@@ -126,6 +126,8 @@ fn every_command_has_front_matter_that_says_what_it_does() {
             |key: &str| pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value);
         let description = value("description").unwrap_or_else(|| panic!("{path}: no description"));
         assert!(description.len() > 20, "{path}: {description}");
+        // For YAML, a second colon before a blank is an error, and a client then drops all of the front matter.
+        assert!(!description.contains(": "), "{path}: {description}");
         assert!(value("allowed-tools").is_some(), "{path}: no allowed-tools");
         // A loop is armed by a person; the model is not told that the command exists.
         assert_eq!(value("disable-model-invocation").map(String::as_str), Some("true"), "{path}");
