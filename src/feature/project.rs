@@ -41,8 +41,8 @@ pub struct Feature {
 pub enum FeatureError {
     /// A name that no folder may have; control characters are already taken out.
     BadName(String),
-    /// There is no folder for it.
-    NoFolder(String),
+    /// There is no folder for it in this project.
+    NoFolder(String, PathBuf),
     /// The file that should name it cannot be read or understood.
     BadPointer(PathBuf, String),
 }
@@ -54,7 +54,7 @@ impl fmt::Display for FeatureError {
                 out,
                 "`{name}` cannot be a feature: a name has no `/`, no `..`, no control characters and no leading `-`"
             ),
-            Self::NoFolder(name) => {
+            Self::NoFolder(name, _) => {
                 write!(
                     out,
                     "there is no folder for feature `{name}` in `.specify/specs` or `specs`"
@@ -69,7 +69,14 @@ impl fmt::Display for FeatureError {
 
 impl From<FeatureError> for Refusal {
     fn from(lost: FeatureError) -> Self {
-        Self::new(lost.to_string(), "name a feature that exists, or make one with spec-kit first")
+        let what = lost.to_string();
+        if let FeatureError::NoFolder(name, root) = lost {
+            let known = Project { root }.features();
+            if let Some(near) = text::nearest(&name, known.iter().map(|it| it.name.as_str())) {
+                return Self::new(what, format!("did you mean `{near}`?"));
+            }
+        }
+        Self::new(what, "name a feature that exists, or make one with spec-kit first")
     }
 }
 
@@ -167,9 +174,9 @@ impl Project {
         &self,
         named: Option<&str>,
         session: Option<&str>,
-    ) -> Result<Option<Feature>, Refusal> {
+    ) -> Result<Option<Feature>, FeatureError> {
         if let Some(name) = named {
-            return self.feature_named(name).map(Some);
+            return self.feature(name).map(Some);
         }
         let loops = Loops::of(&self.root);
         let own = session.filter(|session| is_session_id(session));
@@ -179,18 +186,7 @@ impl Project {
         {
             return Ok(Some(feature));
         }
-        Ok(self.current_feature()?)
-    }
-
-    /// Returns the feature that a person named; a refusal names the one that is nearly called so.
-    pub fn feature_named(&self, name: &str) -> Result<Feature, Refusal> {
-        self.feature(name).map_err(|lost| {
-            let known = self.features();
-            match text::nearest(name, known.iter().map(|feature| feature.name.as_str())) {
-                Some(near) => Refusal::new(lost.to_string(), format!("did you mean `{near}`?")),
-                None => lost.into(),
-            }
-        })
+        self.current_feature()
     }
 
     /// Returns the feature of this name.
@@ -202,7 +198,8 @@ impl Project {
             let folder = self.root.join(shelf).join(name);
             read::folder_inside(&self.root, &folder).ok()
         });
-        let folder = found.ok_or_else(|| FeatureError::NoFolder(name.to_owned()))?;
+        let folder =
+            found.ok_or_else(|| FeatureError::NoFolder(name.to_owned(), self.root.clone()))?;
         Ok(self.feature_in(name, folder))
     }
 
@@ -216,7 +213,7 @@ impl Project {
         match read::folder_inside(&self.root, &path) {
             Ok(real) => Ok(self.feature_in(name, real)),
             Err(Problem::Outside) => Err(FeatureError::BadName(printable(folder))),
-            Err(_) => Err(FeatureError::NoFolder(printable(folder))),
+            Err(_) => Err(FeatureError::NoFolder(printable(folder), self.root.clone())),
         }
     }
 

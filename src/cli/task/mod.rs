@@ -16,6 +16,7 @@ use clap::Subcommand;
 
 use super::context::{Where, own_session, whole};
 use crate::feature::project::Project;
+use crate::refusal::Refusal;
 use job::TaskJob;
 
 /// Take the next task, tick it, or say that it failed.
@@ -109,7 +110,7 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
     let session = own_session();
     let project = project(args, session.as_deref())?;
     let meant = project.feature_meant(args.feature.as_deref(), session.as_deref());
-    let feature = meant?.context(
+    let feature = meant.map_err(Refusal::from)?.context(
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
     )?;
     access::only_its_own(&project, &feature, session.as_deref())?;

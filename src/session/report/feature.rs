@@ -7,7 +7,7 @@ use serde::Serialize;
 
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
-use crate::engine::Ledger;
+use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
@@ -292,8 +292,12 @@ impl FeatureReport {
             }
             "paused" => paused(self.record.as_ref()),
             _ => {
-                let why = if self.words.is_empty() { "" } else { ": " };
-                format!("ended ({}){why}{}", self.reason, printable(&self.words))
+                // That a canceled loop was canceled is said already.
+                let is_said = self.reason == EndName::Cancelled.as_str()
+                    && self.words == TerminalReason::Cancelled.to_string();
+                let words = if is_said { "" } else { self.words.as_str() };
+                let why = if words.is_empty() { "" } else { ": " };
+                format!("ended ({}){why}{}", self.reason, printable(words))
             }
         }
     }

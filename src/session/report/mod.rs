@@ -127,6 +127,10 @@ impl TaskReport {
             (_, Some(_)) if !self.record.moved_to.is_empty() => {
                 format!("ended ({}): {}", self.reason, printable(&self.record.words))
             }
+            // That a canceled loop was canceled is said already.
+            (_, Some(crate::engine::TerminalReason::Cancelled)) => {
+                format!("ended ({})", self.reason)
+            }
             (_, Some(reason)) => {
                 format!("ended ({}): {}", self.reason, printable(&reason.to_string()))
             }

@@ -21,6 +21,7 @@ fn one_name_is_proposed_where_one_is_near() {
         (&["task", "add", "--after", "t04", "x"], 1, "did you mean `T004`?"),
         (&["task", "verify", "T4444"], 1, "`spool task list` shows them"),
         (&["cancel", "001-usr-login"], 1, "did you mean `001-user-login`?"),
+        (&["start", "001-user-lgoin"], 1, "did you mean `001-user-login`?"),
         (&["cancel", "login"], 1, "did you mean `001-user-login`?"),
         (&["cancel", "unlike"], 1, "name a feature that exists, or make one with spec-kit first"),
         (&["task", "next", "--feature", "002-user-login"], 1, "did you mean `001-user-login`?"),

@@ -229,7 +229,7 @@ fn lay_out_spec_kit(root: &Path, tasks: &str) {
     }
     write("specs/001-user-login/spec.md", "# Spec\n");
     write("specs/001-user-login/plan.md", "# Plan\n");
-    write("specs/001-user-login/checklists/requirements.md", "- [ ] CHK001 Is it clear?\n");
+    write("specs/001-user-login/checklists/requirements.md", "- [x] CHK001 Is it clear?\n");
     write("specs/001-user-login/tasks.md", tasks);
     write(".specify/feature.json", "{\"feature_directory\":\"specs/001-user-login\"}\n");
 }

@@ -170,7 +170,7 @@ fn arming_and_cancelling_end_a_pause() {
     works_and_says(&bench, "no").reason();
     printed(&spool(&bench, None, &["pause"]));
     bench.command("s1", "speckit:cancel-ralph", "").run().reason();
-    assert_eq!(loop_line(&bench), "Loop: ended (cancelled): it was canceled");
+    assert_eq!(loop_line(&bench), "Loop: ended (cancelled)");
 }
 
 #[test]
