@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::engine::{Check, CheckResult};
 use crate::exec::{Program, ProgramEnd, ProgramOutput};
 use crate::mask::masked;
+use crate::text;
 use crate::world::Deadline;
 
 /// The most of the output that is kept, in bytes.
@@ -48,6 +49,47 @@ pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
     let (passed, outcome) = outcome(&ran, limit);
     let tail = ran.map(|ran| readable(&ran.output)).unwrap_or_default();
     CheckResult { run: command.to_owned(), passed, outcome, tail }
+}
+
+/// Something that a person is told by a command of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PersonNotice {
+    /// What the loop is about.
+    pub about: String,
+    /// One word: the name of the end, or what the person is needed for.
+    pub reason: String,
+    /// The same in the words that the person reads.
+    pub words: String,
+}
+
+impl PersonNotice {
+    /// Returns the notice in these words, without our name before them.
+    pub fn of(about: &str, reason: &str, words: &str) -> Self {
+        let words = words.strip_prefix(text::OURS).unwrap_or(words);
+        Self { about: about.to_owned(), reason: reason.to_owned(), words: words.to_owned() }
+    }
+}
+
+/// How long a command that tells a person may take.
+pub const NOTICE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Has the command line of a person tell them something, and returns how that failed, `None` when it did not.
+///
+/// No word of the notice is in a command line: all are in variables, and the words on its standard input as well.
+pub fn tell(command: &str, notice: &PersonNotice, project: &Path) -> Option<String> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | sh -c "$0""#, command]);
+    shell.current_dir(project).env("RALPH_PROJECT", project);
+    for (name, value) in [
+        ("RALPH_ABOUT", &notice.about),
+        ("RALPH_REASON", &notice.reason),
+        ("RALPH_WORDS", &notice.words),
+    ] {
+        shell.env(name, &*text::block(value));
+    }
+    let ran = Program::new(shell, NOTICE_LIMIT).kept().run_for_tail(TAIL, &mut || false);
+    let (passed, outcome) = outcome(&ran, NOTICE_LIMIT);
+    (!passed).then_some(outcome)
 }
 
 fn outcome(ran: &io::Result<ProgramOutput>, limit: Duration) -> (bool, String) {

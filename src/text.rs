@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+/// What begins every message of ours.
+pub const OURS: &str = "Ralph-speckit: ";
 /// The most characters of one line.
 const LONGEST_LINE: usize = 4_096;
 /// What is shown in place of a character that must not reach a terminal.

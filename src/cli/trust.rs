@@ -142,8 +142,7 @@ fn files(roots: &[PathBuf]) -> Result<Vec<File>> {
     let mut files = Vec::new();
     for root in roots {
         let settings = Settings::read(root).map_err(|error| anyhow::anyhow!("{error}"))?;
-        let checks = settings.checks.into_iter().map(|check| check.run).collect();
-        files.push(File { root: root.clone(), name: SETTINGS, commands: checks });
+        files.push(File { root: root.clone(), name: SETTINGS, commands: settings.commands() });
         files.push(File { root: root.clone(), name: PROJECT_FILE, commands: of_runner(root)? });
     }
     files.retain(|file| !file.commands.is_empty());

@@ -6,9 +6,9 @@ use crate::feature::project::{Project, printable};
 use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::messages::task::title;
-use crate::session::pause;
+use crate::session::{self, pause, pinned};
 use crate::store::journal::Entry;
-use crate::store::loops::{Loops, Pause, is_session_id};
+use crate::store::loops::{Loops, Pause, Record, is_session_id};
 use crate::store::names::{JournalEvent, PausedBy};
 use crate::store::pausing::pause_record;
 use crate::world;
@@ -45,6 +45,15 @@ fn what_broke(event: &HookEvent, class: &str) -> String {
     }
 }
 
+/// Has the person's command tell of it; the client does not show them the message.
+fn tell_person(loops: &Loops, record: &Record, answer: HookAnswer) -> io::Result<HookAnswer> {
+    let standing = pinned::standing(&loops.root()?, record);
+    if let Some(alert) = &answer.alert {
+        session::tell(loops, record, standing.pin(), &alert.notice);
+    }
+    Ok(answer)
+}
+
 fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnswer> {
     let folder = loops.session(session)?;
     let Some(mut record) = folder.record()?.filter(|record| record.ledger.is_live()) else {
@@ -67,6 +76,8 @@ fn pause_after(loops: &Loops, session: &str, error: &str) -> io::Result<HookAnsw
     // It shows nothing of how the client took the answer before.
     record.context.asked = false;
     pause_record(&folder, &mut record, pause)?;
+    drop(folder);
     let message = pause::told(&record).unwrap_or_default();
-    Ok(HookAnswer::notify(&message).log(&message))
+    let answer = HookAnswer::notify(&message).log(&message);
+    tell_person(loops, &record, answer.alert(&record.about, "failure", &message))
 }

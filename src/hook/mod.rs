@@ -1,6 +1,7 @@
 //! The hook: one event in, one answer out. It never fails, and never blocks a session that it cannot judge.
 
 mod failure;
+mod permission;
 mod prompt;
 mod session;
 mod stop;
@@ -121,6 +122,7 @@ fn answer_to(event: &HookEvent, deadline: Deadline) -> HookAnswer {
         EventKind::Stop => stop::answer(event, deadline),
         EventKind::Command { name, arguments } => prompt::answer(event, name, arguments),
         EventKind::Resumed => session::answer(event),
+        EventKind::AsksPermission { what } => permission::answer(event, what),
         EventKind::TurnFailed { class } => failure::answer(event, class),
         EventKind::Other => HookAnswer::silent(),
     }

@@ -42,8 +42,21 @@ fn implement(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> 
     let armer = Armer { session: Some(session), by: &ArmedBy::Command, transcript };
     let started = arm::feature::arm(&project, &request, armer)?;
     note_client(&project.root, event);
-    Ok(HookAnswer::command_context(started.for_agent, &started.for_person)
+    Ok(HookAnswer::command_context(started.for_agent, &(started.for_person + &asks(event)))
         .log(&format!("Armed feature {} for session {session}", started.about)))
+}
+
+/// What a person should know of a mode in which the session asks them, with a line break before it.
+fn asks(event: &HookEvent) -> String {
+    if event.asks.is_empty() {
+        return String::new();
+    }
+    [
+        "\nThis session asks you about ",
+        event.asks,
+        ", and the loop waits meanwhile.\nAllow what it needs: /permissions, or shift+tab for another mode.",
+    ]
+    .concat()
 }
 
 fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
@@ -82,7 +95,8 @@ fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAns
     let place = arm::task::TaskPlace { root: &root, cwd: &cwd, flavour };
     let armed = arm::task::arm(&request, place, session, event.transcript_path())?;
     note_client(&root, event);
-    let answer = HookAnswer::command_context(armed.for_agent, &armed.for_person);
+    let shown = armed.for_person + &asks(event);
+    let answer = HookAnswer::command_context(armed.for_agent, &shown);
     Ok(answer.log(&format!("Armed a ralph loop for session {session}")))
 }
 

@@ -1,5 +1,6 @@
 //! What the hook answers, in the words of no host.
 
+use crate::checks::PersonNotice;
 use crate::text;
 
 /// Which form of an answer the caller of the hook understands.
@@ -31,8 +32,19 @@ pub struct HookAnswer {
     pub message: String,
     /// What the person reads besides where the form is [`AnswerForm::Plugin`]: spec 003 wants silence there.
     pub plugin_message: String,
+    /// What the person is to hear of also when they look elsewhere, `None` for nothing.
+    pub alert: Option<Alert>,
     /// Lines for the log; each starts with `[ralph-speckit]`.
     pub log: Vec<String>,
+}
+
+/// What a person is to hear of also when they look elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// What it tells.
+    pub notice: PersonNotice,
+    /// Whether the terminal rings for it.
+    pub rings: bool,
 }
 
 /// What becomes of what the agent was about to do.
@@ -100,7 +112,7 @@ impl HookAnswer {
     /// Returns the same answer with one more paragraph for the person.
     #[must_use]
     pub fn also_notify(mut self, message: &str) -> Self {
-        if !self.message.is_empty() {
+        if !self.message.is_empty() && !message.is_empty() {
             self.message.push('\n');
         }
         self.message.push_str(message);
@@ -114,6 +126,15 @@ impl HookAnswer {
             self.plugin_message.push('\n');
         }
         self.plugin_message.push_str(message);
+        self
+    }
+
+    /// Returns the same answer as one that the person is to hear of in these words; the terminal rings where they are
+    /// shown something.
+    #[must_use]
+    pub fn alert(mut self, about: &str, reason: &str, words: &str) -> Self {
+        let rings = !self.message_in(AnswerForm::Plugin).is_empty();
+        self.alert = Some(Alert { notice: PersonNotice::of(about, reason, words), rings });
         self
     }
 

@@ -26,6 +26,8 @@ pub struct HookEvent {
     pub reentered: bool,
     /// Whether the event comes from inside a subagent.
     pub in_subagent: bool,
+    /// What the host asks the person about before the agent may do it, empty where it asks nothing or it is not known.
+    pub asks: &'static str,
     /// What runs in the background and wakes the session when it ends.
     pub background: Vec<String>,
     /// The form in which the hook answers.
@@ -71,6 +73,11 @@ pub enum EventKind {
     TurnFailed {
         /// The class of the error, such as `rate_limit`; empty where it is not known.
         class: String,
+    },
+    /// The host asks the person whether the agent may do something.
+    AsksPermission {
+        /// What it wants to do, such as `Bash(cargo test)`.
+        what: String,
     },
     /// Nothing that the hook answers.
     Other,

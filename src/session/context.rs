@@ -66,7 +66,7 @@ pub fn waiting_with_message(
     let continues = |one: &Waiting| matches!(one, Waiting::Background(_) | Waiting::NoTasks);
     match message {
         Some(message) => answer.also_notify(message),
-        None if waiting.iter().all(continues) => {
+        None if waiting.iter().all(continues) && !stop.context.settings.quiet => {
             let about = printable(&stop.record.about);
             let words = waited_for(waiting);
             answer.also_in_plugin(&person::line("waiting: ", &[&about, &words]))

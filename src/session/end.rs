@@ -3,8 +3,10 @@
 use std::io;
 use std::time::Duration;
 
+use crate::checks::PersonNotice;
 use crate::engine::{Demand, Ledger, Observation, TerminalReason, ends};
 use crate::feature::project::{Feature, Project};
+use crate::session::notices;
 use crate::session::pinned;
 use crate::session::reconcile::{claim_of, settle};
 use crate::store::closing::{EndNotice, Unnoted, close_record, end_entry, unnoted};
@@ -42,7 +44,7 @@ pub fn end_feature(
     if let Some(pin) = standing.pin().filter(|pin| is_session_id(&pin.session)) {
         settle(&project.root, pin)?;
     }
-    let _lock = loops.lock()?;
+    let lock = loops.lock()?;
     let mut claim = loops.read_claim(&feature.name)?.unwrap_or_default();
     if let Some(pin) = standing.pin().filter(|pin| pin.session.is_empty())
         && claim.session.is_none()
@@ -78,6 +80,12 @@ pub fn end_feature(
     if noted.is_ok() {
         pinned::unpin_feature(&project.root, &closed);
     }
+    drop(lock);
+    if telling == EndNotice::AtNextStop {
+        let session = closed.session.clone().unwrap_or_else(|| TERMINAL.to_owned());
+        let about = closed.about.clone();
+        tell_end(&loops, &Record { session, about, ..Record::default() }, &standing, &reason);
+    }
     Ok(Some(EndedLoop { reason, unnoted: unnoted(noted) }))
 }
 
@@ -103,6 +111,7 @@ pub fn end_task(
         return Ok(None);
     };
     pinned::reachable(root, &record)?;
+    let standing = pinned::standing(root, &record);
     let seen = Observation { demand: Some(demand), ..Observation::default() };
     let Some(reason) = ends(&record.ledger, &seen) else {
         return Ok(None);
@@ -110,7 +119,18 @@ pub fn end_task(
     pinned::end_now(root, &record, &reason)?;
     let unnoted = close_record(&folder, &mut record, &reason, &reason.to_string(), telling)?;
     pinned::unpin(root, &record);
+    drop(folder);
+    if telling == EndNotice::AtNextStop {
+        tell_end(loops, &record, &standing, &reason);
+    }
     Ok(Some((record, unnoted)))
+}
+
+/// Has the person's command tell of an end that needs them: the next stop, which reports it, may be far away.
+fn tell_end(loops: &Loops, record: &Record, standing: &PinState, reason: &TerminalReason) {
+    let name = reason.name();
+    let words = format!("ended ({name}): {} · {reason}", record.about);
+    notices::tell(loops, record, standing.pin(), &PersonNotice::of(&record.about, name, &words));
 }
 
 /// Writes the end that a claim has into the record of the session that drives the feature.

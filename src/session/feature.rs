@@ -167,19 +167,20 @@ impl FeatureStop {
     }
 
     /// Returns the answer that sends the agent back to work.
-    pub fn continue_answer(&self, record: &Record, missing: &[Shortfall]) -> HookAnswer {
-        let (snapshot, ledger) = (&self.snapshot, &record.ledger);
+    pub fn continue_answer(&self, session: &StopSession<'_>, missing: &[Shortfall]) -> HookAnswer {
+        let (snapshot, ledger) = (&self.snapshot, &session.record.ledger);
         let line = messages::stopped_line(snapshot);
         if missing.contains(&Shortfall::Unreadable) {
             let text = messages::corrupt(snapshot);
             let first = text.lines().next().unwrap_or_default().to_owned();
             return HookAnswer::block(&text, &format!("Ralph-speckit: {first}")).log(&first);
         }
-        HookAnswer::block(
-            &messages::resume(snapshot, ledger, missing),
-            &messages::progress(snapshot, ledger, missing),
-        )
-        .log(&line)
+        let shown = if session.context.settings.quiet {
+            String::new()
+        } else {
+            messages::progress(snapshot, ledger, missing)
+        };
+        HookAnswer::block(&messages::resume(snapshot, ledger, missing), &shown).log(&line)
     }
 
     /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.
@@ -193,14 +194,21 @@ impl FeatureStop {
         if *reason != TerminalReason::Completed {
             let failed = messages::failed_checks(seen.checks.as_deref());
             let message = messages::end_message(snapshot, record, reason, failed.as_deref());
-            return HookAnswer::notify(&message).log(&messages::end_line(snapshot, reason));
+            return HookAnswer::notify(&message).log(&messages::end_line(snapshot, reason)).alert(
+                &record.about,
+                reason.name(),
+                &message,
+            );
         }
-        let mut answer = match messages::doubtful_message(record) {
-            Some(message) => HookAnswer::notify(&message).log(&message),
-            None => {
-                HookAnswer::silent().also_in_plugin(&messages::completed_message(snapshot, record))
-            }
+        let (shown, message) = if let Some(message) = messages::doubtful_message(record) {
+            (HookAnswer::notify(&message).log(&message), message)
+        } else {
+            let message = messages::completed_message(snapshot, record);
+            let shown = HookAnswer::silent();
+            let quiet = session.context.settings.quiet;
+            (if quiet { shown } else { shown.also_in_plugin(&message) }, message)
         };
+        let mut answer = shown.alert(&record.about, reason.name(), &message);
         if seen.claimed {
             answer = answer.log("ALL_TASKS_COMPLETE detected in transcript");
         }

@@ -25,4 +25,4 @@ mod task;
 pub mod task_log;
 
 pub(crate) use context::StopContext;
-pub(crate) use notices::{switched_off, tampered, with_notices};
+pub(crate) use notices::{switched_off, tampered, tell, with_notices};

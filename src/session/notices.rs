@@ -2,14 +2,15 @@
 //! changed since, that it waits for their approval, that it is switched off.
 
 use super::context::StopContext;
+use crate::checks::{self, PersonNotice};
 use crate::engine::{TerminalReason, Verdict, Waiting, hash_of};
 use crate::feature::settings::SETTINGS;
 use crate::hosts::HookAnswer;
 use crate::session::pinned;
 use crate::store::journal::Entry;
-use crate::store::loops::Record;
+use crate::store::loops::{Loops, Record};
 use crate::store::names::{JournalEvent, LoopKind};
-use crate::store::pins::{LoopLimits, PinState};
+use crate::store::pins::{LoopLimits, Pin, PinState};
 use crate::text;
 use crate::world;
 
@@ -32,6 +33,24 @@ impl Notice {
             ..Entry::default()
         }
     }
+
+    /// Returns its words where it says that the loop waits for the person, `None` where it does not.
+    pub fn needs_person(&self) -> Option<&str> {
+        (self.event == JournalEvent::Approval).then_some(&*self.words)
+    }
+}
+
+/// Has the command that a person armed for it tell them; nothing where they armed none. A failure changes nothing of
+/// the loop: the journal has a line on it.
+pub fn tell(loops: &Loops, record: &Record, pin: Option<&Pin>, notice: &PersonNotice) {
+    let (Some(pin), Ok(root)) = (pin.filter(|pin| !pin.notify.is_empty()), loops.root()) else {
+        return;
+    };
+    let Some(why) = checks::tell(&pin.notify, notice, &root) else { return };
+    let entry =
+        Notice { event: JournalEvent::Notify, words: ["the notice failed: ", &why].concat() };
+    // A journal that cannot be written is reported with the next verdict.
+    let _ = loops.note(&record.session, &entry.entry(record));
 }
 
 /// Returns the answer with these notices to the person.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use crate::checks::NOTICE_LIMIT;
 use crate::engine::{Check, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
@@ -123,13 +124,13 @@ pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
 /// Returns whether git tracks the settings that a loop is to be armed with. Their checks came with the
 /// repository then, and are refused until a person trusts them.
 pub fn trusted(root: &Path, settings: &Settings) -> Result<bool, Refusal> {
-    if settings.checks.is_empty() || !come_with_the_repository(root) {
+    let commands = settings.commands();
+    if commands.is_empty() || !come_with_the_repository(root) {
         return Ok(false);
     }
-    let commands: Vec<String> = settings.checks.iter().map(|check| check.run.clone()).collect();
     let why = match trust::trusts(root, SETTINGS, &commands) {
         Ok(true) => return Ok(true),
-        Ok(false) => "you have not trusted its checks".to_owned(),
+        Ok(false) => "you have not trusted its commands".to_owned(),
         Err(error) => format!("what you trust cannot be read: {error}"),
     };
     let shown: Vec<_> = commands.iter().map(|command| format!("  {}", indented(command))).collect();
@@ -360,7 +361,7 @@ pub fn pin(
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
-    if pin.checks.is_empty() && commands.is_empty() {
+    if pin.checks.is_empty() && commands.is_empty() && pin.notify.is_empty() {
         return Ok(Some(format!(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."
         )));
@@ -418,7 +419,16 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
         (Some(_), 0) => "the command that was typed".to_owned(),
         (Some(_), _) => format!("{SETTINGS} and the command that was typed"),
     };
-    shown(&pin.checks, &from, commands, &pin.list)
+    let mut text = shown(&pin.checks, &from, commands, &pin.list);
+    if !pin.notify.is_empty() {
+        let run = indented(&pin.notify);
+        let _ = writeln!(
+            text,
+            "Notice, from {SETTINGS}, run when the loop ends or needs you (within {} s):\n  {run}",
+            NOTICE_LIMIT.as_secs()
+        );
+    }
+    text
 }
 
 /// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`.

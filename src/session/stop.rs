@@ -370,11 +370,11 @@ impl StopSession<'_> {
                 waiting_with_message(waiting, of_a_pause.as_deref(), self)
             }
             (Verdict::Continue(missing), StopKind::Feature(stop)) => {
-                stop.continue_answer(&self.record, missing)
+                stop.continue_answer(self, missing)
             }
             (Verdict::Continue(missing), StopKind::Task) => task::continue_answer(self, missing),
             (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
-            (Verdict::End(reason), StopKind::Task) => task::end_answer(&self.record, &seen, reason),
+            (Verdict::End(reason), StopKind::Task) => task::end_answer(self, &seen, reason),
         };
         let answer = match noted {
             Ok(()) => answer.in_form(form),
@@ -384,7 +384,11 @@ impl StopSession<'_> {
             }
             Err(error) => return Err(error),
         };
-        Ok(notices::with_notices(answer, &notices))
+        let answer = notices::with_notices(answer, &notices);
+        Ok(match notices.iter().find_map(Notice::needs_person) {
+            Some(words) => answer.alert(&self.record.about, "approval", words),
+            None => answer,
+        })
     }
 
     fn note(
@@ -428,21 +432,28 @@ impl StopSession<'_> {
         };
         self.record.unnotified = false;
         self.folder.save(&self.record)?;
-        Ok(Some(HookAnswer::notify(&message).log(&line)))
+        let answer = HookAnswer::notify(&message).log(&line);
+        // Whoever ended it has run the person's command; here only the terminal rings.
+        Ok(Some(answer.alert(&self.record.about, reason.name(), &message)))
     }
 
     /// Gives the session's folder back; a loop that has ended gives its feature up as well.
     fn leave(self, answer: HookAnswer) -> HookAnswer {
-        let Self { context, folder, record, .. } = self;
+        let Self { context, folder, record, standing } = self;
         // Arming and canceling take the lock of the project first and the session's second.
         drop(folder);
         if !record.ledger.is_live() {
             pinned::unpin(&context.project.root, &record);
         }
-        if record.kind == LoopKind::Task {
-            return answer;
+        let closed = match record.kind {
+            LoopKind::Task => Ok(()),
+            _ => close_claim(context.loops, &record),
+        };
+        // Nobody waits for a program of the person's: all is written, and no lock is held.
+        if let Some(alert) = &answer.alert {
+            notices::tell(context.loops, &record, standing.pin(), &alert.notice);
         }
-        match close_claim(context.loops, &record) {
+        match closed {
             Ok(()) => answer,
             Err(error) => answer.log(&format!("The claim cannot be closed: {error}")),
         }

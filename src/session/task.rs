@@ -70,13 +70,21 @@ pub fn with_promise(
 pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> HookAnswer {
     let reason = messages::go_on(&session.record, &session.folder, missing);
     let line = messages::progress(&session.record, missing);
-    HookAnswer::block(&reason, &line).log(&line)
+    let quiet = session.context.settings.quiet;
+    HookAnswer::block(&reason, if quiet { "" } else { &line }).log(&line)
 }
 
 /// Returns the answer that says why the loop ended.
-pub fn end_answer(record: &Record, seen: &Observation, reason: &TerminalReason) -> HookAnswer {
+pub fn end_answer(
+    session: &StopSession<'_>,
+    seen: &Observation,
+    reason: &TerminalReason,
+) -> HookAnswer {
+    let record = &session.record;
     let message = messages::end_message(record, reason, &missing(record, seen));
-    HookAnswer::notify(&message).log(&message)
+    let is_hidden = session.context.settings.quiet && *reason == TerminalReason::Completed;
+    let shown = if is_hidden { HookAnswer::silent() } else { HookAnswer::notify(&message) };
+    shown.alert(&record.about, reason.name(), &message).log(&message)
 }
 
 /// What was missing when a limit ended the loop, empty for nothing and for any other end.

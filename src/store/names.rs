@@ -144,6 +144,10 @@ names! {
         Settings = "settings",
         /// The person was notified that the state file asks for an approval.
         Approval = "approval",
+        /// The person's command for notices failed.
+        Notify = "notify",
+        /// The agent waits for a permission.
+        Permission = "permission",
         /// A loop ended outside of a stop.
         Ended = "ended",
         /// A person canceled a loop.

@@ -60,6 +60,9 @@ pub struct Pin {
     pub process: u32,
     /// Commands that must pass, in this order.
     pub checks: Vec<Check>,
+    /// The command that tells the person of an end, and that they are needed; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub notify: String,
     /// How many tasks have a Verify command that may be run.
     pub verify: usize,
     /// The file with the task list that the Verify commands come from, relative to the project.

@@ -57,7 +57,7 @@ pub fn check_armed(environment: &Environment) -> Vec<Finding> {
     if untrusted {
         checks.push(Finding::fail(
             name,
-            format!("`{SETTINGS}` came with the repository, and you have not trusted its checks"),
+            format!("`{SETTINGS}` came with the repository, and you have not trusted its commands"),
             "read them with `spool trust`; until then no loop is armed",
         ));
     }

@@ -6,11 +6,11 @@ use crate::engine::Check;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 3] = ["enabled", "checks", "continue_with"];
+pub const NAMES: [&str; 5] = ["enabled", "checks", "continue_with", "notify", "quiet"];
 /// The keys that a check has.
 const OF_A_CHECK: [&str; 2] = ["run", "limit"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 15] = [
+const ALIKE: [(&str, &str); 18] = [
     ("check", "checks"),
     ("commands", "checks"),
     ("verify", "checks"),
@@ -20,6 +20,9 @@ const ALIKE: [(&str, &str); 15] = [
     ("continue", "continue_with"),
     ("continue-with", "continue_with"),
     ("answer", "continue_with"),
+    ("notification", "notify"),
+    ("on_end", "notify"),
+    ("silent", "quiet"),
     ("command", "run"),
     ("cmd", "run"),
     ("check", "run"),
@@ -56,13 +59,32 @@ pub struct Settings {
     pub checks: Vec<Check>,
     /// How a stop that sends the agent back is answered.
     pub continue_with: ContinueWith,
+    /// The command that tells the person of an end, and that they are needed; empty for none.
+    pub notify: String,
+    /// Whether the person is shown only what needs them: an arming, a wait for them, an end that is not completed.
+    pub quiet: bool,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
     pub digest: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { enabled: true, checks: Vec::new(), continue_with: ContinueWith::Auto, digest: 0 }
+        Self {
+            enabled: true,
+            checks: Vec::new(),
+            continue_with: ContinueWith::Auto,
+            notify: String::new(),
+            quiet: false,
+            digest: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns every command in them, in the order in which a person reads them.
+    pub fn commands(&self) -> Vec<String> {
+        let checks = self.checks.iter().map(|check| check.run.clone());
+        checks.chain(Some(self.notify.clone()).filter(|it| !it.is_empty())).collect()
     }
 }
 
@@ -81,7 +103,9 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {
-            "enabled" => settings.enabled = switch(&value)?,
+            "enabled" => settings.enabled = switch("enabled", &value)?,
+            "quiet" => settings.quiet = switch("quiet", &value)?,
+            "notify" => settings.notify = command("`notify`", &value)?,
             "continue_with" => settings.continue_with = continue_with(&value)?,
             _ => settings.checks = checks(value)?,
         }
@@ -155,17 +179,17 @@ fn meant(name: &str, known: &[&'static str]) -> String {
     }
 }
 
-fn switch(node: &Node) -> Result<bool, SettingsError> {
+fn switch(key: &str, node: &Node) -> Result<bool, SettingsError> {
     let advice = "write `true` or `false`";
     let what = match &node.value {
         YamlValue::Text(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => return Ok(true),
             "false" | "no" | "off" | "0" => return Ok(false),
-            _ => format!("`enabled` is `{}`", short(text)),
+            _ => format!("`{key}` is `{}`", short(text)),
         },
-        YamlValue::Nothing => "`enabled` has no value".to_owned(),
+        YamlValue::Nothing => format!("`{key}` has no value"),
         YamlValue::List(_) | YamlValue::Map(_) => {
-            "`enabled` is neither `true` nor `false`".to_owned()
+            format!("`{key}` is neither `true` nor `false`")
         }
     };
     Err(SettingsError::at(node.line, what, advice))
@@ -210,7 +234,7 @@ fn check(node: Node) -> Result<Check, SettingsError> {
     match node.value {
         YamlValue::Map(pairs) => check_of(node.line, pairs),
         value => {
-            let run = command(&Node { line: node.line, value })?;
+            let run = command("a check", &Node { line: node.line, value })?;
             Ok(Check { run, limit_seconds: CHECK_LIMIT })
         }
     }
@@ -221,7 +245,7 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
     let mut limit_seconds = CHECK_LIMIT;
     for (key, value) in pairs {
         match name_of(&key, &OF_A_CHECK)? {
-            "run" => run = Some(command(&value)?),
+            "run" => run = Some(command("a check", &value)?),
             _ => limit_seconds = limit(&value)?,
         }
     }
@@ -229,24 +253,23 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
     Ok(Check { run: run.ok_or_else(missing)?, limit_seconds })
 }
 
-fn command(node: &Node) -> Result<String, SettingsError> {
-    let refused = |what: &str, advice: &str| Err(SettingsError::at(node.line, what, advice));
-    let run = match &node.value {
-        YamlValue::Text(text) => text,
-        YamlValue::Nothing => {
-            return refused("a check has no command", "write the command, or remove the line");
-        }
-        YamlValue::List(_) => return refused("a check is a list, not a command", IN_QUOTES),
-        YamlValue::Map(_) => return refused("a check is a map, not a command", IN_QUOTES),
+fn command(of: &str, node: &Node) -> Result<String, SettingsError> {
+    const WRITE: &str = "write the command, or remove the line";
+    let (what, advice) = match &node.value {
+        YamlValue::Text(run) => match hidden(run) {
+            Some(hidden) => {
+                let code = u32::from(hidden);
+                let what = format!("a command has the invisible character U+{code:04X}");
+                return Err(SettingsError::at(node.line, what, "remove it"));
+            }
+            None if Check::runs_nothing(run) => ("runs nothing", WRITE),
+            None => return Ok(run.clone()),
+        },
+        YamlValue::Nothing => ("has no command", WRITE),
+        YamlValue::List(_) => ("is a list, not a command", IN_QUOTES),
+        YamlValue::Map(_) => ("is a map, not a command", IN_QUOTES),
     };
-    if let Some(hidden) = hidden(run) {
-        let what = format!("a command has the invisible character U+{:04X}", u32::from(hidden));
-        return refused(&what, "remove it");
-    }
-    if Check::runs_nothing(run) {
-        return refused("a check runs nothing", "write the command, or remove the line");
-    }
-    Ok(run.clone())
+    Err(SettingsError::at(node.line, [of, " ", what].concat(), advice))
 }
 
 /// The first character that cannot be seen or changes how others are shown: the command that a person

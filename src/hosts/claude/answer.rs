@@ -25,7 +25,17 @@ pub fn render(answer: &HookAnswer, form: AnswerForm) -> Option<String> {
     if !message.is_empty() {
         output.insert("systemMessage".to_owned(), text::block(&message).into());
     }
+    let alert = answer.alert.as_ref().filter(|alert| alert.rings && form == AnswerForm::Plugin);
+    if let Some(alert) = alert {
+        output.insert("terminalSequence".to_owned(), sequence(&alert.notice.words).into());
+    }
     (!output.is_empty()).then(|| Value::Object(output).to_string())
+}
+
+/// A notification (OSC 9, which no terminal shows twice) and a bell: each terminal takes what it knows.
+fn sequence(words: &str) -> String {
+    let line = text::title(words.lines().next().unwrap_or_default(), 200);
+    ["\x1b]9;", text::OURS, &line, "\x07\x07"].concat()
 }
 
 fn context(output: &mut Map<String, Value>, event: &str, context: &str) {

@@ -12,6 +12,7 @@ use super::transcript::ClaudeTranscript;
 use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
 use crate::hosts::json::read_json;
 use crate::hosts::transcript::Transcript;
+use crate::text::title;
 use crate::world;
 
 /// Claude Code in texts for people.
@@ -20,6 +21,8 @@ const NAME: HostName = HostName { title: "Claude Code", oldest: "2.1.143" };
 pub const STOP: &str = "Stop";
 /// The event of a slash command before the agent reads it.
 pub const COMMAND: &str = "UserPromptExpansion";
+/// The event of a question to the person.
+const PERMISSION: &str = "PermissionRequest";
 /// The event of a session that starts or continues.
 pub const SESSION: &str = "SessionStart";
 /// Names the folder that the session was started in.
@@ -56,6 +59,11 @@ pub struct ClaudeEvent {
     #[serde(deserialize_with = "text")]
     command_source: String,
     #[serde(deserialize_with = "text")]
+    permission_mode: String,
+    #[serde(deserialize_with = "text")]
+    tool_name: String,
+    tool_input: Value,
+    #[serde(deserialize_with = "text")]
     source: String,
     #[serde(deserialize_with = "text")]
     error: String,
@@ -88,10 +96,32 @@ impl ClaudeEvent {
                 None => EventKind::Other,
             },
             SESSION if matches!(self.source.as_str(), "compact" | "resume") => EventKind::Resumed,
+            PERMISSION => EventKind::AsksPermission { what: self.wanted() },
             "StopFailure" => EventKind::TurnFailed {
                 class: Some(take(&mut self.error)).filter(|it| it != "unknown").unwrap_or_default(),
             },
             _ => EventKind::Other,
+        }
+    }
+
+    /// What the agent wants to do, such as `Bash(cargo test)`.
+    fn wanted(&self) -> String {
+        let mut names = ["command", "file_path", "url", "plan"].iter();
+        let input = names.find_map(|name| self.tool_input.get(name)?.as_str());
+        let tool = title(&self.tool_name, 60);
+        match input {
+            Some(input) => [&tool, "(", &title(input, 100), ")"].concat(),
+            None => tool,
+        }
+    }
+
+    /// What the person is asked about in this mode.
+    fn asks(&self) -> &'static str {
+        match self.permission_mode.as_str() {
+            "default" => "commands and changes of files",
+            "acceptEdits" => "commands",
+            "plan" => "everything but reading",
+            _ => "",
         }
     }
 
@@ -127,6 +157,7 @@ impl From<ClaudeEvent> for HookEvent {
             kind: event.kind(),
             host: NAME,
             session: event.session().to_owned(),
+            asks: event.asks(),
             background: event.background(),
             cwd: absolute(&mut event.cwd),
             started_in: world::folder(STARTED_IN),

@@ -165,6 +165,7 @@ fn pin_of(
         armed_at: claim.armed_at,
         armed_by: armer.by.clone(),
         checks: if person { settings.checks.clone() } else { Vec::new() },
+        notify: if person { settings.notify.clone() } else { String::new() },
         list: format!("{}/{TASKS}", feature.relative),
         limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
         settings: SettingsThen { hash: settings.digest, tracked: false },

@@ -67,9 +67,9 @@ pub fn arm(
         }
         arming.replace(&live)?;
     }
-    let hash = settings.digest;
+    let (hash, notify) = (settings.digest, settings.notify.clone());
     let mut record = record_of(request, place, contract_of(request, settings), &task, armer);
-    let pin = pin_of(&record, SettingsThen { hash, tracked });
+    let pin = Pin { notify, ..pin_of(&record, SettingsThen { hash, tracked }) };
     let instead = "put the checks into a script of your own, and name that";
     let (shown, unkept) = arming.pin(key, &pin, &VerifyCommands::new(), instead)?;
     if unkept.is_some() {

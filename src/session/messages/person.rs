@@ -2,10 +2,7 @@
 
 use crate::feature::project::printable;
 use crate::store::loops::Record;
-use crate::text::{self, counted, grouped};
-
-/// What begins every message of ours.
-pub const OURS: &str = "Ralph-speckit: ";
+use crate::text::{self, OURS, counted, grouped};
 
 /// Returns one line of these parts behind our name; empty ones are left out.
 pub fn line(head: &str, parts: &[&str]) -> String {

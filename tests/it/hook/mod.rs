@@ -12,6 +12,7 @@ mod input;
 mod lag;
 mod lines;
 mod litter;
+mod notify;
 pub mod outcome;
 mod partner;
 mod paths;

@@ -81,7 +81,10 @@ fn hooks_start_a_program_of_the_plugin_without_a_shell() {
     let events = hooks["hooks"].as_object().unwrap();
     let mut named: Vec<&String> = events.keys().collect();
     named.sort();
-    assert_eq!(named, ["SessionStart", "Stop", "StopFailure", "UserPromptExpansion"]);
+    assert_eq!(
+        named,
+        ["PermissionRequest", "SessionStart", "Stop", "StopFailure", "UserPromptExpansion"]
+    );
     for (event, groups) in events {
         for hook in
             groups.as_array().unwrap().iter().flat_map(|group| group["hooks"].as_array().unwrap())

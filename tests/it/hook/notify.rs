@@ -1,0 +1,193 @@
+//! A person hears of an end, and that they are needed: from the terminal, and from a command of their own.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::support::limited::Limited;
+use serde_json::{Value, json};
+use std::fs;
+
+/// Writes down all that it gets.
+const WRITES: &str = r#"printf '%s|%s|%s|%s|' "$RALPH_ABOUT" "$RALPH_REASON" "$RALPH_WORDS" "$RALPH_PROJECT" >> ../heard; cat >> ../heard"#;
+
+/// A feature's loop that a person armed with this command.
+fn armed(notify: &str) -> Bench {
+    let settings = format!("---\nnotify: |\n  {notify}\n---\n");
+    let bench = Bench::ready().settings(&settings);
+    bench.implement("s1", "").context();
+    bench
+}
+
+fn heard(bench: &Bench) -> String {
+    fs::read_to_string(bench.path("../heard")).unwrap_or_default()
+}
+
+fn completes(bench: &Bench) -> Outcome {
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").by_plugin().start().with_checks().finish()
+}
+
+fn events(bench: &Bench, name: &str) -> Vec<Value> {
+    bench.journal("s1").into_iter().filter(|entry| entry["event"] == name).collect()
+}
+
+#[test]
+fn the_command_gets_the_words_in_variables_and_on_its_input() {
+    let bench = armed(WRITES);
+    let stop = completes(&bench);
+    let words = "done: 001-login · 3 of 3 tasks · 1 iteration";
+    let root = bench.path("").canonicalize().unwrap();
+    let root = root.display();
+    assert_eq!(heard(&bench), format!("001-login|completed|{words}|{root}|{words}\n"), "{stop}");
+    assert_eq!(events(&bench, "notify"), [Value::Null; 0]);
+}
+
+#[test]
+fn it_is_shown_at_arming_and_pinned_there() {
+    let bench = Bench::ready().settings(&format!("---\nnotify: |\n  {WRITES}\n---\n"));
+    let shown = bench.implement("s1", "");
+    assert!(
+        shown.message().contains("run when the loop ends or needs you (within 5 s):\n  printf")
+    );
+    bench.write(".claude/ralph-speckit.local.md", "---\nnotify: touch ../other\n---\n");
+    completes(&bench);
+    assert!(heard(&bench).contains("|completed|"), "what was armed holds");
+    assert!(!bench.path("../other").exists());
+}
+
+#[test]
+fn where_no_person_armed_it_nothing_is_run() {
+    let bench = Bench::in_execution().settings(&format!("---\nnotify: |\n  {WRITES}\n---\n"));
+    bench.stop("s1").run().reason();
+    completes(&bench);
+    assert_eq!(heard(&bench), "");
+}
+
+#[test]
+fn no_word_of_an_agent_reaches_a_shell() {
+    let bench = armed(WRITES);
+    let need = "say \"yes\"; $(touch ../made) `touch ../made`\n'; touch ../made; '";
+    bench.tick("T002");
+    bench.stop("s1").run().reason();
+    let mut spool = bench.spool();
+    spool.env("CLAUDE_CODE_SESSION_ID", "s1").args(["task", "block", need]);
+    assert!(spool.finish().status.success());
+    let heard = heard(&bench);
+    assert!(heard.starts_with("001-login|blocked|ended (blocked): 001-login · "), "{heard}");
+    assert!(heard.contains(r#"say "yes"; $(touch ../made) `touch ../made`"#), "{heard}");
+    assert!(!bench.path("../made").exists());
+    let stop = bench.stop("s1").by_plugin().run();
+    assert!(stop.told().contains("ended (blocked)"), "{stop}");
+    assert_eq!(heard.matches("|blocked|").count(), 1, "once");
+}
+
+#[test]
+fn a_command_that_hangs_prints_forks_or_fails_changes_nothing() {
+    for (command, words) in [
+        ("exit 3", "exit code 3"),
+        ("no-such-program-here", "exit code 127: no such program"),
+        ("sleep 1000 & sleep 1000 & exec sleep 1000", "over its limit of 5 s, ended"),
+        ("yes; yes", "over its limit of 5 s, ended"),
+    ] {
+        let bench = armed(command);
+        let stop = completes(&bench);
+        assert!(stop.message().starts_with("Ralph-speckit: done: 001-login"), "{command}: {stop}");
+        assert_eq!(bench.verdicts("s1"), ["end completed"], "{command}");
+        let failed = events(&bench, "notify");
+        assert_eq!(failed.len(), 1, "{command}");
+        assert_eq!(failed[0]["words"], format!("the notice failed: {words}"), "{command}");
+        bench.stop("s1").run().silent();
+    }
+}
+
+#[test]
+fn the_terminal_rings_in_the_plugin_and_not_by_contract() {
+    let sequence = |stop: &Outcome| {
+        stop.answer.as_ref().and_then(|it| it["terminalSequence"].as_str().map(str::to_owned))
+    };
+    let bench = Bench::in_execution();
+    bench.write_tasks(ALL_DONE);
+    let stop = bench.stop("s1").by_plugin().run();
+    let words = "\u{1b}]9;Ralph-speckit: done: 001-login · 3 of 3 tasks · 1 iteration\u{7}\u{7}";
+    assert_eq!(sequence(&stop).as_deref(), Some(words));
+    let bench = Bench::in_execution();
+    let stop = bench.stop("s1").by_plugin().run();
+    assert_eq!(sequence(&stop), None, "a loop that continues is silent: {stop}");
+    bench.set_state("awaitingApproval", true);
+    assert!(sequence(&bench.stop("s1").by_plugin().run()).unwrap().contains("awaitingApproval"));
+    let failure = || bench.event("StopFailure", "s1").with("error", "rate_limit");
+    assert!(sequence(&failure().by_plugin().run()).unwrap().contains("rate_limit"));
+    assert_eq!(sequence(&failure().run()), None);
+}
+
+#[test]
+fn a_person_is_told_of_an_approval_and_of_a_turn_that_broke_off() {
+    let bench = armed(WRITES);
+    bench.set_state("awaitingApproval", true);
+    bench.stop("s1").run().told();
+    bench.stop("s1").run();
+    bench.set_state("awaitingApproval", false);
+    bench.event("StopFailure", "s1").with("error", "rate_limit").run();
+    let heard = heard(&bench);
+    assert_eq!(heard.matches("|approval|").count(), 1, "{heard}");
+    assert!(heard.contains("|failure|paused: 001-login · the turn broke off"), "{heard}");
+}
+
+#[test]
+fn a_question_to_the_person_is_noted_and_left_to_them() {
+    let bench = armed(WRITES);
+    let asks = |session: &str| {
+        let input = json!({"command": "cargo test\n\u{1b}[31m --all", "description": "test"});
+        let event = bench.event("PermissionRequest", session).with("tool_name", "Bash");
+        event.with("tool_input", input).run()
+    };
+    asks("s1").silent();
+    let noted = events(&bench, "permission");
+    let words = "waits for a permission: Bash(cargo test �[31m --all)";
+    assert_eq!(noted[0]["words"], words);
+    assert!(heard(&bench).contains(&format!("|permission|{words}|")), "{}", heard(&bench));
+    asks("s2").silent();
+    assert!(!bench.path(".claude/ralph/s2").exists(), "a session without a loop leaves no trace");
+}
+
+#[test]
+fn quiet_shows_what_needs_the_person_and_no_more() {
+    let bench = Bench::ready().settings("---\nquiet: true\n---\n");
+    let shown = bench.implement("s1", "");
+    assert!(shown.message().starts_with("Ralph-speckit: armed: 001-login"), "{shown}");
+    let stop = bench.stop("s1").by_plugin().run();
+    assert!(!stop.reason().is_empty());
+    assert_eq!(stop.message(), "");
+    bench.set_state("awaitingApproval", true);
+    assert!(bench.stop("s1").by_plugin().run().message().contains("awaitingApproval"));
+    bench.set_state("awaitingApproval", false);
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").by_plugin().run().silent();
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+
+    let bench = Bench::ready().settings("---\nquiet: true\n---\n");
+    bench.implement("s1", "--max-iterations 1").context();
+    assert!(bench.stop("s1").by_plugin().run().told().contains("ended (max_iters)"));
+    let bench = Bench::ready().settings("---\nquiet: maybe\n---\n");
+    assert!(bench.implement("s1", "").reason().contains("`quiet` is `maybe`"));
+}
+
+#[test]
+fn arming_names_what_the_session_will_ask_about() {
+    for (mode, asks) in [
+        ("default", Some("commands and changes of files")),
+        ("acceptEdits", Some("commands")),
+        ("plan", Some("everything but reading")),
+        ("auto", None),
+        ("dontAsk", None),
+        ("bypassPermissions", None),
+        ("another", None),
+    ] {
+        let bench = Bench::ready();
+        let armed = bench.command("s1", "speckit:implement", "").with("permission_mode", mode);
+        let armed = armed.run();
+        let words = asks.map(|asks| format!("This session asks you about {asks}, and the loop"));
+        let shown = words.as_ref().is_some_and(|words| armed.message().contains(words));
+        assert_eq!(shown, asks.is_some(), "{mode}: {armed}");
+        assert_eq!(armed.message().contains("/permissions"), asks.is_some(), "{mode}: {armed}");
+    }
+}
