@@ -86,8 +86,11 @@ fn sweep(story: &Story) -> Tally {
     for (at, step) in run.steps.iter().enumerate() {
         let changes = faults(at, step, turn + at);
         let stride = if changes.len() > 1 { story.long_stride } else { story.stride };
-        let is_visited = (turn + at).is_multiple_of(stride * every);
-        for fault in changes.into_iter().filter(|_| is_visited) {
+        let is_visited = (turn + at).is_multiple_of(stride);
+        // Where there is less time, every kill stays.
+        let fails = (turn + at).is_multiple_of(stride * every);
+        let changes = changes.into_iter().filter(|fault| fails || matches!(fault, Fault::Kill(_)));
+        for fault in changes.filter(|_| is_visited) {
             let (run, outcome) = stage.play(story, fault, Some(step.kind));
             if !run.hit {
                 continue;
