@@ -1,16 +1,59 @@
-//! Leaves the index of stack frames (25 KB) out of the released hook: a panic ends it at once, so nothing walks its stack.
+//! Leaves what unwinds a stack (170 KB) out of the released hook: a panic ends it at once, so nothing ever walks its stack.
+//!
+//! Not every linker can: LLVM's, which Rust brings along, does; GNU's leaves the index out (25 KB) and no more.
 
-#[expect(
+#![expect(
     clippy::disallowed_methods,
-    reason = "a build script has cargo's words in its environment only"
+    reason = "a build script has cargo's words in its environment, and starts rustc"
 )]
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|it| it == value);
+    println!("cargo:rerun-if-changed=src/bin/ralph-hook.ld");
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|it| it == value);
     if is("PROFILE", "release")
         && is("CARGO_CFG_TARGET_OS", "linux")
         && is("CARGO_CFG_TARGET_ENV", "gnu")
     {
-        println!("cargo:rustc-link-arg-bin=ralph-hook=-Wl,--no-eh-frame-hdr");
+        let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo names the package's folder");
+        let script = format!("-Wl,-T,{folder}/src/bin/ralph-hook.ld");
+        let argument =
+            if links_with(&script) { script } else { "-Wl,--no-eh-frame-hdr".to_owned() };
+        println!("cargo:rustc-link-arg-bin=ralph-hook={argument}");
     }
+}
+
+/// Returns whether an empty program can be linked with this argument, as the hook is linked.
+fn links_with(argument: &str) -> bool {
+    let (Ok(rustc), Ok(out), Ok(target)) =
+        (env::var("RUSTC"), env::var("OUT_DIR"), env::var("TARGET"))
+    else {
+        return false;
+    };
+    let source = Path::new(&out).join("empty.rs");
+    if std::fs::write(&source, "fn main() {}\n").is_err() {
+        return false;
+    }
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let mut rustc = Command::new(rustc);
+    rustc.arg(&source).args([
+        "--target",
+        &target,
+        "-C",
+        "panic=abort",
+        "-C",
+        &format!("link-arg={argument}"),
+    ]);
+    rustc.args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
+    rustc
+        .arg("-o")
+        .arg(Path::new(&out).join("empty"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    rustc.status().is_ok_and(|status| status.success())
 }
