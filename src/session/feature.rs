@@ -9,7 +9,7 @@ use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_tra
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
-use crate::hosts::HookAnswer;
+use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, close_record};
@@ -167,8 +167,13 @@ impl FeatureStop {
     }
 
     /// Returns the answer that sends the agent back to work.
-    pub fn continue_answer(&self, session: &StopSession<'_>, missing: &[Shortfall]) -> HookAnswer {
-        let (snapshot, ledger) = (&self.snapshot, &session.record.ledger);
+    pub fn continue_answer(
+        &self,
+        session: &StopSession<'_>,
+        missing: &[Shortfall],
+        form: ContinueForm,
+    ) -> HookAnswer {
+        let (snapshot, record) = (&self.snapshot, &session.record);
         let line = messages::stopped_line(snapshot);
         if missing.contains(&Shortfall::Unreadable) {
             let text = messages::corrupt(snapshot);
@@ -178,9 +183,9 @@ impl FeatureStop {
         let shown = if session.context.settings.quiet {
             String::new()
         } else {
-            messages::progress(snapshot, ledger, missing)
+            messages::progress(snapshot, &record.ledger, missing)
         };
-        HookAnswer::block(&messages::resume(snapshot, ledger, missing), &shown).log(&line)
+        HookAnswer::block(&messages::resume(snapshot, record, missing, form), &shown).log(&line)
     }
 
     /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.

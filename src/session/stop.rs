@@ -370,9 +370,11 @@ impl StopSession<'_> {
                 waiting_with_message(waiting, of_a_pause.as_deref(), self)
             }
             (Verdict::Continue(missing), StopKind::Feature(stop)) => {
-                stop.continue_answer(self, missing)
+                stop.continue_answer(self, missing, form)
             }
-            (Verdict::Continue(missing), StopKind::Task) => task::continue_answer(self, missing),
+            (Verdict::Continue(missing), StopKind::Task) => {
+                task::continue_answer(self, missing, form)
+            }
             (Verdict::End(reason), StopKind::Feature(stop)) => stop.end_answer(self, &seen, reason),
             (Verdict::End(reason), StopKind::Task) => task::end_answer(self, &seen, reason),
         };

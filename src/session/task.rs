@@ -7,7 +7,7 @@ use super::messages::shortfall::{brief, short};
 use super::messages::task as messages;
 use super::observe::task as observe;
 use crate::engine::{Contract, Observation, Shortfall, TerminalReason, Verdict};
-use crate::hosts::HookAnswer;
+use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::pinned;
 use crate::store::journal::Entry;
 use crate::store::loops::Record;
@@ -67,8 +67,12 @@ pub fn with_promise(
 }
 
 /// Returns the answer that sends the agent back to work.
-pub fn continue_answer(session: &StopSession<'_>, missing: &[Shortfall]) -> HookAnswer {
-    let reason = messages::go_on(&session.record, &session.folder, missing);
+pub fn continue_answer(
+    session: &StopSession<'_>,
+    missing: &[Shortfall],
+    form: ContinueForm,
+) -> HookAnswer {
+    let reason = messages::go_on(&session.record, &session.folder, missing, form);
     let line = messages::progress(&session.record, missing);
     let quiet = session.context.settings.quiet;
     HookAnswer::block(&reason, if quiet { "" } else { &line }).log(&line)

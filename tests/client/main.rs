@@ -7,6 +7,7 @@ mod arming;
 mod band;
 mod cancelling;
 mod checkout;
+mod continuing;
 mod coordinator;
 mod demo;
 mod evidence;

@@ -6,14 +6,16 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::NextStep;
+use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain, ids, open_count, short};
-use crate::engine::{CheckResult, Ledger, Shortfall, TerminalReason};
+use super::{NextStep, needs_all};
+use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::feature::{PROGRESS, SIGNAL, STATE};
+use crate::hosts::ContinueForm;
 use crate::store::loops::Record;
 use crate::text;
 
@@ -23,78 +25,152 @@ const LONGEST: usize = 3_900;
 const SHORTFALL: usize = 120;
 /// The most characters that the list of open tasks takes.
 const LIST: usize = 900;
+/// The same where only the next ones are to be named.
+const FEW: usize = 36;
+/// The same in the shortest text.
+const FEWEST: usize = 12;
 /// The agent of a feature's loop; the open tasks and the signal are in every text for it.
 const READER: Reader<'_> =
     Reader { who: "You", promise: SIGNAL, without: "", open: "", bullet: "", output: 1_600 };
 
-/// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters.
-pub fn resume(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
-    let (place, state) = (snapshot.place(), &snapshot.state);
-    let folder = shortened(&snapshot.feature.folder.display().to_string());
+/// What the agent does instead of ending its turn once more.
+const INSISTENCE: Insistence<'_> = Insistence {
+    instead: "Run `spool task next` and do that task, or say what stops you: `spool task block \"what a person must do\"`.",
+    same_list: "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.",
+};
+
+/// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters: two or three
+/// lines, and from time to time the whole contract. As more context, which the client shows to the person whole, it has no
+/// word that can be left out.
+pub fn resume(
+    snapshot: &FeatureSnapshot,
+    record: &Record,
+    missing: &[Shortfall],
+    form: ContinueForm,
+) -> String {
+    let (place, ledger) = (snapshot.place(), &record.ledger);
     let mut text = format!(
-        "Continue feature: {} (Task {}/{}, Iter {})\n\n",
+        "Continue feature: {} (Task {}/{}, Iter {})\n",
         snapshot.feature.name, place.task, place.total, ledger.iterations
     );
-    let _ = writeln!(
-        text,
-        "State: {folder}/{STATE} (taskIndex {}, totalTasks {}, attempt {} of {}, iteration {} of {})",
-        state.task_index(),
-        state.total_tasks(),
-        state.task_iteration(),
-        snapshot.limits.max_task_iterations,
-        ledger.iterations,
-        snapshot.limits.max_iterations,
-    );
-    explain(&mut text, missing, READER);
-    if missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_))) {
-        text.push_str(REPAIR_CHECKS);
+    let is_whole = needs_all(record);
+    let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
+    let hooks_due = matches!(missing, [Shortfall::HooksDue(_)]);
+    if form == ContinueForm::Context && !is_whole && !failed && !hooks_due {
+        briefly(&mut text, snapshot, ledger, missing);
         return limited(text);
     }
-    if matches!(missing, [Shortfall::HooksDue(_)]) {
-        text.push_str(RUN_HOOKS);
-        return limited(text);
+    // Output that the agent has seen already is not shown whole again.
+    let output = if ledger.same_failure > 1 { 400 } else { READER.output };
+    explain(&mut text, missing, Reader { output, ..READER });
+    text += &INSISTENCE.line(ledger, &Guardrails::default(), missing);
+    if !failed && !hooks_due {
+        let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
+        what_is_open(&mut text, snapshot, in_the_list, most);
     }
-    if snapshot.tasks.is_some() {
-        let _ = writeln!(text, "Open tasks in {folder}/{TASKS}: {}", open_tasks(snapshot));
-    }
-    let _ = write!(
-        text,
-        "\nHow to resume:\n\
-         1. `spool task next` shows the task or the parallel group to do now ({PROGRESS} has what was learned).\n\
-         2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
-         3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit {STATE}.\n\
-         4. When it fails: `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`.\n\
-         5. Continue with the next one, without asking. Only when no task is open, end with {SIGNAL} on a line of its own."
-    );
+    state_line(&mut text, snapshot, ledger, is_whole);
+    text.push_str(match (failed, hooks_due, is_whole) {
+        (true, ..) => REPAIR_CHECKS,
+        (_, true, _) => RUN_HOOKS,
+        (_, _, true) => ALL_RULES,
+        _ => NEXT_TASK,
+    });
     limited(text)
+}
+
+/// The same in as few words as there can be.
+fn briefly(
+    text: &mut String,
+    snapshot: &FeatureSnapshot,
+    ledger: &Ledger,
+    missing: &[Shortfall],
+) {
+    let again = INSISTENCE.line(ledger, &Guardrails::default(), missing);
+    for shortfall in missing {
+        match shortfall {
+            Shortfall::ClaimedWithOpenTasks if again.is_empty() => {
+                text.push_str("ALL_TASKS_COMPLETE is refused. ");
+            }
+            Shortfall::ClaimedWithOpenTasks => {}
+            other => explain(text, std::slice::from_ref(other), READER),
+        }
+    }
+    *text += &again;
+    what_is_open(text, snapshot, "", FEWEST);
+    text.push_str("`spool task next` for spec-executor; stuck: `spool task block \"why\"`; all done: ALL_TASKS_COMPLETE");
+}
+
+fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str, most: usize) {
+    let _ = if snapshot.tasks.is_some() {
+        write!(text, "Open{in_the_list}: {}. ", open_tasks_within(snapshot, most))
+    } else {
+        let (index, total) = (snapshot.state.task_index(), snapshot.state.total_tasks());
+        write!(text, "The state counts {index} of {total}. ")
+    };
+}
+
+fn state_line(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, is_whole: bool) {
+    let (state, limits) = (&snapshot.state, &snapshot.limits);
+    let folder = shortened(&snapshot.feature.relative);
+    let _ = write!(text, "State: {folder}/{STATE}");
+    let (attempt, attempts) = (state.task_iteration(), limits.max_task_iterations);
+    let _ = if is_whole {
+        let (index, total) = (state.task_index(), state.total_tasks());
+        let (iteration, iterations) = (ledger.iterations, limits.max_iterations);
+        write!(
+            text,
+            " (taskIndex {index}, totalTasks {total}, attempt {attempt} of {attempts}, iteration {iteration} of {iterations})"
+        )
+    } else if attempt > 1 {
+        write!(text, " (attempt {attempt} of {attempts})")
+    } else {
+        Ok(())
+    };
+    text.push('\n');
 }
 
 /// What is to be done when every box is ticked and an extension hook has not run.
 const RUN_HOOKS: &str = "\
 Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
+/// What an agent that knows its contract does next.
+const NEXT_TASK: &str = "\
+Next: `spool task next`, delegate it to spec-executor (qa-engineer for [VERIFY]), check it, then `spool task done ID` or \
+`spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`. \
+When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// The contract of the agent, as `commands/implement.md` has it at length.
+const ALL_RULES: &str = "\
+How to resume:\n\
+1. `spool task next` shows the task or the parallel group to do now (.progress.md has what was learned).\n\
+2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
+3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit .speckit-state.json, never weaken a test.\n\
+4. When it fails: `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`.\n\
+5. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
+
 /// What is to be done when every box is ticked and a check of the person's fails.
 const REPAIR_CHECKS: &str = "\
-Every box is ticked, but the work is done only when the checks pass too.\n\n\
-How to resume:\n\
-1. Delegate the repair to the spec-executor agent, with the output above. Never weaken the check.\n\
-2. Is it a task of its own: `spool task add --after ID \"what is to be done\"`, then `spool task next`.\n\
-3. When only a person can repair it: `spool task block \"what they must do\"`.\n\
-4. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again.";
+Every box is ticked, but the work is done only when the checks pass too. Delegate the repair to spec-executor, with the output \
+above; never weaken the check. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again. \
+When it is a task of its own: `spool task add --after ID \"what is to be done\"`. When only a person can repair it: \
+`spool task block \"what they must do\"`.";
 
-/// Returns the paragraph that a session with a live loop gets after a compaction or a resume.
+/// Returns the paragraph that a session with a live loop gets after a compaction or a resume: the whole contract.
 pub fn reminder(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
     let place = snapshot.place();
     limited(format!(
         "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
-         You are its coordinator: `spool task next` shows what to do now, delegate it to spec-executor \
-         (or qa-engineer when it is marked [VERIFY]), then `spool task done ID` or `spool task fail ID \"why\"`. \
-         {PROGRESS} in {} has what was learned. Continue without asking until no task is open.",
+         You are its coordinator and write no code yourself: `spool task next` shows the task or the [P] group to do now; \
+         delegate it to spec-executor (qa-engineer when it is marked [VERIFY]), a [P] group in one message; check what comes \
+         back, then `spool task done ID`, or `spool task fail ID \"why\"`, or `spool task add --after ID \"what\"` for work that \
+         the list lacks. {PROGRESS} in {} has what was learned. Never tick a box by hand, never edit {STATE}, never weaken a \
+         test or a check. Continue without asking while a task is open. When only a person can continue, do what does not depend \
+         on it, then `spool task block \"what they must do\"`. When no task is open, end with {SIGNAL} on a line of its own.",
         snapshot.feature.name,
         place.task,
         place.total,
         ledger.iterations + 1,
-        shortened(&snapshot.feature.folder.display().to_string()),
+        shortened(&snapshot.feature.relative),
     ))
 }
 
@@ -281,6 +357,11 @@ pub fn gone_message(record: &Record, place: TaskPosition) -> String {
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.
 pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
+    open_tasks_within(snapshot, LIST)
+}
+
+/// The same in this many characters, but for the first one.
+fn open_tasks_within(snapshot: &FeatureSnapshot, most: usize) -> String {
     let Some(list) = &snapshot.tasks else {
         return String::new();
     };
@@ -294,7 +375,7 @@ pub fn open_tasks(snapshot: &FeatureSnapshot) -> String {
     for task in list.open() {
         let id = short_id(&task.id);
         used += id.chars().count() + 2;
-        if used > LIST {
+        if used > most && shown > 0 {
             break;
         }
         text.push_str(if shown == 0 { "" } else { ", " });

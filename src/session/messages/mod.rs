@@ -1,11 +1,25 @@
 //! What a loop says, to the agent and to people.
 
 pub mod feature;
+pub mod insist;
 pub mod person;
 pub mod shortfall;
 pub mod task;
 
 use crate::engine::{Stall, TerminalReason};
+use crate::store::loops::Record;
+use crate::store::names::ArmedBy;
+
+/// Every so many iterations the agent gets the whole contract again.
+const ALL_AGAIN: u32 = 10;
+
+/// Returns whether the agent gets the whole contract with this stop, and not only what is to be done next: from time to
+/// time, and the first time in a loop whose command it has not read.
+pub fn needs_all(record: &Record) -> bool {
+    let ledger = &record.ledger;
+    let has_read_none = ledger.continued <= 1 && record.armed_by != ArmedBy::Command;
+    has_read_none || ledger.iterations.is_multiple_of(ALL_AGAIN)
+}
 
 /// What a person does after a loop of one kind has ended.
 #[derive(Clone, Copy, Debug)]

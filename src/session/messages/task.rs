@@ -6,20 +6,29 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::NextStep;
+use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain};
+use super::{NextStep, needs_all};
 use crate::engine::promise::marker;
 use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
+use crate::hosts::ContinueForm;
 use crate::refusal::Refusal;
 use crate::session::messages::feature::{limited, moved_message, shortened};
 use crate::store::loops::{Assignment, Record, Session};
 use crate::store::names::{EndStatus, LoopKind};
 use crate::text::{self, counted};
 
-/// The longest task, in characters, that is repeated in every text; a longer one is named by its file.
+/// The longest task, in characters, that is ever given whole; of a longer one the beginning, and its file.
 pub const SHORT: usize = 1_500;
+/// The longest one that is repeated whole at every stop; a longer one has a file.
+pub const REPEATED: usize = 300;
+/// What the agent does instead of ending its turn once more.
+const INSISTENCE: Insistence<'_> =
+    Insistence { instead: "Do the next step now, or say what stops you.", same_list: "" };
+/// The most checks that are named when the contract is repeated.
+const CHECKS_AGAIN: usize = 4;
 /// What begins every text of `/ulw-loop`.
 const ULTRAWORK: &str = "ULTRAWORK MODE: full effort. Plan the whole of it first, hand independent parts to agents side by side, take nothing for done that you have not run, and go on until nothing is left.\n\n";
 /// How the agent says that only a person can continue.
@@ -145,22 +154,39 @@ pub fn already_armed(live: &Record) -> Refusal {
 }
 
 /// Returns the text that sends the agent back to work.
-pub fn go_on(record: &Record, folder: &Session, missing: &[Shortfall]) -> String {
+pub fn go_on(
+    record: &Record,
+    folder: &Session,
+    missing: &[Shortfall],
+    form: ContinueForm,
+) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
     };
     let mut text = flavour(assignment).to_owned();
-    let marker = assignment.contract.token.as_deref().map(marker);
+    let (ledger, contract) = (&record.ledger, &assignment.contract);
+    let marker = contract.token.as_deref().map(marker);
+    let is_whole = needs_all(record);
+    let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
+    // The client shows more context to the person whole.
+    let is_brief = form == ContinueForm::Context && !is_whole && !failed;
     let reader = Reader {
         who: "You",
         promise: marker.as_deref().unwrap_or_default(),
-        without: "You attempted to end the loop, but you did not output the completion promise",
+        without: if is_brief {
+            "No completion promise yet:"
+        } else {
+            "You attempted to end the loop, but you did not output the completion promise"
+        },
         open: "",
         bullet: "",
-        output: 1_600,
+        // Output that the agent has seen already is not shown whole again.
+        output: if ledger.same_failure > 1 { 400 } else { 1_600 },
     };
     explain(&mut text, missing, reader);
+    text += &INSISTENCE.line(ledger, &contract.guardrails, missing);
     let rule = match &marker {
+        _ if is_brief => "Continue until it is fully complete; stuck: `spool block \"why\"`.",
         Some(_) => {
             "Continue working on the original task below. Only output the promise when the task is fully complete."
         }
@@ -168,30 +194,57 @@ pub fn go_on(record: &Record, folder: &Session, missing: &[Shortfall]) -> String
             "Continue working on the original task below. The loop ends when every check passes."
         }
     };
-    let _ = write!(
-        text,
-        "{rule}\n({}. {BLOCKED})\n\nOriginal task: {}",
-        iteration(record),
-        task(assignment, folder)
-    );
+    let _ = if is_brief {
+        write!(text, "{rule}")
+    } else {
+        writeln!(text, "{rule}\n({}. {BLOCKED})", iteration(record))
+    };
+    if is_whole {
+        rules_again(&mut text, assignment);
+        let _ = write!(text, "\nOriginal task: {}", task(assignment, folder));
+        return limited(text);
+    }
+    let is_short = assignment.task_file.is_empty();
+    let _ = if is_short {
+        write!(text, "\nOriginal task: {}", assignment.task)
+    } else {
+        let path = folder.path(&assignment.task_file).display().to_string();
+        let (path, beginning) = (shortened(&path), beginning(&assignment.task));
+        write!(text, "\nOriginal task: all of it is in {path}. It begins: {beginning}…")
+    };
     limited(text)
 }
 
-/// Returns the paragraph that a session gets after a compaction or a resume.
+/// Returns the whole contract for a session after a compaction or a resume.
 pub fn reminder(record: &Record, folder: &Path) -> String {
     let Some(assignment) = record.ralph() else {
         return String::new();
     };
-    let rule = match &assignment.contract.token {
-        Some(token) => format!("Only when it is fully done, output {}.", marker(token)),
-        None => "It ends when every check passes.".to_owned(),
-    };
-    limited(format!(
-        "{}ralph-speckit: a loop is armed in this session, {}. {rule} {BLOCKED}\n\nOriginal task: {}",
+    let mut text = format!(
+        "{}ralph-speckit: a loop is armed in this session, {}.\n",
         flavour(assignment),
-        iteration(record),
-        task_in(assignment, folder)
-    ))
+        iteration(record)
+    );
+    rules_again(&mut text, assignment);
+    let _ = write!(text, "- {BLOCKED}\n\nOriginal task: {}", task_in(assignment, folder));
+    limited(text)
+}
+
+/// The rules for an agent that may have forgotten them.
+fn rules_again(text: &mut String, assignment: &Assignment) {
+    text.push_str("The rules are strict, do not violate them:\n");
+    match &assignment.contract.token {
+        Some(token) => promise_rules(text, assignment, token),
+        None => text.push_str("- Work until the task is fully done: the checks alone decide.\n"),
+    }
+    let checks = &assignment.contract.checks;
+    for check in checks.iter().take(CHECKS_AGAIN) {
+        let _ = writeln!(text, "- This check has to pass: `{}`", text::title(&check.run, 120));
+    }
+    if checks.len() > CHECKS_AGAIN {
+        let _ = writeln!(text, "- So have {} more checks.", checks.len() - CHECKS_AGAIN);
+    }
+    text.push_str("- Do not ask questions: nobody is there to answer.\n");
 }
 
 /// Returns the line that a person sees when the agent is sent back.
@@ -265,9 +318,14 @@ fn task(assignment: &Assignment, folder: &Session) -> String {
     task_in(assignment, &folder.path(""))
 }
 
+/// Whether the record has all of the task: of a long one it has a beginning of this length at most.
+fn holds_all(assignment: &Assignment) -> bool {
+    assignment.task_file.is_empty() || assignment.task.chars().count() > BEGINNING
+}
+
 /// The task whole, or the file that holds it whole with its first words.
 fn task_in(assignment: &Assignment, folder: &Path) -> String {
-    if assignment.task_file.is_empty() {
+    if holds_all(assignment) {
         return assignment.task.clone();
     }
     let path = folder.join(&assignment.task_file).display().to_string();

@@ -1,6 +1,7 @@
 //! The real `ralph-hook` program, asked as Claude Code asks it.
 
 mod arming;
+mod brevity;
 mod checklists;
 mod continuing;
 mod crowd;

@@ -30,6 +30,11 @@ fn record() -> Record {
     Record { about: SIGNAL.to_owned(), ..Record::default() }
 }
 
+/// A record with this ledger.
+fn of(ledger: &Ledger) -> Record {
+    Record { ledger: ledger.clone(), ..Record::default() }
+}
+
 /// Everything that can be missing, with long and hostile words in it.
 fn everything_missing() -> Vec<Shortfall> {
     let signal = format!("{SIGNAL}\n").repeat(200);
@@ -86,11 +91,11 @@ fn the_reason_stays_under_4000_characters_whatever_the_project() {
     assert!(snapshot.feature.folder.as_os_str().len() > 4_000);
     let ledger = Ledger { iterations: u32::MAX, ..Ledger::default() };
     for missing in [Vec::new(), vec![Shortfall::ClaimedWithOpenTasks], everything_missing()] {
-        let text = resume(&snapshot, &ledger, &missing);
+        let text = resume(&snapshot, &of(&ledger), &missing, ContinueForm::Block);
         assert!(text.chars().count() < 4_000, "{} characters", text.chars().count());
         assert!(text.starts_with("Continue feature: "));
     }
-    let text = resume(&snapshot, &ledger, &[Shortfall::ClaimedWithOpenTasks]);
+    let text = resume(&snapshot, &of(&ledger), &[Shortfall::ClaimedWithOpenTasks], ContinueForm::Block);
     for words in [STATE, TASKS, "spec-executor", "qa-engineer", "[VERIFY]", SIGNAL, "more"] {
         assert!(text.contains(words), "`{words}` is cut off:\n{text}");
     }
@@ -111,14 +116,20 @@ fn no_text_of_ours_passes_our_own_completion_test() {
     let ledger = Ledger::default();
     for (_scratch, snapshot) in &desks {
         let mut texts = vec![
-            resume(snapshot, &ledger, &everything_missing()),
+            resume(snapshot, &of(&ledger), &everything_missing(), ContinueForm::Block),
             progress(snapshot, &ledger, &everything_missing()),
             corrupt(snapshot),
             stopped_line(snapshot),
             gone_message(&record(), snapshot.place()),
         ];
+        let by_command =
+            Record { armed_by: crate::store::names::ArmedBy::Command, ..of(&ledger) };
         for missing in everything_missing() {
-            texts.push(resume(snapshot, &ledger, std::slice::from_ref(&missing)));
+            let missing = std::slice::from_ref(&missing);
+            texts.push(resume(snapshot, &by_command, missing, ContinueForm::Context));
+        }
+        for missing in everything_missing() {
+            texts.push(resume(snapshot, &of(&ledger), std::slice::from_ref(&missing)), ContinueForm::Block);
         }
         for reason in every_end() {
             texts.push(end_message(snapshot, &record(), &reason, Some("check failed: `x`")));
@@ -136,7 +147,8 @@ fn no_text_of_ours_draws_on_a_terminal() {
     let (_scratch, mut snapshot) = snapshot("001-a", Some(list), "{\"a\":\u{1b}}");
     snapshot.feature.folder = PathBuf::from("/a\u{1b}[31m/b\n/c");
     let ledger = Ledger::default();
-    let mut texts = vec![resume(&snapshot, &ledger, &everything_missing()), corrupt(&snapshot)];
+    let mut texts =
+        vec![resume(&snapshot, &of(&ledger), &everything_missing(), ContinueForm::Block), corrupt(&snapshot)];
     texts.extend(
         every_end()
             .iter()

@@ -1,0 +1,59 @@
+//! What an agent reads that asks for the same once more: each time it says more clearly what to do instead.
+
+use crate::engine::{Guardrails, Ledger, Shortfall};
+
+/// The words of one kind of loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Insistence<'a> {
+    /// What the agent does instead of ending its turn, in whole sentences.
+    pub instead: &'a str,
+    /// What is said of a list that is as it was at the stop before; empty where there is no list.
+    pub same_list: &'a str,
+}
+
+impl Insistence<'_> {
+    /// Returns a line for an agent that got no further since it was sent back, empty for any other.
+    pub fn line(self, ledger: &Ledger, rails: &Guardrails, missing: &[Shortfall]) -> String {
+        let Self { instead, same_list } = self;
+        let (idle, still) = (ledger.idle_stops, ledger.unchanged);
+        let is_last = |so_far: u32, limit: u32| so_far > 0 && so_far.saturating_add(1) >= limit;
+        // The first time, the agent had not been sent back yet.
+        let again = ledger.continued > 1;
+        if is_last(idle, rails.max_idle_stops) {
+            return format!(
+                "Last warning: {idle} stops in a row without a tool call. One more ends the loop (no_progress). {instead}\n"
+            );
+        }
+        if is_last(still, rails.max_unchanged) {
+            return format!(
+                "Last warning: {still} iterations in a row got no further. One more that changes no file and commits nothing ends the loop (no_progress). {instead}\n"
+            );
+        }
+        if again && idle > 0 {
+            return format!("You were sent back and did nothing. {instead}\n");
+        }
+        if ledger.same_failure == 2 && missing.iter().any(is_failed_check) {
+            return "The check fails as it did before: look for another cause.\n".to_owned();
+        }
+        if ledger.refused_claims > 1 && missing.iter().any(is_refused_claim) {
+            let times = ledger.refused_claims;
+            return format!("That claim was refused {times} times: words do not end the loop.\n");
+        }
+        let is_same = again && ledger.settled && !same_list.is_empty();
+        if is_same { format!("{same_list}\n") } else { String::new() }
+    }
+}
+
+fn is_failed_check(shortfall: &Shortfall) -> bool {
+    matches!(shortfall, Shortfall::CheckFailed(_))
+}
+
+fn is_refused_claim(shortfall: &Shortfall) -> bool {
+    matches!(
+        shortfall,
+        Shortfall::ClaimedWithOpenTasks
+            | Shortfall::PromiseNotMade
+            | Shortfall::NoWork { .. }
+            | Shortfall::UnseenWork
+    )
+}

@@ -1,0 +1,205 @@
+//! What a stop costs: two or three lines for an agent that knows its contract, all of it again from time to time, and more
+//! urgent words for one that asks for the same again.
+
+use crate::hook::support::{Bench, FEATURE, numbered_tasks};
+
+const SIGNAL: &str = "ALL_TASKS_COMPLETE";
+/// The characters of an average stop with 50 tasks before there was a short text; newer clients handed it over twice.
+const BEFORE: usize = 1_066;
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A stop without a tool call, as the transcript shows.
+fn idle(bench: &Bench, words: &str) -> String {
+    bench.transcript("s1").assistant(words);
+    bench.stop("s1").held().saying(words).run().reason().to_owned()
+}
+
+/// A stop after a tool call.
+fn busy(bench: &Bench, words: &str) -> String {
+    bench.transcript("s1").tool("Edit");
+    bench.stop("s1").held().saying(words).run().reason().to_owned()
+}
+
+/// What the agent gets after a compaction.
+fn compacted(bench: &Bench) -> String {
+    let start = bench.event("SessionStart", "s1").with("source", "compact").run();
+    let output = &start.answer.as_ref().unwrap()["hookSpecificOutput"];
+    output["additionalContext"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_ordinary_stop_with_fifty_tasks_is_three_lines_and_a_third_of_what_it_was() {
+    let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
+    bench.implement("s1", "");
+    let mut sum = 0;
+    for done in 1..=49 {
+        bench.write_tasks(&numbered_tasks(50, done));
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").held().run();
+        let reason = stop.reason();
+        sum += length(reason);
+        let next = format!("{} of 50: T{:03}", 50 - done, done + 1);
+        for words in [
+            &*format!("Continue feature: 001-login (Task {}/50, Iter {done})\n", done + 1),
+            "State: .specify/specs/001-login/.speckit-state.json",
+            &next,
+            "spool task next",
+            "spool task done",
+            "spool task fail",
+            "spool task block",
+            "spec-executor",
+            "qa-engineer",
+            "[VERIFY]",
+            SIGNAL,
+        ] {
+            assert!(reason.contains(words), "{words}:\n{reason}");
+        }
+        assert!(!reason.contains(bench.root.to_str().unwrap()), "{reason}");
+        let is_whole = done % 10 == 0;
+        assert_eq!(reason.contains("How to resume:"), is_whole, "{reason}");
+        if is_whole {
+            assert!(length(reason) < 1_200, "{} characters:\n{reason}", length(reason));
+        } else {
+            assert_eq!(reason.lines().count(), 3, "{reason}");
+            assert!(length(reason) < 500, "{} characters:\n{reason}", length(reason));
+        }
+    }
+    eprintln!("an average stop with 50 tasks: {} characters", sum / 49);
+    assert!(sum * 3 <= 2 * BEFORE * 49, "{} characters on average", sum / 49);
+}
+
+#[test]
+fn an_agent_that_has_not_read_the_command_gets_the_whole_contract_first() {
+    let bench = Bench::in_execution();
+    bench.transcript("s1").tool("Edit");
+    let first = bench.stop("s1").run();
+    assert!(first.reason().contains("How to resume:\n1. `spool task next`"), "{first}");
+    assert!(!busy(&bench, "no").contains("How to resume:"));
+}
+
+#[test]
+fn an_agent_that_does_nothing_is_told_so_and_then_that_the_next_time_is_the_last() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    assert!(!busy(&bench, "one").contains("did nothing"));
+    let second = idle(&bench, "two");
+    assert!(
+        second.contains("You were sent back and did nothing. Run `spool task next`"),
+        "{second}"
+    );
+    let third = idle(&bench, "three");
+    assert!(third.contains("Last warning: 2 stops in a row without a tool call."), "{third}");
+    assert!(third.contains("ends the loop (no_progress)"), "{third}");
+    assert!(length(&second) < 900 && length(&third) < 900);
+    bench.transcript("s1").assistant("four");
+    assert!(bench.stop("s1").held().saying("four").run().told().contains("(no_progress)"));
+}
+
+#[test]
+fn an_agent_that_gets_no_further_is_told_so_until_the_last_time() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let mut reasons = Vec::new();
+    loop {
+        bench.transcript("s1").tool("Edit");
+        let stop = bench.stop("s1").held().run();
+        let answer = stop.answer.clone().unwrap();
+        let Some(reason) = answer["reason"].as_str() else { break };
+        reasons.push(reason.to_owned());
+        assert!(reasons.len() < 20, "it never ends: {reason}");
+    }
+    let verdicts = bench.verdicts("s1");
+    assert_eq!(verdicts.last().unwrap(), "end no_progress");
+    let (last, before) = reasons.split_last().unwrap();
+    assert!(last.contains("Last warning: 9 iterations in a row got no further."), "{last}");
+    assert!(!reasons[0].contains("The same tasks are open"), "{}", reasons[0]);
+    for reason in &before[1..] {
+        assert!(reason.contains("The same tasks are open as at your last stop"), "{reason}");
+    }
+    // Getting further takes it back.
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    for _ in 0..3 {
+        busy(&bench, "no");
+    }
+    bench.tick("T002");
+    assert!(!busy(&bench, "no").contains("The same tasks are open"));
+}
+
+#[test]
+fn a_claim_that_is_made_again_is_answered_with_how_often_it_was_refused() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let first = busy(&bench, SIGNAL);
+    assert!(first.contains("tasks are still open") && !first.contains("refused"), "{first}");
+    let second = busy(&bench, SIGNAL);
+    assert!(second.contains("That claim was refused 2 times"), "{second}");
+}
+
+#[test]
+fn output_of_a_check_that_fails_again_in_the_same_way_is_not_shown_whole_again() {
+    let bench = Bench::project().current_feature(FEATURE).tasks("- [ ] T001 a\n");
+    let bench = bench.settings("---\nchecks: ['seq 1 900; false']\n---\n");
+    bench.implement("s1", "");
+    bench.tick("T001");
+    let first = busy(&bench, SIGNAL);
+    let second = busy(&bench, SIGNAL);
+    assert!(second.contains("The check fails as it did before"), "{second}");
+    assert!(length(&first) > 1_600 && length(&second) < 1_300, "{second}");
+    assert!(second.contains("spec-executor") && second.contains(SIGNAL), "{second}");
+}
+
+#[test]
+fn a_compaction_brings_the_whole_contract_back() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let start = compacted(&bench);
+    for words in [
+        "spool task next",
+        "spool task done",
+        "spool task fail",
+        "spool task add",
+        "spool task block",
+        "spec-executor",
+        "qa-engineer",
+        "[VERIFY]",
+        "[P]",
+        "Never tick a box by hand",
+        ".speckit-state.json",
+        ".progress.md in .specify/specs/001-login",
+        SIGNAL,
+    ] {
+        assert!(start.contains(words), "{words}: {start}");
+    }
+}
+
+#[test]
+fn a_task_of_some_length_is_given_whole_at_the_start_every_tenth_time_and_after_a_compaction() {
+    let task =
+        "Write a parser for the configuration language, with a test for each rule. ".repeat(9);
+    let task = task.trim();
+    let bench = Bench::project();
+    let start = bench.command("s1", "speckit:ralph-loop", &format!("\"{task}\"")).run();
+    assert!(start.context().contains(task), "{start}");
+    for iteration in 1..=20 {
+        bench.write(&format!("made/{iteration}"), "x");
+        let reason = busy(&bench, "no");
+        let is_whole = iteration % 10 == 0;
+        assert_eq!(reason.contains(task), is_whole, "{reason}");
+        assert_eq!(reason.contains("The rules are strict"), is_whole, "{reason}");
+        assert!(reason.contains("<promise>DONE</promise>"), "{reason}");
+        assert!(reason.contains("spool block"), "{reason}");
+        if !is_whole {
+            assert!(reason.contains(".claude/ralph/s1/task.md"), "{reason}");
+            assert!(length(&reason) < 900, "{} characters:\n{reason}", length(&reason));
+        }
+    }
+    let written = std::fs::read_to_string(bench.path(".claude/ralph/s1/task.md")).unwrap();
+    assert_eq!(written, task);
+    let again = compacted(&bench);
+    assert!(again.ends_with(&format!("Original task: {task}")), "{again}");
+    assert!(again.contains("The rules are strict"), "{again}");
+}
