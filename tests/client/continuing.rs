@@ -34,7 +34,7 @@ fn twenty_stops_reach_the_model_once_each(version: &str) {
         let head = format!("(Task {}/21, Iter {iteration})", iteration + 1);
         assert_eq!(last.matches(&head).count(), 1, "{head}: {last}");
     }
-    assert_eq!(last.contains("blocking error"), false, "{last}");
+    assert!(!last.contains("blocking error"), "{last}");
     assert_eq!(last.contains("Stop hook feedback"), !takes_context, "{last}");
     assert_eq!(model.complaints(), [""; 0]);
 }

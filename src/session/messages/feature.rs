@@ -68,7 +68,9 @@ pub fn resume(
         let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
         what_is_open(&mut text, snapshot, in_the_list, most);
     }
-    state_line(&mut text, snapshot, ledger, is_whole);
+    let folder = shortened(&snapshot.feature.relative);
+    let counts = if is_whole { counters(snapshot, ledger) } else { attempt(snapshot) };
+    let _ = writeln!(text, "State: {folder}/{STATE}{counts}");
     text.push_str(match (failed, hooks_due, is_whole) {
         (true, ..) => REPAIR_CHECKS,
         (_, true, _) => RUN_HOOKS,
@@ -79,12 +81,7 @@ pub fn resume(
 }
 
 /// The same in as few words as there can be.
-fn briefly(
-    text: &mut String,
-    snapshot: &FeatureSnapshot,
-    ledger: &Ledger,
-    missing: &[Shortfall],
-) {
+fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) {
     let again = INSISTENCE.line(ledger, &Guardrails::default(), missing);
     for shortfall in missing {
         match shortfall {
@@ -109,24 +106,26 @@ fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str
     };
 }
 
-fn state_line(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, is_whole: bool) {
+/// The counters of the state file, as spec 003 has them.
+fn counters(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
     let (state, limits) = (&snapshot.state, &snapshot.limits);
-    let folder = shortened(&snapshot.feature.relative);
-    let _ = write!(text, "State: {folder}/{STATE}");
-    let (attempt, attempts) = (state.task_iteration(), limits.max_task_iterations);
-    let _ = if is_whole {
-        let (index, total) = (state.task_index(), state.total_tasks());
-        let (iteration, iterations) = (ledger.iterations, limits.max_iterations);
-        write!(
-            text,
-            " (taskIndex {index}, totalTasks {total}, attempt {attempt} of {attempts}, iteration {iteration} of {iterations})"
-        )
-    } else if attempt > 1 {
-        write!(text, " (attempt {attempt} of {attempts})")
-    } else {
-        Ok(())
-    };
-    text.push('\n');
+    format!(
+        " (taskIndex {}, totalTasks {}, attempt {} of {}, iteration {} of {})",
+        state.task_index(),
+        state.total_tasks(),
+        state.task_iteration(),
+        limits.max_task_iterations,
+        ledger.iterations,
+        limits.max_iterations,
+    )
+}
+
+/// Which attempt this is, empty for the first one.
+fn attempt(snapshot: &FeatureSnapshot) -> String {
+    match snapshot.state.task_iteration() {
+        0 | 1 => String::new(),
+        number => format!(" (attempt {number} of {})", snapshot.limits.max_task_iterations),
+    }
 }
 
 /// What is to be done when every box is ticked and an extension hook has not run.

@@ -185,7 +185,7 @@ fn a_task_of_some_length_is_given_whole_at_the_start_every_tenth_time_and_after_
     let start = bench.command("s1", "speckit:ralph-loop", &format!("\"{task}\"")).run();
     assert!(start.context().contains(task), "{start}");
     for iteration in 1..=20 {
-        bench.write(&format!("made/{iteration}"), "x");
+        bench.write(format!("made/{iteration}"), "x");
         let reason = busy(&bench, "no");
         let is_whole = iteration % 10 == 0;
         assert_eq!(reason.contains(task), is_whole, "{reason}");
@@ -202,4 +202,28 @@ fn a_task_of_some_length_is_given_whole_at_the_start_every_tenth_time_and_after_
     let again = compacted(&bench);
     assert!(again.ends_with(&format!("Original task: {task}")), "{again}");
     assert!(again.contains("The rules are strict"), "{again}");
+}
+
+#[test]
+fn more_context_is_three_lines_of_a_narrow_terminal_for_the_client_shows_it_to_the_person() {
+    let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
+    bench.implement("s1", "");
+    for done in 1..=9 {
+        bench.write_tasks(&numbered_tasks(50, done));
+        bench.transcript("s1").tool("Edit");
+        let call = bench.stop("s1").by_plugin().held();
+        let call = call.variable("AI_AGENT", "claude-code_2-1-330_harness");
+        let stop = call.variable("CLAUDE_CODE_SESSION_ID", "s1").run();
+        let output = &stop.answer.as_ref().unwrap()["hookSpecificOutput"];
+        let text = output["additionalContext"].as_str().unwrap();
+        for words in ["Continue feature: 001-login (", "spec-executor", "spool task next", SIGNAL] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        // What the client puts before it, and the room that it leaves on 80 columns.
+        let shown = format!("Stop hook says: {text}");
+        let lines = shown.lines().map(|line| length(line).div_ceil(74)).sum::<usize>();
+        assert!(lines <= 3, "{lines} lines: {text}");
+        let message = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+        assert!(length(message) + 11 <= 74, "{message}");
+    }
 }

@@ -95,7 +95,8 @@ fn the_reason_stays_under_4000_characters_whatever_the_project() {
         assert!(text.chars().count() < 4_000, "{} characters", text.chars().count());
         assert!(text.starts_with("Continue feature: "));
     }
-    let text = resume(&snapshot, &of(&ledger), &[Shortfall::ClaimedWithOpenTasks], ContinueForm::Block);
+    let text =
+        resume(&snapshot, &of(&ledger), &[Shortfall::ClaimedWithOpenTasks], ContinueForm::Block);
     for words in [STATE, TASKS, "spec-executor", "qa-engineer", "[VERIFY]", SIGNAL, "more"] {
         assert!(text.contains(words), "`{words}` is cut off:\n{text}");
     }
@@ -122,14 +123,14 @@ fn no_text_of_ours_passes_our_own_completion_test() {
             stopped_line(snapshot),
             gone_message(&record(), snapshot.place()),
         ];
-        let by_command =
-            Record { armed_by: crate::store::names::ArmedBy::Command, ..of(&ledger) };
+        let by_command = Record { armed_by: crate::store::names::ArmedBy::Command, ..of(&ledger) };
         for missing in everything_missing() {
             let missing = std::slice::from_ref(&missing);
             texts.push(resume(snapshot, &by_command, missing, ContinueForm::Context));
         }
         for missing in everything_missing() {
-            texts.push(resume(snapshot, &of(&ledger), std::slice::from_ref(&missing)), ContinueForm::Block);
+            let missing = std::slice::from_ref(&missing);
+            texts.push(resume(snapshot, &of(&ledger), missing, ContinueForm::Block));
         }
         for reason in every_end() {
             texts.push(end_message(snapshot, &record(), &reason, Some("check failed: `x`")));
@@ -147,8 +148,10 @@ fn no_text_of_ours_draws_on_a_terminal() {
     let (_scratch, mut snapshot) = snapshot("001-a", Some(list), "{\"a\":\u{1b}}");
     snapshot.feature.folder = PathBuf::from("/a\u{1b}[31m/b\n/c");
     let ledger = Ledger::default();
-    let mut texts =
-        vec![resume(&snapshot, &of(&ledger), &everything_missing(), ContinueForm::Block), corrupt(&snapshot)];
+    let mut texts = vec![
+        resume(&snapshot, &of(&ledger), &everything_missing(), ContinueForm::Block),
+        corrupt(&snapshot),
+    ];
     texts.extend(
         every_end()
             .iter()
