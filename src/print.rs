@@ -1,4 +1,5 @@
-//! What `spool` prints. Output that cannot be written aborts nothing: it changes the exit code at the end.
+//! What `spool` prints, broken between words where a terminal is too narrow. Output that cannot be written aborts nothing:
+//! it changes the exit code at the end.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
@@ -23,6 +24,11 @@ macro_rules! out {
     ($($words:tt)*) => { $crate::print::output(format_args!($($words)*), "") };
 }
 
+/// Prints a line for programs on standard output: as it is, however long.
+macro_rules! dataln {
+    ($($words:tt)*) => { $crate::print::data(format_args!($($words)*)) };
+}
+
 /// Prints a line on standard error; dropped where that cannot be written.
 macro_rules! errln {
     ($($words:tt)*) => { $crate::print::errors(format_args!($($words)*), "\n") };
@@ -36,7 +42,113 @@ macro_rules! err {
 /// Writes to standard output. Where that fails, the words go to standard error: what they say was done is
 /// done. A reader that has gone away, as `head` does, wants no more of them.
 pub fn output(words: Arguments<'_>, end: &str) {
-    let words = shown(words);
+    written(&fitted(&shown(words), size_of(io::stdout())), end);
+}
+
+/// Writes a line to standard output in the same way, and breaks none.
+pub fn data(words: Arguments<'_>) {
+    written(&shown(words), "\n");
+}
+
+/// Wipes the terminal on standard output clear.
+pub fn clear() -> io::Result<()> {
+    let mut stream = io::stdout().lock();
+    stream.write_all(b"\x1b[2J").and_then(|()| stream.flush())
+}
+
+/// Writes a text over all of the terminal on standard output: as many of its lines as there is room for, with `more` below
+/// them where there are others. An error where there is no terminal.
+pub fn screen(text: &str, more: &str) -> io::Result<()> {
+    let Some(size) = size_of(io::stdout()) else {
+        return Err(io::Error::other("standard output is no terminal"));
+    };
+    let text = fitted(&shown(format_args!("{text}")), Some(size));
+    let room = size.rows.saturating_sub(2);
+    let mut drawn = "\u{1b}[H".to_owned();
+    for line in text.lines().take(room) {
+        // The rest of what was there before is wiped away, line by line: nothing flickers.
+        drawn.extend(line.chars().take(size.columns));
+        drawn.push_str("\u{1b}[K\r\n");
+    }
+    let more = if text.lines().count() > room { more } else { "" };
+    drawn.extend(more.chars().take(size.columns - 1));
+    drawn.push_str("\u{1b}[J");
+    let mut stream = io::stdout().lock();
+    stream.write_all(drawn.as_bytes()).and_then(|()| stream.flush())
+}
+
+/// Returns whether what was printed cannot be written any more.
+pub fn is_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// Returns the exit code of a program that a signal ended while it showed something: Ctrl-C is how a person ends that.
+pub fn ended_by(signal: i32) -> ExitCode {
+    if signal == rustix::process::Signal::INT.as_raw() {
+        return ExitCode::SUCCESS;
+    }
+    u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Returns how large the terminal is, `None` where there is none, or one too narrow to break lines for.
+pub fn size_of(stream: impl std::os::fd::AsFd) -> Option<TerminalSize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    let rows = if rows == 0 { 24 } else { rows };
+    Some(TerminalSize { columns, rows }).filter(|size| size.columns >= 5 * INDENT)
+}
+
+/// How large a terminal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalSize {
+    /// How many characters a line has.
+    pub columns: usize,
+    /// How many lines there are.
+    pub rows: usize,
+}
+
+/// How much further the rest of a line that is too long is indented than its beginning.
+const INDENT: usize = 4;
+
+/// A text with each of its lines in as many as it needs in this width.
+fn fitted(text: &str, size: Option<TerminalSize>) -> String {
+    let Some(TerminalSize { columns, .. }) = size else { return text.to_owned() };
+    text.split_inclusive('\n').map(|line| wrapped(line, columns)).collect()
+}
+
+/// A line in as many of at most `width` characters as it needs, broken at blanks, all but the first one indented.
+/// Colors have no width.
+fn wrapped(line: &str, width: usize) -> String {
+    let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+    if shown_width(text) <= width {
+        return line.to_owned();
+    }
+    let blanks = text.len() - text.trim_start_matches(' ').len();
+    let indent = INDENT + blanks.min(width / 3);
+    let mut wrapped = " ".repeat(blanks);
+    let mut column = blanks;
+    for word in text[blanks..].split_inclusive(' ') {
+        let shown = shown_width(word.trim_end());
+        if shown > 0 && column > indent && column + shown > width {
+            wrapped.truncate(wrapped.trim_end_matches(' ').len());
+            wrapped.push('\n');
+            wrapped.push_str(&" ".repeat(indent));
+            column = indent;
+        }
+        wrapped.push_str(word);
+        column += shown_width(word);
+    }
+    wrapped + end
+}
+
+fn shown_width(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let plain = parts.next().unwrap_or_default().chars().count();
+    let after_color = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
+    plain + parts.map(after_color).sum::<usize>()
+}
+
+fn written(words: &str, end: &str) {
     let mut stream = anstream::stdout().lock();
     let written = write!(stream, "{words}{end}").and_then(|()| stream.flush());
     drop(stream);
@@ -53,7 +165,7 @@ pub fn output(words: Arguments<'_>, end: &str) {
 
 /// Writes to standard error.
 pub fn errors(words: Arguments<'_>, end: &str) {
-    let words = shown(words);
+    let words = fitted(&shown(words), size_of(io::stderr()));
     let mut stream = anstream::stderr().lock();
     // There is nobody left to tell.
     let _ = write!(stream, "{words}{end}").and_then(|()| stream.flush());
@@ -73,4 +185,23 @@ fn shown(words: Arguments<'_>) -> String {
 /// not be written to standard output.
 pub fn exit_code(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS && LOST.load(Ordering::Relaxed) { ExitCode::FAILURE } else { code }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn a_line_that_is_wider_than_the_terminal_continues_indented() {
+        let line = "12:00 one \u{1b}[31mend: blocked\u{1b}[0m  words that need a second line";
+        let second =
+            "12:00 one \u{1b}[31mend: blocked\u{1b}[0m\n    words that need a\n    second line";
+        assert_eq!(wrapped(line, 22), second);
+        assert_eq!(wrapped(line, usize::MAX), line);
+        assert_eq!(
+            wrapped("  longer word-that-has-no-blank\n", 16),
+            "  longer\n      word-that-has-no-blank\n"
+        );
+        assert_eq!(wrapped("", 16), "");
+    }
 }

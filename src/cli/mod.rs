@@ -44,8 +44,8 @@ const EXAMPLES: &str = "\
 Examples:
   spool demo                 watch a loop; no account, no network needed
   spool setup                install the plugin into Claude Code
-  spool status               what the loops of this project are doing
-  spool log                  every decision, and why
+  spool status --watch       what the loops of this project are doing, all the time
+  spool log --since 8h       every decision of this night, and why
   spool pause                let the agent stop; spool resume continues
   spool cancel               end the loop, keep the notes
   spool doctor               find out why a loop does not loop";

@@ -1,18 +1,30 @@
 //! `spool status`: the loops of a project as they stand.
 
+use std::fmt::Write;
+use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::context::Where;
-use crate::runner::report as runners;
+use crate::print;
+use crate::runner::report::{self as runners, RunnerReport};
+use crate::runner::signals::Signals;
 use crate::session::report::StatusReport;
 use crate::text;
+use crate::world;
+
+/// How often the screen is drawn again.
+const REDRAW: Duration = Duration::from_secs(2);
 
 /// Show the loops of this project.
 #[derive(clap::Args)]
 pub struct StatusArgs {
+    /// Draw it again every two seconds, until Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -22,34 +34,75 @@ pub struct StatusArgs {
 
 /// Prints the report: the loops in sessions, then those of `spool ralph`.
 pub fn run(args: &StatusArgs) -> Result<ExitCode> {
-    let start = args.place.start()?;
-    let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
-    let mut report = match args.place.with_loops() {
-        Ok(project) => Some(StatusReport::of(&project)),
-        // A project that only runners work on needs no `.specify`.
-        Err(_) if !runners.is_empty() => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(report) = &mut report {
-        for feature in &mut report.speckit.features {
-            let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
-            feature.runner = at_work.map(runners::RunnerReport::line).unwrap_or_default();
-        }
+    if args.watch {
+        return watch(args);
     }
+    let now = Now::of(args)?;
     if args.json {
-        let mut value = report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
-        value["runners"] = serde_json::to_value(&runners)?;
-        outln!("{}", text::json(&serde_json::to_string_pretty(&value)?));
+        let mut value = now.report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
+        value["runners"] = serde_json::to_value(&now.runners)?;
+        dataln!("{}", text::json(&serde_json::to_string_pretty(&value)?));
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(report) = report {
-        out!("{}", report.text());
-    }
-    if !runners.is_empty() {
-        outln!("Loops of `spool ralph` (`spool ralph --status --change ID` tells more):");
-    }
-    for runner in &runners {
-        outln!("  {}", runner.line());
-    }
+    out!("{}", now.text());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the report again and again, until somebody ends it.
+fn watch(args: &StatusArgs) -> Result<ExitCode> {
+    let is_plain = world::variable("TERM").is_none_or(|name| name == "dumb");
+    if is_plain || print::size_of(io::stdout()).is_none() {
+        bail!(
+            "--watch draws on a terminal, and standard output is none\n`spool status` prints once, `spool log --follow` line by line"
+        );
+    }
+    let signals = Signals::listen()?;
+    print::clear()?;
+    loop {
+        let text = Now::of(args)?.text();
+        print::screen(&text, "… and more: `spool status` shows all of it")?;
+        if let Some(signal) = signals.wait(REDRAW) {
+            outln!();
+            return Ok(print::ended_by(signal));
+        }
+    }
+}
+
+/// The loops as they are now.
+struct Now {
+    /// Those in sessions, `None` where there is no project that has any.
+    report: Option<StatusReport>,
+    /// Those of `spool ralph`.
+    runners: Vec<RunnerReport>,
+}
+
+impl Now {
+    fn of(args: &StatusArgs) -> Result<Self> {
+        let start = args.place.start()?;
+        let runners = runners::root_around(&start).map(runners::all).unwrap_or_default();
+        let mut report = match args.place.with_loops() {
+            Ok(project) => Some(StatusReport::of(&project)),
+            // A project that only runners work on needs no `.specify`.
+            Err(_) if !runners.is_empty() => None,
+            Err(error) => return Err(error),
+        };
+        for feature in report.iter_mut().flat_map(|report| &mut report.speckit.features) {
+            let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
+            feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
+        }
+        Ok(Self { report, runners })
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.report.as_ref().map(StatusReport::text).unwrap_or_default();
+        if !self.runners.is_empty() {
+            text.push_str(
+                "Loops of `spool ralph` (`spool ralph --status --change ID` tells more):\n",
+            );
+        }
+        for runner in &self.runners {
+            let _ = writeln!(text, "  {}", runner.line());
+        }
+        text
+    }
 }

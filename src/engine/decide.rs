@@ -109,7 +109,10 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         true => so_far.saturating_add(1),
         false => 0,
     };
-    let unchanged = in_a_row(before.unchanged, !work_changed && may_be_still(before, seen));
+    // Whatever changes beside a list without tasks gets it no further.
+    let is_empty = is_empty_list(&seen.work);
+    let is_still = is_empty || (!work_changed && may_be_still(before, seen));
+    let unchanged = in_a_row(before.unchanged, is_still);
     let mut idle_stops = in_a_row(before.idle_stops, idle);
     // Where nobody can tell whether tools were called, changed files say that they were.
     if seen.tool_calls.is_none() {
@@ -119,7 +122,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         iterations: before.iterations.saturating_add(1).max(seen.reported_iteration),
         idle_stops,
         unchanged: match seen.files {
-            UnchangedFiles::Still(iterations) => unchanged.min(iterations),
+            UnchangedFiles::Still(iterations) if !is_empty => unchanged.min(iterations),
             _ => unchanged,
         },
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
@@ -140,6 +143,11 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         },
         ..before.clone()
     }
+}
+
+/// Whether there is a list, and nothing in it.
+fn is_empty_list(work: &Work) -> bool {
+    matches!(work, Work::List { done: 0, open } if open.is_empty())
 }
 
 /// Whether no file has changed in this iteration, as far as anybody knows.
@@ -237,7 +245,7 @@ fn shortfalls_before_checks(
 fn shortfalls_of_work(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Shortfall> {
     match &seen.work {
         Work::Unreadable { .. } => vec![Shortfall::Unreadable],
-        Work::List { done: 0, open } if open.is_empty() => vec![Shortfall::EmptyList],
+        work if is_empty_list(work) => vec![Shortfall::EmptyList],
         Work::List { open, .. } if open.is_empty() => too_early(contract, after),
         Work::List { .. } if seen.claimed => vec![Shortfall::ClaimedWithOpenTasks],
         Work::Counter { index, total } if *total > 0 && index >= total => {
@@ -357,7 +365,9 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     }
     if after.unchanged >= rails.max_unchanged {
         let times = after.unchanged;
-        return Some(TerminalReason::NoProgress { stall: Stall::SameFingerprint, times });
+        let is_empty = is_empty_list(&seen.work);
+        let stall = if is_empty { Stall::EmptyList } else { Stall::SameFingerprint };
+        return Some(TerminalReason::NoProgress { stall, times });
     }
     None
 }

@@ -128,6 +128,8 @@ pub enum Stall {
     SameFingerprint,
     /// Iterations without a commit.
     NoCommit,
+    /// Iterations with a task list that holds no task.
+    EmptyList,
 }
 
 impl TerminalReason {
@@ -164,6 +166,12 @@ impl fmt::Display for TerminalReason {
             }
             Self::NoProgress { stall: Stall::NoCommit, times } => {
                 write!(out, "{times} iterations in a row made no commit")
+            }
+            Self::NoProgress { stall: Stall::EmptyList, times } => {
+                write!(
+                    out,
+                    "the task list holds no task, and {times} iterations in a row got no further"
+                )
             }
             Self::TaskFailed { task, used, limit } => {
                 write!(out, "task {task} is at attempt {used}, and {limit} are allowed")

@@ -3,43 +3,48 @@
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
 use super::loops::{Loops, is_session_id};
-use super::notes::{load_whole, save};
-use super::read::below;
+use super::read::{self, below};
+use super::write::{Flush, write_private};
 use crate::world::WallTime;
 
 /// The name of the file in the session's folder.
-const CLIENT: &str = "client.json";
+const CLIENT: &str = "client";
+/// The most that is read of it, in bytes.
+const MOST: u64 = 4 << 10;
 
 /// The process of a session's client.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientProcess {
     /// Its id.
     pub id: u32,
     /// When it was started, as the system counts; 0 where it does not say.
     pub start: u64,
-    /// Where its id means something.
-    pub space: String,
     /// When it was seen.
     pub at: WallTime,
+    /// Where its id means something.
+    pub space: String,
 }
 
 impl Loops {
     /// Returns the process of a session's client, `None` where nobody has seen it.
     pub fn client(&self, session: &str) -> Option<ClientProcess> {
         let path = is_session_id(session).then(|| below(self.folder(), &[session, CLIENT]))?;
-        load_whole(&path).ok().flatten()
+        let text = String::from_utf8(read::read(&path, MOST).ok()?.bytes).ok()?;
+        let mut words = text.trim_end().splitn(4, ' ');
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let (id, start) = (u32::try_from(number()?).ok()?, number()?);
+        let at = WallTime::from_millis(number()?);
+        Some(ClientProcess { id, start, at, space: words.next()?.to_owned() })
     }
 
     /// Notes the process of a session's client; `None` takes back what was noted.
     pub fn note_client(&self, session: &str, client: Option<&ClientProcess>) -> io::Result<()> {
         let path = below(self.folder(), &[session, CLIENT]);
-        match client {
-            Some(client) => save(&path, client),
-            None => std::fs::remove_file(path),
-        }
+        let Some(ClientProcess { id, start, at, space }) = client else {
+            return std::fs::remove_file(path);
+        };
+        let line = format!("{id} {start} {at} {space}\n");
+        write_private(&path, line.as_bytes(), Flush::ToSystem)
     }
 }

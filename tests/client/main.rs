@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
 
 mod adopting;
+mod alive;
 mod arming;
 mod band;
 mod cancelling;

@@ -59,7 +59,7 @@ impl Terminal {
         terminal
     }
 
-    fn tmux(&self) -> Command {
+    pub fn tmux(&self) -> Command {
         let mut tmux = Command::new("tmux");
         tmux.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         tmux.env("LANG", "C.UTF-8").env("TERM", "xterm-256color").arg("-S").arg(&self.socket);
@@ -73,7 +73,7 @@ impl Terminal {
 
     /// Presses Enter in a dialog that shows `question`, until `next` is there; a dialog that has just
     /// been drawn may not listen yet, and is asked again only while it still stands there.
-    fn answer(&self, question: &str, next: &str) {
+    pub fn answer(&self, question: &str, next: &str) {
         let patience = Deadline::after(Duration::from_mins(1));
         while !self.screen().contains(next) {
             assert!(!patience.is_over(), "{next:?} never came:\n{}", self.screen());
@@ -126,7 +126,7 @@ pub fn tmux_is_there() -> bool {
 }
 
 /// Starts the interactive client in a home where every question of a first start is answered.
-fn start(workshop: &Workshop, client: &Client) -> Terminal {
+pub fn start(workshop: &Workshop, client: &Client) -> Terminal {
     start_in(150, workshop, client)
 }
 
@@ -254,7 +254,7 @@ fn works_then_stops(asked: &Asked) -> Reply {
 }
 
 /// Types `/speckit:ralph-loop "Make it"`.
-fn type_the_loop(terminal: &Terminal) {
+pub fn type_the_loop(terminal: &Terminal) {
     terminal.press(&["-l", "/speckit:ralph-loop \"Make it\""]);
     terminal.wait_for("\"Make it\"");
     terminal.press(&["Enter"]);
@@ -406,7 +406,7 @@ fn while_a_person_must_answer_no_stop_arrives(version: &str) {
 }
 
 /// Waits until something has come about that no screen shows.
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let patience = Deadline::after(Duration::from_mins(1));
     while !is_so() {
         assert!(!patience.is_over(), "it never came about: {what}");

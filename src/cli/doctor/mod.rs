@@ -102,7 +102,7 @@ fn print_json(checks: &[Finding]) -> Result<()> {
     }
     let ok = checks.iter().all(|check| check.status != FindingStatus::Fail);
     let report = serde_json::to_string_pretty(&DoctorReport { version: 1, ok, checks })?;
-    outln!("{}", text::json(&report));
+    dataln!("{}", text::json(&report));
     Ok(())
 }
 

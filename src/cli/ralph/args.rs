@@ -41,54 +41,51 @@ pub struct RalphArgs {
 
 const RUNNING: &str = "Beside a run";
 
+// One line a paragraph: clap breaks them at the width of the terminal. What is laid out in columns fits 80.
 const SHORT_EXAMPLES: &str = "\
 Examples:
-  spool ralph --harness demo                          watch one; no agent, no account, no network
-  spool ralph \"Build it\" --change 002-01_add-login    until every box of its tasks.md is ticked
-  spool ralph \"Build it\" --change login --dry-run     what would happen, and the first prompt
+  spool ralph --harness demo                         watch one, without an agent
+  spool ralph \"Build it\" --change 002-01_add-login   until every box is ticked
+  spool ralph \"Build it\" --change login --dry-run    what would happen
 `spool ralph --help` has more of them, the files and the exit codes.";
 
 const EXAMPLES: &str = "\
 Examples:
-  spool ralph --harness demo                          watch one; no agent, no account, no network
-  spool ralph \"Build it\" --change 002-01_add-login    until every box of its tasks.md is ticked
-  spool ralph \"Build it\" --change 2-1 --dry-run       what would happen, and the first prompt
-  spool ralph \"Build it\" --change login --allow-all   no tool asks for consent: for a sandbox
-  spool ralph \"Fix it\" --change login --done check --check \"cargo test\"
-                                                      until the tests pass
-  spool ralph --prompt-file night.md --change login --max-runtime 8h --idle-timeout 20m --commit
-                                                      overnight, a commit after each iteration
-  spool ralph \"Build it\" --change login --harness codex --model gpt-5-codex
-  spool ralph \"Build it\" --change login --harness-command \"my-agent --file {prompt_file}\"
-  spool ralph --change login --status                 from another terminal: its state
+  spool ralph --harness demo                         watch one, without an agent
+  spool ralph \"Build it\" --change 002-01_add-login   until every box is ticked
+  spool ralph \"Build it\" --change 2-1 --dry-run      what would happen
+  spool ralph \"Build it\" --change login --allow-all  no tool asks: for a sandbox
+  spool ralph --change login --status                its state, from elsewhere
   spool ralph --change login --add-context \"Leave the database alone\"
+  spool ralph \"Build it\" --change login --harness codex --model gpt-5-codex
+  spool ralph \"Build it\" --change login --harness-command \"agent {prompt_file}\"
+Until the tests pass:
+  spool ralph \"Fix it\" --change login --done check --check \"cargo test\"
+Overnight, a commit after each iteration:
+  spool ralph --prompt-file night.md --change login --max-runtime 8h --commit
 
 Times:
   90s, 30m and 1h30m; a plain number is minutes where it does not say seconds.
 
 Changes:
-  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a
-  project with features alone, the current one is offered. A short form counts when only one
-  change answers to it. An archived change is never chosen. On a terminal you may leave --change
-  out and choose from a list.
+  .spool/changes/ID/ and openspec/changes/ID/ with a proposal.md, or a spec-kit feature. In a project with features alone, the current one is offered. A short form counts when only one change answers to it. An archived change is never chosen. On a terminal you may leave --change out and choose from a list.
 
 Files with settings:
   ~/.config/ralph-speckit/ralph.toml (or below $XDG_CONFIG_HOME), for all your projects
   .spool/ralph.toml in a project of any kind
-  What you type is stronger than the project's file, and that is stronger than yours. Each long
-  flag above, from --change to --json, is a key, but for --trust-project:
+  What you type is stronger than the project's file, and that is stronger than yours. Each long flag above, from --change to --json, is a key, but for --trust-project:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all and harness-command are refused there.
-  harness, check, commit, done, completion-promise and promise-match need your trust there: run
-  `spool trust`, use --trust-project, or name the project in your own file:
+  A project's file comes with the repository: allow-all and harness-command are refused there. harness, check, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
-  Without it a limit, grace, retry-pause or strict of that file counts only where it is stricter
-  than yours or the default; a higher limit is named and does not count, and 0 is refused.
+  Without it a limit, grace, retry-pause or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
 
 Exit codes:
-  0 done   1 failure   2 wrong usage   3 iterations used up   4 no commits   5 nothing changes
-  6 a person is needed   7 time is up   8 tokens used up   9 the agent program failed
-  10 the task list stayed unreadable   11 done, but --strict finds something to look at
+  0 done · 1 failure · 2 wrong usage
+  3 iterations used up · 4 no commits · 5 nothing changes
+  6 a person is needed · 7 time is up · 8 tokens used up
+  9 the agent program failed
+  10 the task list stayed unreadable
+  11 done, but --strict finds something to look at
   129, 130, 131, 143 ended by a closed terminal, by Ctrl-C or `spool stop`, by Ctrl-\\, by SIGTERM";

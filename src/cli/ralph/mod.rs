@@ -104,7 +104,7 @@ fn play(options: &Options) -> Result<ExitCode> {
         Form::Words => outln!("{words}"),
         Form::Json => {
             let line = serde_json::json!({"event": "demo", "words": words, "folder": place});
-            outln!("{}", text::json(&line.to_string()));
+            dataln!("{}", text::json(&line.to_string()));
         }
     }
     driver::run(&change, options)

@@ -8,10 +8,8 @@ use std::path::PathBuf;
 What it does:
   1. writes the plugin, with its programs, to ~/.local/share/ralph-speckit/plugin
   2. copies `spool` and `ralph-hook` to ~/.local/share/ralph-speckit/bin
-  3. makes the plugin known to Claude Code, with `claude plugin marketplace add` and
-     `claude plugin install speckit@ralph-speckit`
-  4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands,
-     unless other files of that name are there. They stay until `spool setup --remove`
+  3. makes the plugin known to Claude Code, with `claude plugin marketplace add` and `claude plugin install speckit@ralph-speckit`
+  4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands, unless other files of that name are there. They stay until `spool setup --remove`
   5. with --statusline: writes `statusLine` to ~/.claude/settings.json, unless one is there
 Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
 

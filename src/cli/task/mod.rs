@@ -34,10 +34,10 @@ pub struct TaskArgs {
 
 const EXAMPLES: &str = "\
 The cycle:
-  spool task next                      what to do now
-  spool task done T003                 it is done: its Verify command runs, its box is ticked
-  spool task fail T003 \"why\"           it failed: the attempt is counted
-  spool task block \"what is needed\"    only a person can continue: the loop ends";
+  spool task next                     what to do now
+  spool task done T003                its Verify command runs, its box is ticked
+  spool task fail T003 \"why\"          it failed: the attempt is counted
+  spool task block \"what is needed\"   only a person can continue: the loop ends";
 
 #[derive(Subcommand)]
 enum Action {

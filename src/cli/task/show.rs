@@ -41,7 +41,7 @@ pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
             "done": list.done(),
             "total": list.tasks.len(),
         });
-        outln!("{}", text::json(&answer.to_string()));
+        dataln!("{}", text::json(&answer.to_string()));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
@@ -78,7 +78,7 @@ pub fn list_as_json(job: &TaskJob<'_>) -> Result<ExitCode> {
     let all = list.tasks.iter();
     let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
     let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-    outln!("{}", text::json(&answer.to_string()));
+    dataln!("{}", text::json(&answer.to_string()));
     Ok(ExitCode::SUCCESS)
 }
 

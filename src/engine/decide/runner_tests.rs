@@ -110,3 +110,20 @@ fn a_full_list_does_not_end_a_loop_before_its_least_iteration() {
         Some(TerminalReason::Completed)
     );
 }
+
+#[test]
+fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
+    let contract = rails(Guardrails { max_unchanged: 3, ..Guardrails::default() });
+    let with = |number, work| Observation {
+        work,
+        fingerprint: Fingerprint { work: number, tree: Tree::Hash(number) },
+        files: UnchangedFiles::InFingerprint,
+        ..works(1)
+    };
+    let empty = |number| with(number, Work::List { done: 0, open: Vec::new() });
+    let restored = with(3, Work::List { done: 1, open: vec!["T2".to_owned()] });
+    assert_eq!(ends(&contract, &[empty(1), empty(2)]), None);
+    let stalled = TerminalReason::NoProgress { stall: Stall::EmptyList, times: 3 };
+    assert_eq!(ends(&contract, &[empty(1), empty(2), empty(3)]), Some(stalled));
+    assert_eq!(ends(&contract, &[empty(1), empty(2), restored, empty(4), empty(5)]), None);
+}

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 /// What a session of this client shows on the disk: its transcript, and its place in the client's list.
-struct Client<'a> {
+struct SessionClient<'a> {
     bench: &'a Bench,
     process: Child,
 }
 
-impl<'a> Client<'a> {
+impl<'a> SessionClient<'a> {
     /// A client that has session `s1`.
     fn of(bench: &'a Bench) -> Self {
         let process = Command::new("sleep").arg("1000").spawn().unwrap();
@@ -62,7 +62,7 @@ impl<'a> Client<'a> {
     }
 }
 
-impl Drop for Client<'_> {
+impl Drop for SessionClient<'_> {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -72,11 +72,11 @@ impl Drop for Client<'_> {
 /// A minute passed since anything was heard of the session.
 fn a_minute_later(bench: &Bench) {
     silent_for(bench, "s1", 60_000);
-    let path = bench.path(".claude/ralph/s1/client.json");
-    if let Ok(bytes) = fs::read(&path) {
-        let mut client: Value = serde_json::from_slice(&bytes).unwrap();
-        client["at"] = (client["at"].as_u64().unwrap() - 60_000).into();
-        fs::write(path, client.to_string()).unwrap();
+    let path = bench.path(".claude/ralph/s1/client");
+    if let Ok(text) = fs::read_to_string(&path) {
+        let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        words[2] = (words[2].parse::<u64>().unwrap() - 60_000).to_string();
+        fs::write(path, words.join(" ")).unwrap();
     }
     let transcript = bench.outside().join("projects/-some-project/s1.jsonl");
     crate::hook::support::date(&transcript, -60);
@@ -93,7 +93,7 @@ fn live(bench: &Bench) -> Value {
 fn a_client_that_ends_or_is_killed_leaves_its_loop_behind_at_once() {
     for is_killed in [false, true] {
         let bench = Bench::folder();
-        let mut client = Client::of(&bench);
+        let mut client = SessionClient::of(&bench);
         client.arms().context();
         assert_eq!(live(&bench), json!(["live", "works"]));
         client.dies();
@@ -121,10 +121,10 @@ fn a_client_that_ends_or_is_killed_leaves_its_loop_behind_at_once() {
 fn a_session_that_cannot_be_seen_is_not_gone() {
     // Nothing was noted: an older program armed it.
     let bench = Bench::folder();
-    let mut client = Client::of(&bench);
+    let mut client = SessionClient::of(&bench);
     client.arms().context();
     client.dies();
-    fs::remove_file(bench.path(".claude/ralph/s1/client.json")).unwrap();
+    fs::remove_file(bench.path(".claude/ralph/s1/client")).unwrap();
     fs::remove_file(client.list()).unwrap();
     a_minute_later(&bench);
     assert_eq!(live(&bench), json!(["live", "unknown"]));
@@ -132,11 +132,11 @@ fn a_session_that_cannot_be_seen_is_not_gone() {
     // It runs in a container that shares the folder, where process ids mean something else.
     for fields in [json!({"sessionId": "s1", "pidDomain": "linux:other"}), json!({})] {
         let bench = Bench::folder();
-        let mut client = Client::of(&bench);
+        let mut client = SessionClient::of(&bench);
         client.arms().context();
         client.dies();
         client.lists(fields);
-        let path = bench.path(".claude/ralph/s1/client.json");
+        let path = bench.path(".claude/ralph/s1/client");
         let noted = fs::read_to_string(&path).unwrap();
         fs::write(&path, noted.replace(":pid:[", ":pid:[9")).unwrap();
         a_minute_later(&bench);
@@ -147,7 +147,7 @@ fn a_session_that_cannot_be_seen_is_not_gone() {
 
     // What has just been heard of is not gone, whatever became of its process.
     let bench = Bench::folder();
-    let mut client = Client::of(&bench);
+    let mut client = SessionClient::of(&bench);
     client.arms().context();
     client.dies();
     assert_eq!(live(&bench), json!(["live", "unknown"]));
@@ -156,7 +156,7 @@ fn a_session_that_cannot_be_seen_is_not_gone() {
 #[test]
 fn a_client_that_has_another_session_now_has_left_this_one() {
     let bench = Bench::folder();
-    let client = Client::of(&bench);
+    let client = SessionClient::of(&bench);
     client.arms().context();
     client.lists(json!({"sessionId": "s9", "status": "busy"}));
     a_minute_later(&bench);
@@ -169,7 +169,7 @@ fn a_client_that_has_another_session_now_has_left_this_one() {
 #[test]
 fn status_shows_what_a_working_session_does_before_its_first_stop() {
     let bench = Bench::folder();
-    let client = Client::of(&bench);
+    let client = SessionClient::of(&bench);
     client.arms().context();
     let status = || printed(&spool(&bench, None, &["status"]));
     assert!(status().contains("This turn: no tool call yet"), "{}", status());
@@ -199,18 +199,18 @@ fn status_shows_what_a_working_session_does_before_its_first_stop() {
 #[test]
 fn a_session_that_comes_back_is_noted_again() {
     let bench = Bench::ready();
-    let mut client = Client::of(&bench);
+    let mut client = SessionClient::of(&bench);
     client.event(bench.command("s1", "speckit:implement", "")).run().context();
-    let noted = || fs::read_to_string(bench.path(".claude/ralph/s1/client.json")).ok();
+    let noted = || fs::read_to_string(bench.path(".claude/ralph/s1/client")).ok();
     let first = noted().unwrap();
     client.dies();
     fs::remove_file(client.list()).unwrap();
-    let resumed = |client: &Client<'_>| {
+    let resumed = |client: &SessionClient<'_>| {
         client.event(bench.event("SessionStart", "s1").with("source", "resume")).run();
     };
     resumed(&client);
     assert_eq!(noted(), None, "nobody knows which process has it");
-    let again = Client::of(&bench);
+    let again = SessionClient::of(&bench);
     resumed(&again);
     assert_ne!(noted().unwrap(), first);
     let status = printed(&spool(&bench, None, &["status"]));

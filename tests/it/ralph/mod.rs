@@ -10,6 +10,7 @@ mod ends;
 mod pause;
 mod prefix;
 mod safety;
+mod shown;
 mod spec_000;
 mod spec_002;
 mod told;

@@ -41,7 +41,7 @@ fn the_log_says_once_why_a_loop_ended() {
     bench.ralph("").run().with_code(0);
     let log = bench.spool("log").run().with_code(0);
     assert_eq!(log.output.matches("all the work is done").count(), 1, "{log}");
-    assert_eq!(log.output.lines().count(), 1, "{log}");
+    assert_eq!(log.output.lines().count(), 2, "{log}");
     let last = bench.spool("log --last 1").run().with_code(0);
     assert!(last.output.contains("all the work is done"), "{last}");
 }

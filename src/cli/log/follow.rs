@@ -1,0 +1,91 @@
+//! Reading journals as they grow: what is new since the last look, of files that may be cut short, replaced or added.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::store::journal::{self, Entry};
+use crate::store::read;
+
+/// The most that is read of one journal at one look, in bytes; the rest is read at the next one.
+const MOST: u64 = 4 << 20;
+
+/// How far each journal was read.
+#[derive(Debug, Default)]
+pub struct Followed {
+    places: BTreeMap<PathBuf, ReadPlace>,
+}
+
+/// Up to where a journal was read, and which file that was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ReadPlace {
+    file: u64,
+    end: u64,
+}
+
+impl Followed {
+    /// Notes that a journal was read up to its end as it is now.
+    pub fn skip(&mut self, path: &Path) {
+        if let Ok((_, meta)) = read::open(path) {
+            self.places
+                .insert(path.to_owned(), ReadPlace { file: number_of(&meta), end: meta.len() });
+        }
+    }
+
+    /// Returns the entries that a journal got since the last look. A file that is shorter than it was, or another one, is
+    /// read from its start; a last line that is still being written waits.
+    pub fn new_entries(&mut self, path: &Path) -> Vec<Entry> {
+        let Ok((mut file, meta)) = read::open(path) else { return Vec::new() };
+        let place = self.places.entry(path.to_owned()).or_default();
+        if place.file != number_of(&meta) || place.end > meta.len() {
+            *place = ReadPlace { file: number_of(&meta), end: 0 };
+        }
+        let mut bytes = Vec::new();
+        let found = file.seek(SeekFrom::Start(place.end));
+        if found.is_err() || file.take(MOST).read_to_end(&mut bytes).is_err() {
+            return Vec::new();
+        }
+        let whole = match memchr::memrchr(b'\n', &bytes) {
+            Some(end) => end + 1,
+            // No line is that long: it is none of ours.
+            None if bytes.len() as u64 == MOST => bytes.len(),
+            None => 0,
+        };
+        place.end += whole as u64;
+        journal::entries(&bytes[..whole]).0
+    }
+}
+
+fn number_of(meta: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_is_new_is_read_once_also_of_a_file_that_was_cut_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut followed = Followed::default();
+        let mut times = || -> Vec<u64> {
+            followed.new_entries(&path).iter().map(|entry| entry.at.millis()).collect()
+        };
+        assert_eq!(times(), [0; 0]);
+        fs::write(&path, "{\"at\":1}\n{\"at\":2}\n{\"at\":").unwrap();
+        assert_eq!(times(), [1, 2]);
+        fs::write(&path, "{\"at\":1}\n{\"at\":2}\n{\"at\":3}\n").unwrap();
+        assert_eq!((times(), times()), (vec![3], Vec::new()));
+        fs::write(&path, "{\"at\":4}\n").unwrap();
+        assert_eq!(times(), [4]);
+        let other = folder.path().join("other");
+        fs::write(&other, "{\"at\":5}\n{\"at\":6}\n{\"at\":7}\n{\"at\":8}\n").unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert_eq!(times(), [5, 6, 7, 8]);
+        let mut late = Followed::default();
+        late.skip(&path);
+        assert_eq!(late.new_entries(&path).len(), 0);
+    }
+}

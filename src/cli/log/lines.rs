@@ -1,0 +1,204 @@
+//! The journals as loops: each from its arming to its end, and each entry a short line.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::feature::project::printable;
+use crate::session::report::feature::sums;
+use crate::store::journal::Entry;
+use crate::store::loops::TERMINAL;
+use crate::store::names::{EndName, JournalEvent, VerdictName};
+use crate::style;
+use crate::world::WallTime;
+
+/// Whose a journal of a runner is.
+pub const RUNNER: &str = "ralph";
+
+/// How much of a session's id is shown.
+const SHORT: usize = 8;
+
+/// One loop, from its arming to its end, in one journal.
+#[derive(Clone, Debug, Default)]
+pub struct LoggedLoop {
+    /// The session whose journal it is in, or [`RUNNER`].
+    pub whose: String,
+    /// The feature, the task or the change.
+    pub about: String,
+    /// What happened, as it was written.
+    pub entries: Vec<Entry>,
+    /// Whether these are the next entries of a loop that began before them.
+    pub is_a_part: bool,
+}
+
+impl LoggedLoop {
+    /// Returns the loops of one journal, in its order.
+    pub fn all(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for entry in entries {
+            match all.last_mut().filter(|last| last.goes_on_with(&entry)) {
+                Some(last) => last.entries.push(entry),
+                None => all.push(Self {
+                    whose: whose.to_owned(),
+                    about: entry.about.clone(),
+                    entries: vec![entry],
+                    is_a_part: false,
+                }),
+            }
+        }
+        all
+    }
+
+    /// Returns the same for what was added to a journal: the first of it may belong to a loop that began before.
+    pub fn parts(whose: &str, entries: Vec<Entry>) -> Vec<Self> {
+        let mut all = Self::all(whose, entries);
+        if let Some(first) = all.first_mut() {
+            first.is_a_part = !first.entries.first().is_some_and(begins);
+        }
+        all
+    }
+
+    /// Returns whether the entry of the last iteration has said already what this one says.
+    pub fn has_said(&self, entry: &Entry) -> bool {
+        self.whose == RUNNER && entry.event == JournalEvent::Ended && entry.words.is_empty()
+    }
+
+    /// Whether an entry belongs to it as well.
+    fn goes_on_with(&self, entry: &Entry) -> bool {
+        let is_over = || self.entries.iter().any(|it| it.verdict == VerdictName::End);
+        let runs_again = self.whose == RUNNER && entry.event != JournalEvent::Ended && is_over();
+        self.about == entry.about && !begins(entry) && !runs_again
+    }
+
+    /// Returns when it began.
+    pub fn began(&self) -> WallTime {
+        self.entries.first().map(|entry| entry.at).unwrap_or_default()
+    }
+
+    /// Returns whether a person means it by this name: its feature, task or change, or the beginning of its session's id.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.about == name || (name.len() >= 4 && self.whose.starts_with(name))
+    }
+
+    /// Returns the line above its entries.
+    pub fn title(&self) -> String {
+        let whose = match self.whose.as_str() {
+            RUNNER => "spool ralph".to_owned(),
+            TERMINAL => "terminal".to_owned(),
+            session => {
+                format!("session {}", printable(session).chars().take(SHORT).collect::<String>())
+            }
+        };
+        let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
+        format!(
+            "{bold}{}{plain} · {whose} · {}",
+            printable(&self.about),
+            local(self.began(), "%F %:z")
+        )
+    }
+
+    /// Returns the line of one of its entries.
+    pub fn line(&self, entry: &Entry) -> String {
+        let (style, what) = match (&entry.verdict, &entry.event) {
+            (VerdictName::Continue, _) => (style::WARN, "continue".to_owned()),
+            (VerdictName::Wait, _) => (style::DIM, "wait".to_owned()),
+            (VerdictName::End, _) if entry.reason == EndName::Completed => {
+                (style::GOOD, "end: completed".to_owned())
+            }
+            (VerdictName::End, _) => (style::BAD, format!("end: {}", entry.reason)),
+            (_, event) => (style::BOLD, event.as_str().to_owned()),
+        };
+        let sums = match entry.verdict {
+            VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
+            _ => None,
+        };
+        let sums = sums.map_or_else(String::new, |sums| format!(" ({sums})"));
+        let task = match entry.task.as_str() {
+            "" => String::new(),
+            task => format!(" task {}", printable(task)),
+        };
+        let iteration = match entry.iteration {
+            0 => String::new(),
+            number => format!("  iteration {number}{task}"),
+        };
+        let day = |time| local(time, "%F");
+        let is_same_day = day(entry.at) == day(self.began());
+        format!(
+            "  {}{iteration}  {}{}{}  {}{sums}",
+            local(entry.at, if is_same_day { "%T" } else { "%m-%d %T" }),
+            style.render(),
+            printable(&what),
+            style.render_reset(),
+            printable(&entry.words),
+        )
+    }
+}
+
+/// Whether a loop begins with an entry.
+fn begins(entry: &Entry) -> bool {
+    matches!(entry.event, JournalEvent::Armed | JournalEvent::Claimed | JournalEvent::Adopted)
+}
+
+/// A time of the wall clock in this form.
+fn local(at: WallTime, form: &str) -> String {
+    let time = i64::try_from(at.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
+    zoned.map_or_else(|| "?".to_owned(), |time| time.strftime(form).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(at: u64, event: &str, about: &str, verdict: &str) -> Entry {
+        Entry {
+            at: WallTime::from_seconds(at),
+            event: event.to_owned().into(),
+            about: about.to_owned(),
+            verdict: verdict.to_owned().into(),
+            ..Entry::default()
+        }
+    }
+
+    fn lengths(whose: &str, entries: Vec<Entry>) -> Vec<usize> {
+        LoggedLoop::all(whose, entries).iter().map(|it| it.entries.len()).collect()
+    }
+
+    #[test]
+    fn a_loop_is_what_lies_between_two_armings_or_is_about_something_else() {
+        let session = vec![
+            entry(1, "armed", "a", ""),
+            entry(2, "stop", "a", "continue"),
+            entry(3, "stop", "a", "end"),
+            entry(4, "armed", "a", ""),
+            entry(5, "stop", "b", "continue"),
+            entry(6, "adopted", "b", ""),
+        ];
+        assert_eq!(lengths("s1", session), [3, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_runner_that_runs_again_begins_another_loop() {
+        let runs = vec![
+            entry(1, "iteration", "a", "continue"),
+            entry(2, "iteration", "a", "end"),
+            entry(3, "ended", "a", "end"),
+            entry(4, "interrupted", "a", ""),
+            entry(5, "iteration", "a", "end"),
+        ];
+        assert_eq!(lengths(RUNNER, runs), [3, 2]);
+    }
+
+    #[test]
+    fn a_loop_is_called_by_what_it_is_about_or_by_its_session() {
+        let one = LoggedLoop {
+            whose: "3b458a5d-f15e".to_owned(),
+            about: "001-login".to_owned(),
+            ..LoggedLoop::default()
+        };
+        for (name, is_called) in
+            [("001-login", true), ("3b458a5d", true), ("3b4", false), ("001", false)]
+        {
+            assert_eq!(one.is_called(name), is_called, "{name}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! `spool log`: the journal, for people.
+
+mod follow;
+mod lines;
+mod since;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::context::{Where, whole};
+use crate::feature::project::printable;
+use crate::print;
+use crate::runner::report as runners;
+use crate::runner::signals::Signals;
+use crate::runner::state::{changes_with_state, state_folder};
+use crate::runner::target::{matching, one_of};
+use crate::store::journal::{self, Entry};
+use crate::store::loops::Loops;
+use crate::store::read;
+use crate::text;
+use crate::world::WallTime;
+use follow::Followed;
+use lines::{LoggedLoop, RUNNER};
+
+/// The most that is read of a journal, in bytes.
+const MOST: u64 = 256 << 20;
+/// The most sessions or loops that an error lists.
+const LISTED: usize = 20;
+/// How often the journals are looked at that are followed.
+const LOOK: Duration = Duration::from_millis(500);
+/// How many entries are shown before those that are followed, unless something else is asked for.
+const BEFORE: usize = 10;
+
+/// Show every decision and why it was made, loop by loop.
+#[derive(clap::Args)]
+pub struct LogArgs {
+    /// Only loops of this feature, change or task, or of the session whose id begins so
+    #[arg(long = "loop", value_name = "NAME")]
+    name: Option<String>,
+    /// Only what happened since then: 90s, 30m, 2h, 3d, 2026-11-22 or "2026-11-22 14:30"
+    #[arg(long, value_name = "TIME", value_parser = since::since)]
+    since: Option<WallTime>,
+    /// Only the last N entries
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<usize, 0, 1_000_000>)]
+    last: Option<usize>,
+    /// Show the last entries, then each new one, until Ctrl-C
+    #[arg(short, long)]
+    follow: bool,
+    /// Only this session, with those that its loop was taken over from
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only the loops of `spool ralph` on this change
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    change: Option<String>,
+    /// Print JSON for programs, one object a line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// Where a journal is, and whose it is: a session, or `ralph` for a runner.
+struct LogSource {
+    whose: String,
+    path: PathBuf,
+}
+
+/// Prints the journals of all sessions and runners, each loop by itself, in the order in which they began.
+pub fn run(args: &LogArgs) -> Result<ExitCode> {
+    let mut followed = Followed::default();
+    let mut unread = 0;
+    let mut loops = Vec::new();
+    for source in sources(args)? {
+        // What is written meanwhile is shown twice rather than never.
+        followed.skip(&source.path);
+        let text = read::read(&source.path, MOST).map(|it| it.bytes).unwrap_or_default();
+        let (entries, broken) = journal::entries(&text);
+        unread += broken;
+        loops.extend(LoggedLoop::all(&source.whose, entries));
+    }
+    meant(args, &mut loops)?;
+    loops.sort_by_key(LoggedLoop::began);
+    let is_since = |entry: &Entry| args.since.is_none_or(|since| entry.at >= since);
+    let is_shown =
+        |it: &LoggedLoop, entry: &Entry| is_since(entry) && (args.json || !it.has_said(entry));
+    let mut all: Vec<_> =
+        loops.iter().flat_map(|it| it.entries.iter().map(move |entry| (it, entry))).collect();
+    let is_empty = all.is_empty();
+    all.retain(|(it, entry)| is_shown(it, entry));
+    // In the order of time, to leave out what is not among the last ones.
+    all.sort_by_key(|(_, entry)| entry.at);
+    let last = args.last.or(Some(BEFORE).filter(|_| args.follow));
+    all.drain(..last.map_or(0, |last| all.len().saturating_sub(last)));
+    if !args.json {
+        // Loop by loop for a person.
+        all.sort_by_key(|(it, _)| it.began());
+    }
+    let mut shown = ShownLog { as_json: args.json, ..ShownLog::default() };
+    for (it, entry) in &all {
+        shown.show(it, entry)?;
+    }
+    if all.is_empty() && !args.follow && !args.json {
+        outln!("{}", if is_empty { NOTHING } else { "Nothing happened in that time." });
+    }
+    if unread > 0 && !args.json {
+        errln!("{unread} lines could not be read and are left out.");
+    }
+    if args.follow { follow(args, followed, shown) } else { Ok(ExitCode::SUCCESS) }
+}
+
+const NOTHING: &str = "Nothing is written yet: no loop has run in this project.";
+
+/// What was printed so far.
+#[derive(Default)]
+struct ShownLog {
+    as_json: bool,
+    /// The title above the last entry.
+    title: String,
+    /// When the loop of the last entry began.
+    began: WallTime,
+}
+
+impl ShownLog {
+    fn show(&mut self, it: &LoggedLoop, entry: &Entry) -> Result<()> {
+        if self.as_json {
+            let mut value = serde_json::to_value(entry)?;
+            value["session"] = it.whose.as_str().into();
+            dataln!("{}", text::json(&value.to_string()));
+            return Ok(());
+        }
+        let title = it.title();
+        let is_next = !it.is_a_part && it.began() != self.began;
+        if title != self.title || is_next {
+            if !self.title.is_empty() {
+                outln!();
+            }
+            outln!("{title}");
+        }
+        (self.title, self.began) = (title, it.began());
+        outln!("{}", it.line(entry));
+        Ok(())
+    }
+}
+
+/// Leaves only the loops that a person has named; an error with those that there are when none is.
+fn meant(args: &LogArgs, loops: &mut Vec<LoggedLoop>) -> Result<()> {
+    let Some(name) = &args.name else { return Ok(()) };
+    let mut known: Vec<_> = loops.iter().map(|it| printable(&it.about)).collect();
+    loops.retain(|it| it.is_called(name));
+    if !loops.is_empty() || args.follow {
+        return Ok(());
+    }
+    known.sort();
+    known.dedup();
+    let near = known.iter().min_by_key(|it| text::distance(it, name));
+    let near = near.filter(|it| text::distance(it, name) <= 3);
+    let near = near.map_or_else(String::new, |it| format!(", did you mean `{it}`?"));
+    known.truncate(LISTED);
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    bail!("no loop is called `{}`{near}\nloops here: {known}", printable(name))
+}
+
+/// Prints what is new, until somebody ends it or nobody reads any more.
+fn follow(args: &LogArgs, mut followed: Followed, mut shown: ShownLog) -> Result<ExitCode> {
+    let signals = Signals::listen()?;
+    loop {
+        if let Some(signal) = signals.wait(LOOK) {
+            return Ok(print::ended_by(signal));
+        }
+        let mut new = Vec::new();
+        for source in sources(args)? {
+            let entries = followed.new_entries(&source.path);
+            new.extend(LoggedLoop::parts(&source.whose, entries));
+        }
+        if let Some(name) = &args.name {
+            new.retain(|it| it.is_called(name));
+        }
+        new.sort_by_key(LoggedLoop::began);
+        for it in &new {
+            for entry in it.entries.iter().filter(|entry| args.json || !it.has_said(entry)) {
+                shown.show(it, entry)?;
+            }
+        }
+        if print::is_lost() {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+}
+
+/// The journals that are meant.
+fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
+    let start = args.place.start()?;
+    let root = runners::root_around(&start);
+    let mut all = Vec::new();
+    let mut changes = root.map(changes_with_state).unwrap_or_default();
+    if let Some(name) = &args.change {
+        changes = matching(name, &changes);
+        if changes.len() > 1 {
+            let (name, several) = (printable(name), changes.len());
+            bail!("`{name}` may be {several} changes\n{}", one_of(&changes));
+        }
+    }
+    for change in changes {
+        if args.session.is_none() {
+            let path = root.map(|root| state_folder(root, &change).join("journal.jsonl"));
+            all.extend(path.map(|path| LogSource { whose: RUNNER.to_owned(), path }));
+        }
+    }
+    if let Some(change) = args.change.as_ref().filter(|_| all.is_empty()) {
+        bail!(
+            "`spool ralph` has not run on `{}` here\n`spool status` shows what has run",
+            printable(change)
+        );
+    }
+    let project = match args.place.with_loops() {
+        _ if args.change.is_some() => return Ok(all),
+        Ok(project) => project,
+        // A project that only runners work on needs no `.specify`.
+        Err(_) if !all.is_empty() => return Ok(all),
+        Err(error) => return Err(error),
+    };
+    let loops = Loops::of(&project.root);
+    let wanted = args.session.as_ref().map(|session| with_forerunners(&loops, session));
+    let sessions = loops.sessions();
+    let is_known = wanted.as_ref().is_none_or(|all| all.iter().any(|it| sessions.contains(it)));
+    if let Some(session) = args.session.as_ref().filter(|_| !is_known) {
+        let known: Vec<_> = sessions.iter().take(LISTED).map(|it| format!("  {it}")).collect();
+        let more = sessions.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+        let known = if known.is_empty() { "  none".to_owned() } else { known.join("\n") };
+        bail!(
+            "session `{}` has no journal in `{}`\nthe sessions that have one:\n{known}{more}",
+            printable(session),
+            project.root.display()
+        );
+    }
+    let sessions = sessions.into_iter();
+    let meant = sessions.filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(it)));
+    let path = |session: &str| loops.folder().join(session).join("journal.jsonl");
+    all.extend(meant.map(|session| LogSource { path: path(&session), whose: session }));
+    Ok(all)
+}
+
+/// A session and those that its loop was taken over from.
+fn with_forerunners(loops: &Loops, session: &str) -> Vec<String> {
+    let mut all = vec![session.to_owned()];
+    while let Some(from) = all.last().and_then(|last| loops.peek(last)?.adopted)
+        && !all.contains(&from.from)
+    {
+        all.push(from.from);
+    }
+    all
+}

@@ -1,0 +1,94 @@
+//! Whether `spool status` sees what becomes of a session: its work while it runs, and its end when the terminal is closed.
+
+use crate::screen::{Terminal, start, tmux_is_there, type_the_loop, wait_until};
+use crate::support::on_every_client;
+use crate::workshop::Workshop;
+use ralph_speckit::world::{Deadline, pause};
+use scripted_model::{Reply, ScriptedModel};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::Duration;
+
+on_every_client! {
+    a_closed_terminal_is_seen_within_ten_seconds
+    a_killed_client_is_seen_within_ten_seconds
+    a_permission_prompt_is_shown_to_whoever_looks
+}
+
+/// What the report has of the only loop.
+fn live(workshop: &Workshop) -> Value {
+    let report = workshop.spool(&["status", "--json"]);
+    let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
+    report["tasks"][0].clone()
+}
+
+/// An agent that has called one tool and now thinks, on a terminal.
+fn thinking(workshop: &Workshop, version: &str, then: impl FnOnce(&Terminal)) {
+    let work = json!({"command": "date > work", "description": "work"});
+    let model = ScriptedModel::playing(vec![Reply::tool("Bash", work), Reply::silence()]);
+    let model = model.expect("a model");
+    let terminal = start(workshop, &workshop.client(version, &model));
+    type_the_loop(&terminal);
+    model.wait_for_main_request(2);
+    wait_until("the tool call", || live(workshop)["live"]["turn_tool_calls"] == 1);
+    let before = live(workshop);
+    assert_eq!(before["loop_status"], "live", "{before}");
+    assert!(before["live"]["process"].is_u64(), "{before}");
+    assert_ne!(before["live"]["session_state"], "unknown", "{before}");
+    then(&terminal);
+    let limit = Deadline::after(Duration::from_secs(10));
+    while live(workshop)["loop_status"] != "orphaned" {
+        assert!(!limit.is_over(), "{}", live(workshop));
+        pause(Duration::from_millis(200));
+    }
+    assert_eq!(live(workshop)["live"]["session_state"], "gone");
+    let text = String::from_utf8(workshop.spool(&["status"]).stdout).expect("a report");
+    assert!(text.contains("Loop: live, but its session is gone\n"), "{text}");
+    assert!(text.contains("continue it: claude --resume "), "{text}");
+}
+
+fn a_closed_terminal_is_seen_within_ten_seconds(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    thinking(&workshop, version, |terminal| {
+        let output = terminal.tmux().arg("kill-server").output().expect("tmux");
+        assert!(output.status.success(), "{output:?}");
+    });
+}
+
+fn a_killed_client_is_seen_within_ten_seconds(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    thinking(&workshop, version, |_| {
+        let process = live(&workshop)["live"]["process"].to_string();
+        let output = Command::new("kill").args(["-KILL", &process]).output().expect("kill");
+        assert!(output.status.success(), "{output:?}");
+    });
+}
+
+fn a_permission_prompt_is_shown_to_whoever_looks(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let touch = json!({"command": "touch allowed", "description": "needs a person"});
+    let model = ScriptedModel::playing(vec![
+        Reply::tool("Bash", touch),
+        Reply::text("<promise>DONE</promise>"),
+    ]);
+    let model = model.expect("a model");
+    let asks = json!({"permissions": {"ask": ["Bash(touch:*)"]}}).to_string();
+    let client = workshop.client(version, &model);
+    let client = client.settings(&workshop.project.write("settings.json", &asks));
+    let terminal = start(&workshop, &client);
+    type_the_loop(&terminal);
+    terminal.wait_for("Do you want to proceed?");
+    wait_until("the prompt in the report", || live(&workshop)["live"]["session_state"] == "waits");
+    let waits = live(&workshop)["live"]["waits_for"].clone();
+    assert_eq!(waits, json!(["your answer in its terminal (permission prompt)"]));
+    terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED");
+}

@@ -1,0 +1,133 @@
+//! What `spool` shows of a loop on a terminal: lines that fit, a screen that is drawn again, a log that is followed.
+
+use super::cli::{printed, refused, spool};
+use super::{PROMISE, armed, ralph, works_and_says};
+use crate::hook::support::Bench;
+use crate::support::terminal::{CTRL_C, Terminal};
+use serde_json::Value;
+
+/// Starts `spool` on a terminal of 80 columns and 24 lines.
+fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Terminal> {
+    let spool = env!("CARGO_BIN_EXE_spool");
+    let line = format!("stty cols 80 rows 24; exec {spool} {arguments}");
+    Terminal::running(&line, &bench.spool())
+}
+
+#[test]
+fn the_screen_is_drawn_again_and_ends_with_ctrl_c() {
+    let bench = armed("\"Make it\"");
+    let Some(mut terminal) = on_a_terminal(&bench, "status --watch") else { return };
+    terminal.until("Iterations: 0 of 50");
+    works_and_says(&bench, "no").reason();
+    terminal.until("Iterations: 1 of 50");
+    terminal.press(CTRL_C);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.matches("\u{1b}[H").count() >= 2 && !screen.contains("error"), "{screen}");
+}
+
+#[test]
+fn a_screen_is_no_larger_than_the_terminal() {
+    let bench = armed("\"Make it\"");
+    for session in 2..9 {
+        ralph(&bench, &format!("s{session}"), "\"Make it\"").context();
+    }
+    let Some(mut terminal) = on_a_terminal(&bench, "status --watch") else { return };
+    terminal.until("… and more: `spool status` shows all of it");
+    terminal.press(CTRL_C);
+    let (_, screen) = terminal.end();
+    let first = screen.split("\u{1b}[H").nth(1).unwrap();
+    assert!(first.lines().count() <= 24, "{first}");
+    for line in first.lines() {
+        let line = line.replace("\u{1b}[K", "").replace("\u{1b}[J", "");
+        assert!(line.trim_end().chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn without_a_terminal_there_is_nothing_to_draw_on() {
+    let bench = armed("\"Make it\"");
+    let error = refused(&spool(&bench, None, &["status", "--watch"]));
+    assert!(error.contains("--watch draws on a terminal"), "{error}");
+}
+
+#[test]
+fn what_is_too_long_for_the_terminal_is_broken_between_words() {
+    let task = "word ".repeat(30);
+    let bench = armed(&format!("\"{task}\""));
+    works_and_says(&bench, "no").reason();
+    for arguments in
+        ["status", "log", "doctor", "--help", "ralph --help", "setup --help", "task --help"]
+    {
+        let Some(terminal) = on_a_terminal(&bench, arguments) else { return };
+        let (_, screen) = terminal.end();
+        let plain = without_colors(&screen);
+        for line in plain.lines() {
+            let too_long = line.trim_end().chars().count() > 80;
+            // A path or a command in quotes is one word.
+            let words = line.split_whitespace().map(|word| word.chars().count()).max();
+            assert!(!too_long || words > Some(60), "spool {arguments}: {line:?}\n{plain}");
+        }
+    }
+    let Some(terminal) = on_a_terminal(&bench, "status --json") else { return };
+    let (_, screen) = terminal.end();
+    let _whole: Value = serde_json::from_str(&screen).unwrap();
+}
+
+fn without_colors(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn the_log_shows_each_loop_by_itself_and_by_its_name() {
+    let bench = armed("\"Make one\"");
+    ralph(&bench, "s2", "\"Make two\"").context();
+    works_and_says(&bench, PROMISE).told();
+    ralph(&bench, "s1", "\"Make three\"").context();
+    let log = printed(&spool(&bench, None, &["log"]));
+    let titles = [
+        "Make one · session s1 · 20",
+        "Make two · session s2 · 20",
+        "Make three · session s1 · 20",
+    ];
+    let places: Vec<_> =
+        titles.iter().map(|it| log.find(it).unwrap_or_else(|| panic!("{log}"))).collect();
+    assert!(places.is_sorted(), "{log}");
+    assert_eq!(log.lines().filter(|line| line.is_empty()).count(), 2, "{log}");
+    let one = printed(&spool(&bench, None, &["log", "--loop", "Make one"]));
+    assert_eq!(one.lines().count(), 3, "{one}");
+    assert!(one.contains("  iteration 1  end: completed  "), "{one}");
+    let error = refused(&spool(&bench, None, &["log", "--loop", "Make on"]));
+    assert!(error.contains("did you mean `Make one`?"), "{error}");
+    assert!(error.contains("loops here: Make one, Make three, Make two"), "{error}");
+}
+
+#[test]
+fn the_log_begins_where_a_person_says() {
+    let bench = armed("\"Make it\"");
+    let since = |time: &str| spool(&bench, None, &["log", "--since", time]);
+    assert!(printed(&since("1h")).contains("  armed  "));
+    assert_eq!(printed(&since("2999-01-01")), "Nothing happened in that time.\n");
+    assert!(printed(&since("2020-01-01 10:00")).contains("  armed  "));
+    let wrong = since("yesterday");
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.contains("`90s`, `30m`, `2h`, `3d`, `2026-11-22`"), "{error}");
+}
+
+#[test]
+fn a_log_that_is_followed_shows_what_happens() {
+    let bench = armed("\"Make it\"");
+    let Some(mut terminal) = on_a_terminal(&bench, "log --follow") else { return };
+    terminal.until("armed");
+    works_and_says(&bench, "no").reason();
+    terminal.until("iteration 1");
+    ralph(&bench, "s2", "\"Make that\"").context();
+    terminal.until("Make that");
+    terminal.press(CTRL_C);
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(screen.matches("Make it").count(), 1, "one title: {screen}");
+}
