@@ -20,6 +20,8 @@ pub enum Refusal {
     Notes(String),
     /// A loop cannot be ended, because its notes cannot be written: which file, and why.
     NotEnded(String),
+    /// There is no work for a loop: why, and what to do next.
+    Nothing(Cow<'static, str>, Cow<'static, str>),
     /// Anything else: what is wrong, and what to do next.
     Other(Cow<'static, str>, Cow<'static, str>),
     /// The same, as another room has worded it.
@@ -30,6 +32,11 @@ impl Refusal {
     /// Returns a refusal of no kind of its own: what is wrong, and what to do next.
     pub fn new(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
         Self::Other(what.into(), next.into())
+    }
+
+    /// Returns the refusal where there is no work for a loop: why, and what to do next.
+    pub fn nothing(what: impl Into<Cow<'static, str>>, next: impl Into<Cow<'static, str>>) -> Self {
+        Self::Nothing(what.into(), next.into())
     }
 
     /// Returns the refusal for a file that cannot be written.
@@ -68,7 +75,7 @@ impl fmt::Display for Refusal {
                 out,
                 "the loop cannot be ended: its notes cannot be written: {why}\nmake that writable and cancel again, or set `enabled: false` in `.claude/ralph-speckit.local.md`"
             ),
-            Self::Other(what, next) => write!(out, "{what}\n{next}"),
+            Self::Nothing(what, next) | Self::Other(what, next) => write!(out, "{what}\n{next}"),
             Self::Worded(text) => out.write_str(text),
         }
     }

@@ -17,8 +17,12 @@ use crate::store::names::ArmedBy;
 /// that stops in the project takes it.
 #[derive(clap::Args)]
 pub struct StartArgs {
-    /// The feature, such as 001-user-login; without it, the current one
-    feature: Option<String>,
+    /// The feature, such as 001-user-login (without it, the current one); tasks, such as T001 T003, T004-T010, US1 or
+    /// phase 2 (without any, all); then words for the agent
+    words: Vec<String>,
+    /// Words for the agent, whatever they look like
+    #[arg(last = true, value_name = "WORDS FOR THE AGENT")]
+    literal: Vec<String>,
     /// End the loop after this many iterations
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1_000_000>)]
     max_iterations: Option<u32>,
@@ -38,7 +42,9 @@ pub struct StartArgs {
 /// Arms and says what was armed.
 pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let request = FeatureRequest {
-        feature: args.feature.clone(),
+        words: args.words.join(" "),
+        literal: args.literal.join(" "),
+        by_outline: false,
         max_task_iterations: args.max_task_iterations,
         max_iterations: args.max_iterations,
         recovery_mode: args.recovery_mode,

@@ -129,8 +129,9 @@ impl StatusLine {
 fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
     let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
     // A list that somebody is writing just now is not waited for: the next line comes soon.
-    let snapshot = FeatureSnapshot::read_by(&feature, Deadline::after(Duration::ZERO))?;
-    let snapshot = snapshot.under(&pinned::standing(&project.root, record));
+    let now = || Deadline::after(Duration::ZERO);
+    let snapshot = FeatureSnapshot::read_by(&feature, now())?;
+    let snapshot = snapshot.under(&pinned::standing(&project.root, record), Some(record), now());
     let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
     let next = next.map(|task| text::title(&printable(&task.id), NAME));
     Some((snapshot.place(), next.unwrap_or_default()))

@@ -121,7 +121,7 @@ fn repair_id(list: &TaskList, original: &Task) -> String {
 }
 
 /// `T012` as `("T", "012")`; an id that does not end in digits, a repair's, or a made one is none.
-fn split_number(id: &str) -> Option<(&str, &str)> {
+pub(super) fn split_number(id: &str) -> Option<(&str, &str)> {
     let head = id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = &id[head.len()..];
     let listed = !id.starts_with('@') && !id.contains('~');

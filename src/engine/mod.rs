@@ -14,6 +14,7 @@ mod ledger;
 mod line;
 mod observation;
 pub mod promise;
+pub mod scope;
 pub mod tasks;
 mod verdict;
 

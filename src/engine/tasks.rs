@@ -262,7 +262,7 @@ fn text_behind<'a>(whole: Option<&'a str>, line: &TextLine<'a>, at: usize) -> Co
     text.map_or_else(|| text_of(&bytes[blanks..]), Cow::Borrowed)
 }
 
-fn heading_of(line: &[u8]) -> Option<String> {
+pub(super) fn heading_of(line: &[u8]) -> Option<String> {
     let level = line.iter().take_while(|byte| **byte == b'#').count();
     if !(1..=6).contains(&level) || !matches!(line.get(level), None | Some(b' ' | b'\t')) {
         return None;

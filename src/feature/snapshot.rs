@@ -12,8 +12,8 @@ use crate::engine::{
     Attempt, Contract, Fingerprint, Guardrails, Hasher, Tampered, Tree, Work, hash_of,
 };
 use crate::evidence::commits;
-use crate::evidence::task_list::{self, TASKS};
-use crate::store::loops::{OpenTasks, Record};
+use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::store::loops::{Asked, OpenTasks, Record};
 use crate::store::pins::{LoopLimits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
@@ -32,6 +32,8 @@ pub struct FeatureSnapshot {
     pub unreadable: Option<Unreadable>,
     /// The limits of its loop; those of a loop that no person armed until [`FeatureSnapshot::under`] says otherwise.
     pub limits: LoopLimits,
+    /// Whether the agent works by the outline of spec-kit's own command.
+    pub by_outline: bool,
     tasks_hash: u64,
 }
 
@@ -95,6 +97,17 @@ impl FeatureSnapshot {
         Self::with(feature, State::read_by(feature, deadline), deadline)
     }
 
+    /// Returns the files of a feature as the record of a loop over it has it; does not wait.
+    pub fn of_record(feature: &Feature, record: &Record) -> Self {
+        Self::of_loop(feature, &PinState::Nobody, Some(record))
+    }
+
+    /// Returns the files of a feature as a loop over it that stands so has it; does not wait.
+    pub fn of_loop(feature: &Feature, standing: &PinState, record: Option<&Record>) -> Self {
+        let found = Self::read_even_without_state(feature);
+        found.under(standing, record, Deadline::after(Duration::ZERO))
+    }
+
     /// Returns the files of a feature whose state is about to be this one; does not wait.
     pub fn with_state(feature: &Feature, state: &State) -> Self {
         Self::with(feature, Ok(state.clone()), Deadline::after(Duration::ZERO))
@@ -123,9 +136,10 @@ impl FeatureSnapshot {
             state,
             tasks: None,
             unreadable: corrupt,
+            by_outline: false,
             tasks_hash: 0,
         };
-        snapshot.read_tasks(deadline);
+        snapshot.read_tasks(deadline, &[]);
         snapshot
     }
 
@@ -140,20 +154,46 @@ impl FeatureSnapshot {
         }
     }
 
-    /// Returns the same files under the limits of the loop that was armed.
+    /// Returns the same files under the limits of the loop that was armed, with only those tasks in the list that it
+    /// is about; waits until the deadline where the list has to be read again for that.
     #[must_use]
-    pub fn under(mut self, standing: &PinState) -> Self {
+    pub fn under(
+        mut self,
+        standing: &PinState,
+        record: Option<&Record>,
+        deadline: Deadline,
+    ) -> Self {
         self.limits = limits_of(standing, &self.state);
+        if let Some(Asked { tasks, by_outline, .. }) = standing.asked(record) {
+            self.by_outline = *by_outline;
+            self.keep_within(tasks, deadline);
+        }
         self
     }
 
-    fn read_tasks(&mut self, deadline: Deadline) {
+    fn keep_within(&mut self, tasks: &[String], deadline: Deadline) {
+        if !tasks.is_empty()
+            && let Some(list) = self.tasks.take()
+        {
+            let is_settled = all_done(&list);
+            let part = list.within(tasks);
+            if all_done(&part) && !is_settled {
+                self.read_tasks(deadline, tasks);
+            } else {
+                self.tasks = Some(part);
+            }
+        }
+    }
+
+    /// Reads the task list, as far as it is about the tasks of these ids; no ids are all.
+    fn read_tasks(&mut self, deadline: Deadline, ids: &[String]) {
         let folder = &self.feature.folder;
-        let mut found = task_list::read(folder);
+        let within = |file: TaskFile| TaskFile { list: file.list.within(ids), ..file };
+        let mut found = task_list::read(folder).map(within);
         // A list that is being written may end after its ticked tasks: "all done" is believed
         // only of a list that was left alone for a moment.
         if found.as_ref().is_ok_and(|file| all_done(&file.list)) {
-            found = task_list::read_settled(folder, deadline);
+            found = task_list::read_settled(folder, deadline).map(within);
         }
         match found {
             Ok(file) => {

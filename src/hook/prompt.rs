@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::feature::project::{Project, printable};
+use crate::feature::settings::Settings;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::refusal::Refusal;
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt};
@@ -13,6 +14,7 @@ use crate::session::arm::Armer;
 use crate::session::arm::task::Flavour;
 use crate::session::cancel::{cancel_feature, cancel_task};
 use crate::session::life;
+use crate::session::messages::feature::BY_OUTLINE;
 use crate::session::reconcile::settle_all;
 use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
@@ -22,7 +24,8 @@ use crate::store::names::ArmedBy;
 /// Returns the answer to a slash command; silence for those that are not ours.
 pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
     let answered = match command {
-        "implement" => implement(event, arguments),
+        "implement" => FeatureRequest::parse(arguments).and_then(|it| implement(event, &it)),
+        "speckit-implement" => spec_kit(event, arguments),
         "cancel" => cancelled(event, arguments.trim()),
         "status" => status(event),
         "ralph-loop" => ralph(event, arguments, Flavour::Plain),
@@ -34,15 +37,16 @@ pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
         .unwrap_or_else(|refusal| HookAnswer::stop_command(&format!("Ralph-speckit: {refusal}")))
 }
 
-fn implement(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
-    let request = FeatureRequest::parse(arguments)?;
+fn implement(event: &HookEvent, request: &FeatureRequest) -> Result<HookAnswer, Refusal> {
     let project = project(event)?;
     let session = usable_session(event)?;
     let transcript = event.transcript_path();
     let armer = Armer { session: Some(session), by: &ArmedBy::Command, transcript };
-    let started = arm::feature::arm(&project, &request, armer)?;
+    let started = arm::feature::arm(&project, request, armer)?;
     note_client(&project.root, event);
-    Ok(HookAnswer::command_context(started.for_agent, &(started.for_person + &asks(event)))
+    let rules = if request.by_outline { BY_OUTLINE } else { "" };
+    let for_person = started.for_person + &asks(event);
+    Ok(HookAnswer::command_context(started.for_agent + rules, &for_person)
         .log(&format!("Armed feature {} for session {session}", started.about)))
 }
 
@@ -57,6 +61,25 @@ fn asks(event: &HookEvent) -> String {
         ", and the loop waits meanwhile.\nAllow what it needs: /permissions, or shift+tab for another mode.",
     ]
     .concat()
+}
+
+/// Spec-kit's own command: the loop is armed, and the command runs. Where there is no work for a loop, it runs as it does
+/// without us; what a person mistyped or has to decide stops it.
+fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
+    let settings = project(event).map(|project| Settings::read(&project.root));
+    if let Ok(Ok(Settings { enabled, spec_kit_command, .. })) = settings
+        && !(enabled && spec_kit_command)
+    {
+        const OFF: &str = "Ralph-speckit: no loop: `spec_kit_command: false` in the settings. /speckit:implement keeps working until every task is done.";
+        return Ok(if enabled { HookAnswer::notify(OFF) } else { HookAnswer::silent() });
+    }
+    let request = FeatureRequest { by_outline: true, ..FeatureRequest::parse(arguments)? };
+    match implement(event, &request) {
+        Err(Refusal::Nothing(why, _)) => {
+            Ok(HookAnswer::notify(&format!("Ralph-speckit: no loop: {why}")))
+        }
+        answer => answer,
+    }
 }
 
 fn cancelled(event: &HookEvent, named: &str) -> Result<HookAnswer, Refusal> {
@@ -207,7 +230,7 @@ fn usable_session(event: &HookEvent) -> Result<&str, Refusal> {
     if is_session_id(session) {
         return Ok(session);
     }
-    Err(Refusal::new(
+    Err(Refusal::nothing(
         "the session has no usable id, so no loop can be bound to it",
         format!("update {} to {} or later", event.host.title, event.host.oldest),
     ))
@@ -219,7 +242,7 @@ fn project(event: &HookEvent) -> Result<Project, Refusal> {
     let cwd = event.cwd.clone();
     let found = cwd.as_deref().and_then(Project::around);
     found.or_else(|| started_in.as_deref().and_then(Project::around)).ok_or_else(|| {
-        Refusal::new(
+        Refusal::nothing(
             "this is no spec-kit project: no `.specify` folder here or above",
             format!("run `specify init`, or start {} in the project", event.host.title),
         )

@@ -38,8 +38,9 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     }
     let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
-    let snapshot = FeatureSnapshot::read(&feature).filter(FeatureSnapshot::in_execution)?;
-    let mut text = messages::reminder(&snapshot, &record.ledger);
+    let snapshot = Some(FeatureSnapshot::of_record(&feature, &record));
+    let snapshot = snapshot.filter(FeatureSnapshot::in_execution)?;
+    let mut text = messages::reminder(&snapshot, &record);
     if let Some(pin) = pinned::standing(&project.root, &record).pin() {
         let left = pin.hooks.left(&record.hooks_ran);
         if !left.is_empty() {

@@ -312,9 +312,9 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
         messages::start(record, folder)
     } else {
         let feature = project.feature_at(&record.folder).ok();
-        let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
-        snapshot.map_or_else(String::new, |snapshot| {
-            crate::session::messages::feature::reminder(&snapshot, &record.ledger)
+        feature.map_or_else(String::new, |feature| {
+            let snapshot = FeatureSnapshot::of_record(&feature, record);
+            crate::session::messages::feature::reminder(&snapshot, record)
         })
     };
     format!(

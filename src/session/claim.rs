@@ -66,9 +66,9 @@ pub fn unowned(context: &StopContext<'_>) -> io::Result<Unowned> {
     }
     // Whether anything would be said at all is known without writing a byte.
     let mut trial = fresh_record(project, &feature, claim.as_ref(), earlier.as_ref(), event);
-    let seen = observe(project, &snapshot, event, &mut trial);
     let standing = pinned::standing(&project.root, &trial);
-    let snapshot = snapshot.under(&standing);
+    let snapshot = snapshot.under(&standing, None, *deadline);
+    let seen = observe(project, &snapshot, event, &mut trial);
     let contract = snapshot.contract(&standing);
     let unknown = &mut || UnchangedFiles::Unknown;
     if let Evaluation::Decided(judgement) = evaluate(&contract, &trial.ledger, seen, unknown)

@@ -73,6 +73,8 @@ pub fn enter(
     let Some(snapshot) = snapshot.or_else(|| session.snapshot_without_state()) else {
         return session.state_gone().map(Entered::Answer);
     };
+    let snapshot =
+        snapshot.under(&session.standing, Some(&session.record), session.context.deadline);
     snapshot.opened()?;
     // Another phase, or armed for another feature since the files were read.
     let ours = snapshot.in_execution()
@@ -82,7 +84,10 @@ pub fn enter(
     if !ours || snapshot.feature.relative != session.record.folder {
         return Ok(Entered::Answer(HookAnswer::silent()));
     }
-    let snapshot = snapshot.under(&session.standing);
+    if let Some(pin) = session.standing.pin() {
+        // The person's words and tasks stay in the notes when the pin is gone with the loop.
+        session.record.asked.clone_from(&pin.asked);
+    }
     Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false })))
 }
 
@@ -95,7 +100,7 @@ pub fn late_end_texts(
     match (messages::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
-            let snapshot = FeatureSnapshot::read_even_without_state(&feature);
+            let snapshot = FeatureSnapshot::of_record(&feature, record);
             let message = messages::end_message(&snapshot, record, reason, None);
             (message, messages::end_line(&snapshot, reason))
         }
@@ -231,7 +236,11 @@ impl StopSession<'_> {
     /// prompts have the agent remove it when all is done.
     fn snapshot_without_state(&self) -> Option<FeatureSnapshot> {
         let feature = self.context.project.feature_at(&self.record.folder).ok()?;
-        let snapshot = FeatureSnapshot::read_even_without_state(&feature);
+        let snapshot = FeatureSnapshot::read_even_without_state(&feature).under(
+            &self.standing,
+            Some(&self.record),
+            self.context.deadline,
+        );
         // In execution: it has just been written.
         (snapshot.all_done() || snapshot.in_execution()).then_some(snapshot)
     }
@@ -242,8 +251,8 @@ impl StopSession<'_> {
         let line = format!("The state file of feature {about} is gone: the loop has ended");
         self.close(&Demand::Cancelled, &line)?;
         let feature = self.context.project.feature_at(&self.record.folder).ok();
-        let snapshot = feature.as_ref().map(FeatureSnapshot::read_even_without_state);
-        let place = snapshot.as_ref().map(FeatureSnapshot::place).unwrap_or_default();
+        let snapshot = feature.map(|feature| FeatureSnapshot::of_record(&feature, &self.record));
+        let place = snapshot.map(|snapshot| snapshot.place()).unwrap_or_default();
         let message = messages::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))
     }

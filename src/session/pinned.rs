@@ -10,7 +10,7 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::refusal::Refusal;
-use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
+use crate::store::loops::{Asked, Assignment, Claim, Record, VerifyCommands, is_session_id};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::trust;
@@ -361,7 +361,8 @@ pub fn pin(
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
-    if pin.checks.is_empty() && commands.is_empty() && pin.notify.is_empty() {
+    let has_commands = !commands.is_empty() || !pin.notify.is_empty();
+    if pin.checks.is_empty() && !has_commands && pin.asked.is_none() {
         return Ok(Some(format!(
             "What was armed could not be kept outside of the project ({error}): the default limits hold."
         )));
@@ -472,6 +473,7 @@ pub fn status_lines(root: &Path, standing: &PinState) -> String {
         }
     };
     let _ = writeln!(text, "  Armed by: {}", text::line(pin.armed_by.as_str()));
+    text.push_str(&pin.asked.as_deref().map(Asked::status_lines).unwrap_or_default());
     for check in &pin.checks {
         let run = text::title(&check.run, 300);
         let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);

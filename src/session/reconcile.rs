@@ -253,6 +253,7 @@ fn record_of(
     if !is_task {
         folder_of(pin).clone_into(&mut record.folder);
         record.had_list = true;
+        record.asked.clone_from(&pin.asked);
         record.assignment = None;
     } else if record.assignment.is_none() {
         record.assignment.clone_from(&pin.assignment);

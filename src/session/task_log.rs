@@ -5,6 +5,7 @@
 
 mod hooks;
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -20,11 +21,12 @@ use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::end_feature;
+use crate::session::part;
 use crate::session::pinned;
 use crate::store::closing::EndNotice;
 use crate::store::journal::{self, Entry};
 use crate::store::lock::Lock;
-use crate::store::loops::{Loops, Record, TERMINAL, is_session_id};
+use crate::store::loops::{Asked, Loops, Record, TERMINAL, is_session_id};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, PinKey, PinState, Pins};
 use crate::store::read;
@@ -53,6 +55,8 @@ pub struct Books<'a> {
     /// The task list as it stands.
     pub list: TaskList,
     state: Result<State, StateError>,
+    /// What was asked of the loop besides the feature.
+    asked: Option<Asked>,
 }
 
 /// What a tick led to.
@@ -131,7 +135,8 @@ impl<'a> Books<'a> {
         let (list, text) = read_list(feature)?;
         // Nothing unreadable is overwritten: the stop hook speaks about it.
         let state = State::read_at_once(feature);
-        Ok(Self { project, feature, session, _lock: lock, owner, text, list, state })
+        let asked = part::asked(project, feature);
+        Ok(Self { project, feature, session, _lock: lock, owner, text, list, state, asked })
     }
 
     /// Returns a task by its id; an error that lists the open ones when there is none of that id.
@@ -267,7 +272,12 @@ impl<'a> Books<'a> {
         let what = one_line(what)?;
         let after = self.task(after)?.clone();
         let words = |id: &str| format!("{id} behind {}: {what}", after.id);
+        let is_part = self.part().find(&after.id).is_some();
+        let join = |id: &str| {
+            if is_part { part::join(self.project, self.feature, id) } else { Ok(()) }
+        };
         if let Some(id) = self.added_before(&after, &what) {
+            join(&id)?;
             self.write_state()?;
             if !self.has_progress(&JournalEvent::Added, &words(&id)) {
                 self.progress(&JournalEvent::Added, &words(&id))?;
@@ -286,6 +296,9 @@ impl<'a> Books<'a> {
                 "say it in other words",
             ));
         };
+        // Before the list has it: a call that is killed leaves no task that nobody waits for.
+        join(&id)?;
+        self.asked = part::asked(self.project, self.feature);
         self.write_list(text)?;
         self.write_state()?;
         self.note(&JournalEvent::Added, &words(&id))?;
@@ -338,11 +351,14 @@ impl<'a> Books<'a> {
         Ok(Some(id))
     }
 
+    /// The tasks that the loop is about.
+    fn part(&self) -> Cow<'_, TaskList> {
+        part::within(&self.list, self.asked.as_ref())
+    }
+
     fn work(&self) -> Work {
-        Work::List {
-            done: self.list.done(),
-            open: self.list.open().map(|task| task.id.clone()).collect(),
-        }
+        let part = self.part();
+        Work::List { done: part.done(), open: part.open().map(|task| task.id.clone()).collect() }
     }
 
     fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
@@ -366,12 +382,13 @@ impl<'a> Books<'a> {
     /// Brings the counters of the state file into line with the list; a feature without one has none.
     fn write_state(&mut self) -> Result<(), Refusal> {
         let running = self.record_iterations().saturating_add(1);
+        let part = part::within(&self.list, self.asked.as_ref());
         let Ok(state) = &mut self.state else {
             return Ok(());
         };
-        let failed = self.list.next().first().map_or(0, |task| state.failures(&task.id));
-        state.set("taskIndex", self.list.first_open());
-        state.set("totalTasks", self.list.tasks.len());
+        let failed = part.next().first().map_or(0, |task| state.failures(&task.id));
+        state.set("taskIndex", part.first_open());
+        state.set("totalTasks", part.tasks.len());
         state.set("taskIteration", failed + 1);
         let iteration = state.global_iteration().max(running);
         state.set("globalIteration", iteration);
@@ -427,13 +444,13 @@ impl<'a> Books<'a> {
     }
 
     fn journal(&self, event: &JournalEvent, words: &str) -> Result<(), Refusal> {
-        let loops = Loops::of(&self.project.root);
+        let (loops, part) = (Loops::of(&self.project.root), self.part());
         let entry = Entry {
             at: world::now(),
             event: event.clone(),
             about: self.feature.name.clone(),
             iteration: self.record_iterations(),
-            task: format!("{}/{}", self.list.done(), self.list.tasks.len()),
+            task: format!("{}/{}", part.done(), part.tasks.len()),
             words: words.to_owned(),
             ..Entry::default()
         };

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 pub use super::claim::{Claim, LetGo};
 pub use super::notes::{VERSION, put_aside};
 pub use super::record::{
-    Adopted, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause, Record,
-    SILENT,
+    Adopted, Asked, Assignment, Checked, ContextAnswers, LastMessage, Marks, Notified, Pause,
+    Record, SILENT,
 };
 pub use super::session::{OpenTasks, Session, TERMINAL, is_session_id};
 

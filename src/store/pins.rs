@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
-use super::loops::{Assignment, MOST_SESSIONS, Notified, VerifyCommands, is_session_id};
+use super::loops::{
+    Asked, Assignment, MOST_SESSIONS, Notified, Record, VerifyCommands, is_session_id,
+};
 use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
@@ -72,6 +74,9 @@ pub struct Pin {
     /// The extension hooks of spec-kit that have to run for a feature.
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks: ExtensionHooks,
+    /// What was asked of a feature's loop besides the feature, `None` for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Box<Asked>>,
     /// When a ralph loop is done, and what ends it otherwise; `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,
@@ -193,6 +198,12 @@ impl PinState {
             Self::Armed(pin) => Some(pin),
             Self::Ended(_) | Self::Lost(_) | Self::Nobody | Self::Unknown(_) => None,
         }
+    }
+
+    /// Returns what was asked of a feature's loop besides the feature: by a person, otherwise as its record says.
+    pub fn asked<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Asked> {
+        let pinned = self.pin().map(|pin| pin.asked.as_deref());
+        pinned.unwrap_or_else(|| record?.asked.as_deref())
     }
 }
 

@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use super::due::ExtensionHooks;
 use super::names::{ArmedBy, LoopKind, PausedBy};
+use crate::engine::scope::in_runs;
 use crate::engine::{
     CheckResult, Contract, Fingerprint, Ledger, PromiseMatch, TokenTotals, UNSEEN,
 };
+use crate::text;
 use crate::world::{FileTime, WallTime};
 
 /// How long a live loop may be silent, in milliseconds, before it counts as abandoned: an hour.
@@ -65,6 +67,9 @@ pub struct Record {
     pub gone_tasks: Vec<String>,
     /// Why the loop is paused, `None` while it is not.
     pub paused: Option<Pause>,
+    /// What was asked of a feature's loop besides the feature, `None` for nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Box<Asked>>,
     /// What a ralph loop was asked for, `None` for a feature's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Box<Assignment>>,
@@ -196,6 +201,18 @@ pub struct Pause {
     pub more: Map<String, Value>,
 }
 
+/// What was asked of a feature's loop besides the feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    /// The ids of the tasks that it is about, empty for all.
+    pub tasks: Vec<String>,
+    /// Words for the agent; what looks like a key is masked.
+    pub words: String,
+    /// Whether the agent works by the outline of spec-kit's own command, which armed the loop.
+    pub by_outline: bool,
+}
+
 /// What a person asked a ralph loop for, and what it knows besides its ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -229,6 +246,20 @@ pub struct Checked {
     pub since: FileTime,
     /// The results, in the order of the contract.
     pub results: Vec<CheckResult>,
+}
+
+impl Asked {
+    /// Returns what was asked as lines for a person who looks at the loop, empty for nothing.
+    pub fn status_lines(&self) -> String {
+        let mut text = String::new();
+        if !self.tasks.is_empty() {
+            text = format!("  Only these tasks: {}\n", text::title(&in_runs(&self.tasks), 300));
+        }
+        if !self.words.is_empty() {
+            text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
+        }
+        text
+    }
 }
 
 impl Record {

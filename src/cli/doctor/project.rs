@@ -42,7 +42,12 @@ pub fn check_project_switch(environment: &Environment) -> Finding {
             "set `enabled: true` there, or remove the file, when you want it back",
         );
     }
-    Finding::ok(name, "the loop is not switched off for this project")
+    if !settings.spec_kit_command {
+        let what = "the loop is not switched off for this project; spec-kit's own command does not arm it (`spec_kit_command: false`), /speckit:implement does";
+        return Finding::ok(name, what);
+    }
+    let what = "the loop is not switched off for this project; /speckit-implement and /speckit:implement arm it";
+    Finding::ok(name, what)
 }
 
 /// Returns what may be run for the live loops of this project, and whether its settings need trust.

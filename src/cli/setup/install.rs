@@ -50,6 +50,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     note_copy(site, &mut receipt, &installed)?;
     outln!(
         "\nnext: restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
+         spec-kit's own /speckit-implement loops as well from now on (`spec_kit_command: false` in\n\
+         `.claude/ralph-speckit.local.md` switches that off for a project)\n\
          `spool doctor` checks that everything works"
     );
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
+use crate::session::part;
 use crate::session::pinned;
 use crate::session::task_log::{Books, Proof, over, proof, read_list};
 
@@ -22,6 +23,13 @@ impl TaskJob<'_> {
     /// Returns the list as it is, for reading; others may write it meanwhile.
     pub fn list(&self) -> Result<(TaskList, Vec<u8>)> {
         Ok(read_list(self.feature)?)
+    }
+
+    /// Returns the part of the list that the loop is about, with the bytes of the whole.
+    pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
+        let (list, text) = self.list()?;
+        let asked = part::asked(self.project, self.feature);
+        Ok((part::within(&list, asked.as_ref()).into_owned(), text))
     }
 
     /// Returns whether and how the Verify command of a task may be run.
@@ -39,7 +47,7 @@ impl TaskJob<'_> {
         if let Some(reason) = over(self.project, self.feature) {
             return Ok(format!("The loop has ended ({reason}).{}", for_agent(" End your turn.")));
         }
-        let (list, _) = self.list()?;
+        let (list, _) = self.part()?;
         let next = list.next();
         if next.is_empty() {
             return Ok(nothing_open(&list));

@@ -20,7 +20,7 @@ const TITLE: usize = 100;
 
 /// Prints the task to do now, or the parallel group, with all that belongs to it.
 pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
+    let (list, text) = job.part()?;
     // The program ends with this answer: thousands of tasks need not be given back one by one.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);

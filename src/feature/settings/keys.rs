@@ -6,11 +6,13 @@ use crate::engine::Check;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 5] = ["enabled", "checks", "continue_with", "notify", "quiet"];
+pub const NAMES: [&str; 6] =
+    ["enabled", "checks", "continue_with", "notify", "quiet", "spec_kit_command"];
 /// The keys that a check has.
 const OF_A_CHECK: [&str; 2] = ["run", "limit"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 18] = [
+const ALIKE: [(&str, &str); 19] = [
+    ("speckit_command", "spec_kit_command"),
     ("check", "checks"),
     ("commands", "checks"),
     ("verify", "checks"),
@@ -63,6 +65,8 @@ pub struct Settings {
     pub notify: String,
     /// Whether the person is shown only what needs them: an arming, a wait for them, an end that is not completed.
     pub quiet: bool,
+    /// Whether spec-kit's own implement command arms the loop.
+    pub spec_kit_command: bool,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
     pub digest: u64,
 }
@@ -75,6 +79,7 @@ impl Default for Settings {
             continue_with: ContinueWith::Auto,
             notify: String::new(),
             quiet: false,
+            spec_kit_command: true,
             digest: 0,
         }
     }
@@ -106,6 +111,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
             "enabled" => settings.enabled = switch("enabled", &value)?,
             "quiet" => settings.quiet = switch("quiet", &value)?,
             "notify" => settings.notify = command("`notify`", &value)?,
+            "spec_kit_command" => settings.spec_kit_command = switch("spec_kit_command", &value)?,
             "continue_with" => settings.continue_with = continue_with(&value)?,
             _ => settings.checks = checks(value)?,
         }
@@ -181,18 +187,16 @@ fn meant(name: &str, known: &[&'static str]) -> String {
 
 fn switch(key: &str, node: &Node) -> Result<bool, SettingsError> {
     let advice = "write `true` or `false`";
-    let what = match &node.value {
+    let is = match &node.value {
         YamlValue::Text(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => return Ok(true),
             "false" | "no" | "off" | "0" => return Ok(false),
-            _ => format!("`{key}` is `{}`", short(text)),
+            _ => format!("is `{}`", short(text)),
         },
-        YamlValue::Nothing => format!("`{key}` has no value"),
-        YamlValue::List(_) | YamlValue::Map(_) => {
-            format!("`{key}` is neither `true` nor `false`")
-        }
+        YamlValue::Nothing => "has no value".to_owned(),
+        YamlValue::List(_) | YamlValue::Map(_) => "is neither `true` nor `false`".to_owned(),
     };
-    Err(SettingsError::at(node.line, what, advice))
+    Err(SettingsError::at(node.line, format!("`{key}` {is}"), advice))
 }
 
 fn continue_with(node: &Node) -> Result<ContinueWith, SettingsError> {

@@ -9,6 +9,10 @@ use crate::world;
 const PREFIX: &str = "speckit:";
 /// The commands that a person may have without the plugin's prefix.
 pub const USER_COMMANDS: [&str; 3] = ["cancel-ralph", "ralph-loop", "ulw-loop"];
+/// Spec-kit's own implement command, as a skill and as a command; the first is its name here.
+const SPEC_KIT: [&str; 2] = ["speckit-implement", "speckit.implement"];
+/// What Claude Code calls the source of a skill or command in the project.
+const PROJECT: &str = "projectSettings";
 /// The last line of a command's file that is ours.
 pub const MARK: &str =
     "<!-- Put here by `spool setup --user-commands`; `spool setup --remove` takes it away. -->";
@@ -17,11 +21,14 @@ const PERSON: &str = "userSettings";
 /// The most that is read of a command's file, in bytes.
 const MOST: u64 = 1 << 16;
 
-/// Returns the name of our command without the plugin's prefix; `None` for a command that is not ours, also when it has
-/// the same name. `source` is where Claude Code found it.
+/// Returns the name of our command without the plugin's prefix, or of spec-kit's own in the project; `None` for any other
+/// command, also when it has the same name. `source` is where Claude Code found it.
 pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
     if let Some(name) = name.strip_prefix(PREFIX) {
         return Some(name);
+    }
+    if SPEC_KIT.contains(&name) && source == PROJECT {
+        return Some(SPEC_KIT[0]);
     }
     let config = world::folder("CLAUDE_CONFIG_DIR")
         .or_else(|| world::folder("HOME").map(|home| home.join(".claude")));

@@ -1,13 +1,19 @@
-//! What a person typed after `/speckit:implement`: the feature and its limits.
+//! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
+//! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
-use crate::feature::project::printable;
+use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
+use crate::text::distance;
 
-/// What a person asks for with `/speckit:implement` or `spool start`.
+/// What a person asks for with `/speckit:implement`, spec-kit's own command, or `spool start`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureRequest {
-    /// The feature, or `None` for the current one.
-    pub feature: Option<String>,
+    /// The feature, tasks, and words for the agent, as they were typed.
+    pub words: String,
+    /// What stood behind ` -- `: words for the agent, whatever they look like.
+    pub literal: String,
+    /// Whether it was spec-kit's own command: the agent works by its outline.
+    pub by_outline: bool,
     /// `--max-task-iterations`, from 1.
     pub max_task_iterations: Option<u32>,
     /// `--max-iterations`, from 1.
@@ -22,43 +28,120 @@ impl FeatureRequest {
     /// Returns the request in the text after the command; `--flag N` and `--flag=N` are the same.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut request = Self::default();
-        let mut words = text.split_whitespace();
-        while let Some(word) = words.next() {
+        let mut rest = text.trim_end();
+        while !rest.is_empty() {
+            let gap = rest.len() - rest.trim_start().len();
+            let (word, after) = first_word(rest);
+            if word == "--" {
+                after.trim_start().clone_into(&mut request.literal);
+                if request.literal.is_empty() {
+                    return Err(wrong("nothing stands behind `--`".to_owned()));
+                }
+                break;
+            }
+            if !is_flag(word) {
+                request.words.push_str(&rest[..gap + word.len()]);
+                rest = after;
+                continue;
+            }
             let (flag, joined) = match word.split_once('=') {
                 Some((flag, value)) => (flag, Some(value)),
                 None => (word, None),
             };
-            match flag {
-                "--max-iterations" => {
-                    request.max_iterations = Some(limit(flag, joined.or_else(|| words.next()))?);
-                }
-                "--max-task-iterations" => {
-                    request.max_task_iterations =
-                        Some(limit(flag, joined.or_else(|| words.next()))?);
-                }
-                "--recovery-mode" => request.recovery_mode = switch(flag, joined)?,
-                "--ignore-checklists" => request.ignore_checklists = switch(flag, joined)?,
-                _ if flag.starts_with('-') => {
-                    return Err(wrong(format!("unknown option `{}`", printable(flag))));
-                }
-                _ if request.feature.is_none() => request.feature = Some(word.to_owned()),
-                _ => {
-                    return Err(wrong(format!("unexpected argument `{}`", printable(word))));
-                }
-            }
+            rest = request.take_flag(flag, joined, after)?;
         }
         Ok(request)
     }
+
+    /// Takes in one flag and returns what stands behind its value.
+    fn take_flag<'a>(
+        &mut self,
+        flag: &str,
+        joined: Option<&str>,
+        after: &'a str,
+    ) -> Result<&'a str, Refusal> {
+        let mut rest = after;
+        let mut limit = || {
+            let value = joined.unwrap_or_else(|| {
+                let (value, behind) = first_word(after);
+                rest = behind;
+                value
+            });
+            limit(flag, value).map(Some)
+        };
+        match flag {
+            "--max-iterations" => self.max_iterations = limit()?,
+            "--max-task-iterations" => self.max_task_iterations = limit()?,
+            "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
+            "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
+            _ => return Err(unknown_flag(flag)),
+        }
+        Ok(rest)
+    }
+
+    /// Returns the feature that the words begin with, `None` where they name none, and the words behind it. What could
+    /// be the name of a feature and is not one is refused.
+    pub fn feature(&self, project: &Project) -> Result<(Option<Feature>, &str), Refusal> {
+        let (word, rest) = first_word(&self.words);
+        let name = word.trim_end_matches(',');
+        let found = match project.feature(name) {
+            Ok(feature) => return Ok((Some(feature), rest)),
+            Err(_) if name.is_empty() => return Ok((None, "")),
+            Err(found) => found,
+        };
+        if names_feature(name.rsplit('/').next().unwrap_or_default()) {
+            return Err(found.into());
+        }
+        let alone = rest.trim().is_empty() && self.literal.is_empty();
+        let is_meant = |known: &str| {
+            let (number, title) = known.split_once('-').unwrap_or((known, known));
+            distance(known, name) * 4 <= known.len() || (alone && [number, title].contains(&name))
+        };
+        match project.features().iter().find(|it| is_meant(&it.name)) {
+            Some(meant) => Err(Refusal::new(
+                format!("there is no feature `{}`", printable(name)),
+                format!("did you mean `{}`?", meant.name),
+            )),
+            None => Ok((None, &self.words)),
+        }
+    }
 }
 
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists]";
+/// Returns the first word of a text, and what stands behind it.
+pub fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
+}
+
+/// Returns whether a word is made like the name of a feature: `001-login`.
+pub fn names_feature(word: &str) -> bool {
+    let title = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let title = title.strip_prefix('-').filter(|_| word.len() - title.len() >= 3);
+    title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+}
+
+const FLAGS: [&str; 4] =
+    ["--max-iterations", "--max-task-iterations", "--recovery-mode", "--ignore-checklists"];
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+
+/// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
+fn is_flag(word: &str) -> bool {
+    let name = word.trim_start_matches(['-', '–', '—']);
+    name.len() < word.len() && name.starts_with(|letter: char| letter.is_alphanumeric())
+}
+
+fn unknown_flag(flag: &str) -> Refusal {
+    let name = flag.trim_start_matches(['-', '–', '—']);
+    let near = FLAGS.iter().find(|known| distance(&known[2..], name) <= 3);
+    let near = near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    wrong(format!("unknown option `{}`{near}", printable(flag)))
+}
 
 fn wrong(what: String) -> Refusal {
     Refusal::Usage(what, USAGE)
 }
 
-fn limit(flag: &str, value: Option<&str>) -> Result<u32, Refusal> {
-    let value = value.unwrap_or_default();
+fn limit(flag: &str, value: &str) -> Result<u32, Refusal> {
     // Digits only: `08` is eight, `0x8`, `-1` and `+1` are nothing.
     let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse() {

@@ -1,12 +1,14 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
 use crate::engine::Ledger;
+use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
@@ -15,21 +17,25 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
+use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
+use crate::session::arguments::scope::{Selection, done_already};
 use crate::session::messages::person;
 use crate::session::pinned;
 use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::store::journal::Entry;
-use crate::store::loops::{Claim, Loops, Record, VerifyCommands};
+use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
-use crate::text::counted;
-use crate::world;
+use crate::text::{self, counted};
+use crate::world::{self, Deadline};
 
 /// What is said where the one who arms may be the agent.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
+/// The most characters that the names of the tasks take, where not all of a list were asked for.
+const LONGEST_RUNS: usize = 600;
 const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
 
 /// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
@@ -43,15 +49,18 @@ pub fn arm(
     let root = &project.root;
     let settings = Settings::to_arm(root)?;
     let tracked = armer.is_person() && pinned::trusted(root, &settings)?;
-    let feature = feature_of(project, request)?;
-    let (tasks, text) = open_tasks(&feature)?;
+    let (feature, words) = feature_of(project, request)?;
+    let (all, text) = open_tasks(&feature)?;
+    let asked = Selection::of(words, &request.literal, &all, &text)?;
+    let tasks = open_part(all, &asked)?;
     let gate = gate(root, &feature, request, armer)?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, &feature);
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
-    let mut notes = Vec::from_iter(kept_aside);
+    let mut notes = asked_notes(&tasks, &asked);
+    notes.extend(kept_aside);
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
@@ -61,6 +70,7 @@ pub fn arm(
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
+    pin.asked = kept(&asked, request);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (shown, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
@@ -70,7 +80,7 @@ pub fn arm(
         notes.push(NOT_A_PERSON.to_owned());
     }
     notes.extend(taken_from(&arming.loops, &feature, armer));
-    notes.extend(bind(&mut arming, project, &feature, &claim, &state)?);
+    notes.extend(bind(&mut arming, project, &feature, &claim, &state, &pin)?);
     state
         .write(&feature)
         .map_err(|error| Refusal::unwritable(&feature.folder.join(STATE), &error))?;
@@ -88,16 +98,57 @@ pub fn arm(
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
 }
 
-fn feature_of(project: &Project, request: &FeatureRequest) -> Result<Feature, Refusal> {
-    match &request.feature {
-        Some(name) => Ok(project.feature(name)?),
-        None => project.current_feature()?.ok_or_else(|| {
-            Refusal::new(
-                "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
-                "name it: /speckit:implement 001-name",
-            )
-        }),
+/// The feature that is meant, and what was typed behind its name.
+fn feature_of<'a>(
+    project: &Project,
+    request: &'a FeatureRequest,
+) -> Result<(Feature, &'a str), Refusal> {
+    let (named, words) = request.feature(project)?;
+    let current = || {
+        project.current_feature().transpose().ok_or_else(|| {
+        Refusal::nothing(
+            "no feature is selected: neither `.specify/feature.json` nor `.specify/.current-feature` names one",
+            "name it: /speckit:implement 001-name",
+        )
+    })
+    };
+    let feature = named.map_or_else(|| Ok(current()??), Ok::<_, Refusal>)?;
+    Ok((feature, words))
+}
+
+/// The part of a list that was asked for; one without an open task is refused.
+fn open_part(all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
+    let tasks = all.within(&asked.tasks);
+    if tasks.open().next().is_none() {
+        let (count, ids) = (tasks.tasks.len(), in_runs(&asked.tasks));
+        return Err(Refusal::nothing(
+            format!("nothing is open: all {count} tasks that you named are ticked ({ids})"),
+            "name tasks that are open; `spool task list` shows them",
+        ));
     }
+    Ok(tasks)
+}
+
+/// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
+fn kept(asked: &Selection, request: &FeatureRequest) -> Option<Box<Asked>> {
+    let Selection { tasks, words } = asked;
+    let (tasks, words) = (tasks.clone(), masked_text(words).into_owned());
+    let asked = Asked { tasks, words, by_outline: request.by_outline };
+    (asked != Asked::default()).then(|| Box::new(asked))
+}
+
+/// What is said of what was asked for, a line each.
+fn asked_notes(tasks: &TaskList, asked: &Selection) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !asked.tasks.is_empty() {
+        let runs = text::title(&in_runs(&asked.tasks), LONGEST_RUNS);
+        notes.push(format!("Only these tasks: {runs}. Every other box is left as it is."));
+        notes.extend(done_already(tasks));
+    }
+    if !asked.words.is_empty() {
+        notes.push(format!("Words for the agent: {}", asked.words));
+    }
+    notes
 }
 
 fn claim_of(project: &Project, feature: &Feature, armer: Armer<'_>) -> Claim {
@@ -120,7 +171,7 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
     let path = feature.folder.join(TASKS);
     let shown = path.display();
     let TaskFile { list: tasks, bytes } = task_list::read(&feature.folder).map_err(|problem| {
-        Refusal::new(
+        Refusal::nothing(
             format!(
                 "feature `{}` has no task list to work through: `{shown}`: {problem}",
                 feature.name
@@ -129,7 +180,7 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
         )
     })?;
     if tasks.tasks.is_empty() {
-        return Err(Refusal::new(
+        return Err(Refusal::nothing(
             format!(
                 "`{shown}` holds no task: a task is a line such as `- [ ] T001 Create the project`"
             ),
@@ -137,7 +188,7 @@ fn open_tasks(feature: &Feature) -> Result<(TaskList, Vec<u8>), Refusal> {
         ));
     }
     if tasks.open().next().is_none() {
-        return Err(Refusal::new(
+        return Err(Refusal::nothing(
             format!("nothing is open: all {} tasks in `{shown}` are ticked", tasks.tasks.len()),
             "add a task, or pick another feature",
         ));
@@ -199,6 +250,7 @@ fn bind(
     feature: &Feature,
     claim: &Claim,
     state: &State,
+    pin: &Pin,
 ) -> Result<Option<String>, Refusal> {
     let before = arming.loops.read_claim(&feature.name)?;
     if before.is_none_or(|before| before.closed.is_some()) {
@@ -225,8 +277,11 @@ fn bind(
     let Armer { session, transcript, .. } = arming.armer;
     let mut record = new_record(claim, session.unwrap_or_default(), arming.by, transcript);
     record.had_list = true;
+    record.asked.clone_from(&pin.asked);
     // What the work looks like at the start: the first stop can tell what has changed.
     let snapshot = FeatureSnapshot::with_state(feature, state);
+    let nobody = (PinState::Nobody, Deadline::after(Duration::ZERO));
+    let snapshot = snapshot.under(&nobody.0, Some(&record), nobody.1);
     let fingerprint = Some(snapshot.work_fingerprint(project));
     record.ledger = Ledger { fingerprint, ..Ledger::default() };
     record.tasks_hash = snapshot.tasks_hash();

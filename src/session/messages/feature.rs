@@ -10,13 +10,14 @@ use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain, ids, open_count, short};
 use super::{NextStep, needs_all};
+use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::hosts::ContinueForm;
-use crate::store::loops::Record;
+use crate::store::loops::{Asked, Record};
 use crate::text;
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
@@ -74,6 +75,7 @@ pub fn resume(
     text.push_str(match (failed, hooks_due, is_whole) {
         (true, ..) => REPAIR_CHECKS,
         (_, true, _) => RUN_HOOKS,
+        _ if snapshot.by_outline => RESUME_BY_OUTLINE,
         (_, _, true) => ALL_RULES,
         _ => NEXT_TASK,
     });
@@ -154,23 +156,63 @@ above; never weaken the check. Then end your turn with ALL_TASKS_COMPLETE on a l
 When it is a task of its own: `spool task add --after ID \"what is to be done\"`. When only a person can repair it: \
 `spool task block \"what they must do\"`.";
 
+/// How an agent resumes that works by spec-kit's own outline.
+const RESUME_BY_OUTLINE: &str = "\
+How to resume, by the outline of spec-kit's command:\n\
+1. `spool task next` shows the task or the parallel group to do now.\n\
+2. Do it, or hand it to the spec-executor agent. When it is really done, tick its box as [X], or call `spool task done ID`.\n\
+3. When it fails: `spool task fail ID \"why\"`, then try another way. When only a person can continue: `spool task block \"what they must do\"`.\n\
+4. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// What the agent has to know besides spec-kit's own outline, where spec-kit's command armed the loop.
+pub const BY_OUTLINE: &str = "\n\
+Work by the outline of this command. Where the two differ, this counts:\n\
+- Nobody is there to answer: never ask and never wait. Decide, and say why in one line.\n\
+- A task is done when its box in tasks.md is [X]: tick it when it is really done, or let `spool task done ID` do that, which runs its Verify command first. Never reword or remove a task.\n\
+- A task that fails halts nothing: `spool task fail ID \"why\"` counts the attempt, then try another way. When only a person can continue: `spool task block \"what they must do\"`, and end your turn.\n\
+- While a box of this loop is open, the end of your turn sends you back to work. When none is open and the rest of the outline is carried out, end with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// The contract of a coordinator, after a compaction.
+const REMIND_COORDINATOR: &str = "\
+You are its coordinator and write no code yourself: `spool task next` shows the task or the [P] group to do now; delegate it to \
+spec-executor (qa-engineer when it is marked [VERIFY]), a [P] group in one message; check what comes back, then `spool task done \
+ID`, or `spool task fail ID \"why\"`, or `spool task add --after ID \"what\"` for work that the list lacks. Never tick a box by hand.";
+
+/// The contract of an agent that works by spec-kit's own outline, after a compaction.
+const REMIND_BY_OUTLINE: &str = "\
+Work by the outline of spec-kit's implement command: `spool task next` shows what to do now; do it, tick its box as [X] when it \
+is really done, or call `spool task done ID`; when it fails, `spool task fail ID \"why\"`.";
+
 /// Returns the paragraph that a session with a live loop gets after a compaction or a resume: the whole contract.
-pub fn reminder(snapshot: &FeatureSnapshot, ledger: &Ledger) -> String {
+pub fn reminder(snapshot: &FeatureSnapshot, record: &Record) -> String {
     let place = snapshot.place();
+    let work = if snapshot.by_outline { REMIND_BY_OUTLINE } else { REMIND_COORDINATOR };
     limited(format!(
         "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
-         You are its coordinator and write no code yourself: `spool task next` shows the task or the [P] group to do now; \
-         delegate it to spec-executor (qa-engineer when it is marked [VERIFY]), a [P] group in one message; check what comes \
-         back, then `spool task done ID`, or `spool task fail ID \"why\"`, or `spool task add --after ID \"what\"` for work that \
-         the list lacks. {PROGRESS} in {} has what was learned. Never tick a box by hand, never edit {STATE}, never weaken a \
+         {work} {PROGRESS} in {} has what was learned. Never edit {STATE}, never weaken a \
          test or a check. Continue without asking while a task is open. When only a person can continue, do what does not depend \
-         on it, then `spool task block \"what they must do\"`. When no task is open, end with {SIGNAL} on a line of its own.",
+         on it, then `spool task block \"what they must do\"`. When no task is open, end with {SIGNAL} on a line of its own.{}",
         snapshot.feature.name,
         place.task,
         place.total,
-        ledger.iterations + 1,
+        record.ledger.iterations + 1,
         shortened(&snapshot.feature.relative),
+        asked(record.asked.as_deref()),
     ))
+}
+
+/// Returns what the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
+pub fn asked(asked: Option<&Asked>) -> String {
+    let mut text = String::new();
+    let Some(Asked { tasks, words, .. }) = asked else { return text };
+    if !tasks.is_empty() {
+        let tasks = text::title(&in_runs(tasks), LIST);
+        let _ = write!(text, "\nOnly these tasks: {tasks}. Leave every other box as it is.");
+    }
+    if !words.is_empty() {
+        let _ = write!(text, "\nThe person's words: {words}");
+    }
+    text
 }
 
 /// Returns the line that a person sees when the agent is sent back.

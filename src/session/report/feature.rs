@@ -185,7 +185,7 @@ impl FeatureReport {
         let verify = standing.pin().and_then(|pin| {
             Pins::of(&project.root).ok()?.verify(PinKey::Feature(&feature.name), pin).ok()
         });
-        let snapshot = FeatureSnapshot::read_even_without_state(feature).under(&standing);
+        let snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
         let place = snapshot.place();
         #[cfg(feature = "cli")]
         let moment = lives.then(|| match &record {

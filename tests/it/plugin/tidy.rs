@@ -115,7 +115,7 @@ fn the_prompt_hook_is_started_for_the_names_of_our_commands_only() {
     let groups = hooks["hooks"]["UserPromptExpansion"].as_array().unwrap();
     let matchers: Vec<&Value> = groups.iter().map(|group| &group["matcher"]).collect();
     // A person's own command of one of these names starts the hook, which knows it by its file.
-    assert_eq!(matchers, ["^(speckit:|(ralph-loop|ulw-loop|cancel-ralph)$)"]);
+    assert_eq!(matchers, ["^(speckit:|(speckit[.-]implement|ralph-loop|ulw-loop|cancel-ralph)$)"]);
 }
 
 #[test]

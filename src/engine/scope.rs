@@ -1,0 +1,209 @@
+//! A part of a task list: what a loop is about that is not about all of it.
+
+use std::collections::BTreeMap;
+
+use super::edit::split_number;
+use super::hidden::{hidden_lines, split_lines};
+use super::tasks::{TaskList, heading_of};
+
+/// How long a chain of repairs is followed; lists may have chains that go round in a circle.
+const LONGEST_CHAIN: usize = 8;
+/// Shorter runs of tasks are named one by one.
+const RUN: usize = 3;
+
+impl TaskList {
+    /// Returns the list with only those tasks that a loop over these ids is about: the tasks of these ids, and the
+    /// repairs of them. No ids are all tasks.
+    #[must_use]
+    pub fn within(mut self, ids: &[String]) -> Self {
+        if ids.is_empty() {
+            return self;
+        }
+        let places: BTreeMap<&str, usize> =
+            self.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
+        let mut named = vec![false; self.tasks.len()];
+        for place in ids.iter().filter_map(|id| places.get(id.as_str())) {
+            named[*place] = true;
+        }
+        let mut kept = named.clone();
+        for (place, kept) in kept.iter_mut().enumerate() {
+            let mut one = place;
+            for _ in 0..LONGEST_CHAIN {
+                let fixed = self.tasks[one].fixes.as_deref().and_then(|id| places.get(id));
+                let Some(fixed) = fixed else { break };
+                *kept |= named[*fixed];
+                one = *fixed;
+            }
+        }
+        let mut kept = kept.into_iter();
+        self.tasks.retain(|_| kept.next() == Some(true));
+        self
+    }
+
+    /// Marks the tasks under the headings `Phase N`, headings inside of them included, and returns the first of these
+    /// headings, `None` where there is none.
+    pub fn mark_phase(&self, text: &[u8], number: &str, marks: &mut [bool]) -> Option<String> {
+        let lines = split_lines(text);
+        let hidden = hidden_lines(&lines);
+        let (mut inside, mut found) = (None, None);
+        for (place, line) in lines.iter().enumerate().filter(|(place, _)| !hidden[*place]) {
+            if let Some(heading) = heading_of(line.text) {
+                let level = line.text.iter().take_while(|byte| **byte == b'#').count();
+                if phase_of(&heading) == Some(number) {
+                    inside = Some(level);
+                    found.get_or_insert(heading);
+                } else if inside.is_some_and(|outer| level <= outer) {
+                    inside = None;
+                }
+                continue;
+            }
+            let task = self.tasks.binary_search_by_key(&(place + 1), |task| task.line);
+            if let (Some(_), Ok(task)) = (inside, task) {
+                marks[task] = true;
+            }
+        }
+        found
+    }
+
+    /// Marks the tasks that carry a label such as `[US1]`, and returns whether there are any.
+    pub fn mark_story(&self, text: &[u8], label: &str, marks: &mut [bool]) -> bool {
+        let label = format!("[{label}]");
+        let mut found = false;
+        for (task, mark) in self.tasks.iter().zip(marks) {
+            let block = text.get(task.block.clone()).unwrap_or_default();
+            let line = block.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            if memchr::memmem::find(line, label.as_bytes()).is_some() {
+                (*mark, found) = (true, true);
+            }
+        }
+        found
+    }
+}
+
+/// Returns ids in few words: a run of numbers by its ends, such as `T001-T005, T009`.
+pub fn in_runs(ids: &[String]) -> String {
+    let follows = |pair: &[String]| {
+        let [Some((head, one)), Some((other, next))] = [0, 1].map(|at| split_number(&pair[at]))
+        else {
+            return false;
+        };
+        let number = |digits: &str| digits.parse::<u64>().ok();
+        head == other && number(one).and_then(|one| one.checked_add(1)) == number(next)
+    };
+    let mut words: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < ids.len() {
+        let run = 1 + ids[at..].windows(2).take_while(|pair| follows(pair)).count();
+        if run < RUN {
+            words.push(ids[at].clone());
+            at += 1;
+        } else {
+            words.push(format!("{}-{}", ids[at], ids[at + run - 1]));
+            at += run;
+        }
+    }
+    words.join(", ")
+}
+
+/// The number in a heading such as `Phase 2: Foundational`.
+fn phase_of(heading: &str) -> Option<&str> {
+    let (word, rest) = heading.split_at_checked(5)?;
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (word.eq_ignore_ascii_case("phase") && digits > 0).then(|| &rest[..digits])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "\
+# Tasks
+## Phase 1: Setup
+- [x] T001 a
+- [ ] T002 [P] b
+## Phase 2: User Story 1 - Login
+### Tests
+- [ ] T003 [P] [US1] c
+```
+# Phase 9: no heading
+```
+### Implementation
+- [ ] T004 [US1] d
+- [ ] T004.F1 [FIX T004] e
+- [ ] T004.F2 [FIX T004.F1] f
+## Phase 12: Polish
+- [ ] T005 g
+";
+
+    fn list() -> TaskList {
+        TaskList::parse(LIST.as_bytes())
+    }
+
+    fn ids(list: &TaskList) -> Vec<&str> {
+        list.tasks.iter().map(|task| task.id.as_str()).collect()
+    }
+
+    fn marked(marks: &[bool]) -> Vec<String> {
+        let list = list();
+        let all = list.tasks.iter().zip(marks);
+        all.filter(|(_, mark)| **mark).map(|(task, _)| task.id.clone()).collect()
+    }
+
+    #[test]
+    fn a_list_within_ids_has_these_tasks_in_its_order_and_the_repairs_of_them() {
+        let of = |wanted: &[&str]| {
+            list().within(&wanted.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(ids(&of(&[])), ids(&list()));
+        assert_eq!(ids(&of(&["T005", "T001"])), ["T001", "T005"]);
+        assert_eq!(ids(&of(&["T004"])), ["T004", "T004.F1", "T004.F2"]);
+        assert_eq!(ids(&of(&["T004.F1"])), ["T004.F1", "T004.F2"]);
+        assert_eq!(ids(&of(&["T999"])), Vec::<&str>::new());
+        assert_eq!((of(&["T001", "T002"]).done(), of(&["T001", "T002"]).open().count()), (1, 1));
+    }
+
+    #[test]
+    fn repairs_that_go_round_in_a_circle_belong_to_nobody() {
+        let list = TaskList::parse(b"- [ ] T1 [FIX T2] a\n- [ ] T2 [FIX T1] b\n- [ ] T3 c\n");
+        assert_eq!(ids(&list.within(&["T3".to_owned()])), ["T3"]);
+    }
+
+    #[test]
+    fn a_phase_is_known_by_its_number_and_ends_at_the_next_heading_of_its_level() {
+        let of = |number: &str| {
+            let mut marks = vec![false; list().tasks.len()];
+            let heading = list().mark_phase(LIST.as_bytes(), number, &mut marks);
+            (heading, marked(&marks))
+        };
+        assert_eq!(
+            of("1"),
+            (Some("Phase 1: Setup".to_owned()), vec!["T001".into(), "T002".into()])
+        );
+        assert_eq!(of("2").1, ["T003", "T004", "T004.F1", "T004.F2"]);
+        assert_eq!(of("12").1, ["T005"]);
+        assert_eq!(of("9"), (None, vec![]));
+    }
+
+    #[test]
+    fn a_story_is_known_by_the_label_on_the_line_of_the_task() {
+        let mut marks = vec![false; list().tasks.len()];
+        assert!(list().mark_story(LIST.as_bytes(), "US1", &mut marks));
+        assert_eq!(marked(&marks), ["T003", "T004"]);
+        assert!(!list().mark_story(LIST.as_bytes(), "US2", &mut marks));
+    }
+
+    #[test]
+    fn runs_are_named_by_their_ends() {
+        let runs = |wanted: &[&str]| {
+            in_runs(&wanted.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(runs(&["T001", "T002", "T003", "T005"]), "T001-T003, T005");
+        assert_eq!(runs(&["T001", "T002"]), "T001, T002");
+        assert_eq!(
+            runs(&["T009", "T010", "T011", "T012.F1", "@12ab"]),
+            "T009-T011, T012.F1, @12ab"
+        );
+        assert_eq!(runs(&[]), "");
+    }
+}

@@ -1,0 +1,429 @@
+//! Which tasks of a list a person asked for, and what is left as words for the agent. Tasks stand in front of the words;
+//! what looks like one and stands behind them, or is none of the list, is refused: nobody guesses what a loop is about.
+
+use super::feature::names_feature;
+use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::task_list::TASKS;
+use crate::feature::project::printable;
+use crate::refusal::Refusal;
+use crate::text::{counted, distance};
+
+/// The most characters of the words for the agent: they are handed on at the start and after each compaction.
+const MOST: usize = 2_000;
+/// What joins the ends of a range.
+const DASHES: [&str; 5] = ["..", "…", "–", "—", "-"];
+
+/// What a person asked for within a feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The ids of the tasks in the order of the list, empty for all.
+    pub tasks: Vec<String>,
+    /// The words for the agent, as they were typed.
+    pub words: String,
+}
+
+impl Selection {
+    /// Returns what these words ask for of a list with these bytes; `literal` are words for the agent, whatever they
+    /// look like.
+    pub fn of(words: &str, literal: &str, list: &TaskList, text: &[u8]) -> Result<Self, Refusal> {
+        let mut reader =
+            TaskReader { list, text, marks: vec![false; list.tasks.len()], number: None };
+        let mut rest = words.trim_matches(is_gap);
+        while let Some(after) = reader.take(rest)? {
+            let (joint, behind) = first(after);
+            let joined =
+                matches!(joint, "and" | "&" | "+").then(|| reader.take(behind)).transpose()?;
+            rest = joined.flatten().unwrap_or(after).trim_start_matches(is_gap);
+        }
+        let tasks = reader.selected();
+        // One word alone is sooner a name that was mistyped.
+        if tasks.is_empty() && literal.is_empty() && !rest.is_empty() && first(rest).1.is_empty() {
+            return Err(Refusal::new(
+                format!("there is no feature and no task `{}`", printable(rest)),
+                "name one that exists; words that are only for the agent go after ` -- `",
+            ));
+        }
+        if let Some(number) = reader.number.filter(|_| !rest.is_empty()) {
+            return Err(not_clear(number));
+        }
+        reader.refuse_tasks_in(rest)?;
+        let words = [rest, literal].map(str::trim).join(" ").trim().to_owned();
+        let letters = words.chars().count();
+        if letters > MOST {
+            return Err(Refusal::new(
+                format!(
+                    "the words for the agent are {letters} characters long, and {MOST} are the most"
+                ),
+                "write them into a file of the project, and name that file",
+            ));
+        }
+        Ok(Self { tasks, words })
+    }
+}
+
+struct TaskReader<'a> {
+    list: &'a TaskList,
+    text: &'a [u8],
+    marks: Vec<bool>,
+    /// A task that was named by digits alone: they may be the first words for the agent as well.
+    number: Option<&'a str>,
+}
+
+impl<'a> TaskReader<'a> {
+    /// Takes in what selects tasks at the start of a text and returns what stands behind it, `None` where nothing does.
+    fn take(&mut self, text: &'a str) -> Result<Option<&'a str>, Refusal> {
+        let (word, after) = first(text);
+        let word = word.trim_end_matches([':', ';', '.']);
+        if let Some(task) = self.task(word) {
+            if !word.contains(|letter: char| letter.is_alphabetic()) {
+                self.number = Some(word);
+            }
+            let (joint, behind) = first(after);
+            let (end, after_end) = first(behind);
+            if DASHES.contains(&joint) || matches!(joint, "to" | "through") {
+                if let Some(last) = self.task(end) {
+                    self.mark_range(task, last)?;
+                    return Ok(Some(after_end));
+                }
+                if is_like_task(end) {
+                    return Err(self.no_task(end));
+                }
+            }
+            self.mark(|it| stem(it) == stem(task));
+            return Ok(Some(after));
+        }
+        for dash in DASHES {
+            let Some((from, to)) = word.split_once(dash) else { continue };
+            let to = to.trim_start_matches('.');
+            match (self.task(from), self.task(to)) {
+                (Some(from), Some(to)) => {
+                    self.mark_range(from, to)?;
+                    return Ok(Some(after));
+                }
+                (None, to) if is_like_task(from) && (to.is_some() || dash != "-") => {
+                    return Err(self.no_task(from));
+                }
+                (Some(_), None) => return Err(self.no_task(to)),
+                _ => {}
+            }
+        }
+        if let Some(label) = story_of(word) {
+            if self.list.mark_story(self.text, &label, &mut self.marks) {
+                return Ok(Some(after));
+            }
+            return Err(Refusal::new(format!("no task of {TASKS} is labeled `[{label}]`"), LIST));
+        }
+        if let Some((number, after)) = phase_at(text) {
+            return match self.list.mark_phase(self.text, number, &mut self.marks) {
+                Some(heading) => Ok(Some(behind_title(after, &heading))),
+                None => Err(Refusal::new(format!("{TASKS} has no heading `Phase {number}`"), LIST)),
+            };
+        }
+        if is_like_task(word) { Err(self.no_task(word)) } else { Ok(None) }
+    }
+
+    fn task(&self, id: &str) -> Option<&'a Task> {
+        self.list.find(id)
+    }
+
+    fn mark(&mut self, is_meant: impl Fn(&Task) -> bool) {
+        for (task, mark) in self.list.tasks.iter().zip(&mut self.marks) {
+            *mark |= is_meant(task);
+        }
+    }
+
+    /// Marks a range by the numbers of the tasks, or by their places where they have none.
+    fn mark_range(&mut self, from: &Task, to: &Task) -> Result<(), Refusal> {
+        let numbered = |task| Some((head(task), number_behind(head(task), task)?));
+        let backwards = || {
+            let (from, to) = (printable(&from.id), printable(&to.id));
+            Refusal::new(format!("`{from}-{to}` runs backwards"), format!("write `{to}-{from}`"))
+        };
+        match (numbered(from), numbered(to)) {
+            (Some((head, first)), Some((other, last))) if head == other => {
+                if first > last {
+                    return Err(backwards());
+                }
+                self.mark(|task| {
+                    number_behind(head, task).is_some_and(|it| (first..=last).contains(&it))
+                });
+            }
+            _ if from.mark_at > to.mark_at => return Err(backwards()),
+            _ => self.mark(|task| (from.mark_at..=to.mark_at).contains(&task.mark_at)),
+        }
+        Ok(())
+    }
+
+    /// The ids of what is marked, and of the tasks nested in it.
+    fn selected(&self) -> Vec<String> {
+        let mut marks = self.marks.clone();
+        for (place, task) in
+            self.list.tasks.iter().enumerate().filter(|(place, _)| self.marks[*place])
+        {
+            let nested = self.list.nested_in(task).len();
+            marks[place..=place + nested].fill(true);
+        }
+        let all = self.list.tasks.iter().zip(marks);
+        all.filter(|(_, mark)| *mark).map(|(task, _)| task.id.clone()).collect()
+    }
+
+    /// Refuses words for the agent that look as if they were to select tasks.
+    fn refuse_tasks_in(&self, words: &str) -> Result<(), Refusal> {
+        let is_end = |letter: char| is_gap(letter) || "()[]\"'`;:!?".contains(letter);
+        for (at, _) in words.match_indices(|letter: char| !is_end(letter)) {
+            if words[..at].ends_with(|letter: char| !is_end(letter)) {
+                continue;
+            }
+            let rest = &words[at..];
+            let word = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+            let mut parts = word.split(['-', '–', '—', '…']).flat_map(|part| part.split(".."));
+            let word = word.trim_end_matches('.');
+            if parts.any(|part| is_like_task(part.trim_end_matches('.')))
+                || (word.starts_with(char::is_alphabetic) && self.task(word).is_some())
+                || story_of(word).is_some()
+                || names_feature(word)
+            {
+                return Err(not_clear(word));
+            }
+            if let Some((number, _)) = phase_at(rest) {
+                return Err(not_clear(&format!("{word} {number}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn no_task(&self, id: &str) -> Refusal {
+        let capital = id.to_ascii_uppercase();
+        let near =
+            self.list.tasks.iter().map(|task| (distance(&task.id, &capital), &task.id)).min();
+        let next = match near {
+            Some((apart, near)) if apart * 2 < near.len() => {
+                format!("did you mean `{}`? `spool task list` shows all", printable(near))
+            }
+            _ => LIST.to_owned(),
+        };
+        Refusal::new(format!("there is no task `{}` in {TASKS}", printable(id)), next)
+    }
+}
+
+const LIST: &str = "`spool task list` shows the tasks";
+
+fn not_clear(word: &str) -> Refusal {
+    Refusal::new(
+        format!("`{}` may be a part of the work or a word for the agent", printable(word)),
+        "name the tasks first, such as `001-login T001-T005 US1 use python 3.12`; what is only for the agent goes after ` -- `",
+    )
+}
+
+/// Returns which of these tasks are done, in words for a person, `None` for none.
+pub fn done_already(list: &TaskList) -> Option<String> {
+    let done: Vec<&str> =
+        list.tasks.iter().filter(|task| task.done).map(|task| task.id.as_str()).collect();
+    match done.len() {
+        0 => None,
+        1..=8 => Some(format!("Done already: {}.", done.join(", "))),
+        many => Some(format!("Done already: {}.", counted(many as u64, "task"))),
+    }
+}
+
+fn is_gap(letter: char) -> bool {
+    letter == ',' || letter.is_whitespace()
+}
+
+/// The first word of a text, also up to a comma, and what stands behind it.
+fn first(text: &str) -> (&str, &str) {
+    let text = text.trim_start_matches(is_gap);
+    text.split_at(text.find(is_gap).unwrap_or(text.len()))
+}
+
+/// An id without the number that tells two of the same apart.
+fn stem(task: &Task) -> &str {
+    task.id.split('~').next().unwrap_or_default()
+}
+
+/// What stands before the first number of an id with a letter in front, before the last one otherwise: `T` of `T004.F1`.
+fn head(task: &Task) -> &str {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let id = task.id.as_str();
+    if id.starts_with(is_digit) {
+        return id.trim_end_matches(is_digit);
+    }
+    &id[..id.find(is_digit).unwrap_or(id.len())]
+}
+
+fn number_behind(head: &str, task: &Task) -> Option<u64> {
+    let rest = task.id.strip_prefix(head)?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok()
+}
+
+/// Whether a word is made like a task's id, also with a letter for a digit: `T001`, `T0O1`, `t12`.
+fn is_like_task(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix(['T', 't']) else { return false };
+    let rest = rest.split(".F").next().unwrap_or_default();
+    let is_near = |letter: char| letter.is_ascii_digit() || "oOlI".contains(letter);
+    rest.contains(|letter: char| letter.is_ascii_digit()) && rest.chars().all(is_near)
+}
+
+/// The label that a word asks for: `US1`.
+fn story_of(word: &str) -> Option<String> {
+    let (us, number) = word.split_at_checked(2)?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (us.eq_ignore_ascii_case("us") && is_number).then(|| format!("US{number}"))
+}
+
+/// The number behind the word `phase` at the start of a text, and what stands behind it.
+fn phase_at(text: &str) -> Option<(&str, &str)> {
+    let (word, after) = first(text);
+    let (number, rest) = first(after);
+    let digits = number.trim_end_matches([':', ';', '.']);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (word.eq_ignore_ascii_case("phase") && is_number).then_some((digits, rest))
+}
+
+/// What stands behind the words of a heading, where they were typed too, as far as they were.
+fn behind_title<'a>(text: &'a str, heading: &str) -> &'a str {
+    let title = heading.split_once(':').map_or("", |(_, title)| title);
+    let mut rest = text;
+    for word in title.split_whitespace() {
+        let (typed, after) = first(rest);
+        if !typed.eq_ignore_ascii_case(word) {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::scope::in_runs;
+
+    const TEXT: &str = "\
+## Phase 1: Setup
+- [x] T001 a
+- [ ] T002 b
+## Phase 2: User Story 1 - Login
+- [ ] T003 [US1] c
+- [ ] T004 [P] [US1] d
+- [ ] T004.F1 [FIX T004] e
+## Phase 3: Polish
+- [ ] T010 f
+- [ ] TASK-7 g
+- [ ] 2.1 h
+";
+
+    fn asked(words: &str) -> Result<(String, String), String> {
+        asked_with(words, "")
+    }
+
+    fn asked_with(words: &str, literal: &str) -> Result<(String, String), String> {
+        let list = TaskList::parse(TEXT.as_bytes());
+        let found = Selection::of(words, literal, &list, TEXT.as_bytes());
+        found.map(|it| (in_runs(&it.tasks), it.words)).map_err(|error| error.to_string())
+    }
+
+    fn tasks(words: &str) -> String {
+        let (tasks, rest) = asked(words).unwrap_or_else(|error| panic!("{words}: {error}"));
+        assert_eq!(rest, "", "{words}");
+        tasks
+    }
+
+    fn refused(words: &str) -> String {
+        asked(words).expect_err(words)
+    }
+
+    #[test]
+    fn tasks_are_selected_by_id_range_story_and_phase() {
+        assert_eq!(tasks(""), "");
+        assert_eq!(tasks("T001 T003"), "T001, T003");
+        assert_eq!(tasks("t002, T010 and task-7"), "T002, T010, TASK-7");
+        assert_eq!(tasks("T001-T003"), "T001-T003");
+        for range in ["T002..T003", "T002...T003", "T002–T003", "T002 - T003", "T002 to T003"] {
+            assert_eq!(tasks(range), "T002, T003", "{range}");
+        }
+        assert_eq!(tasks("US1"), tasks("us1"));
+        assert_eq!(tasks("phase 1"), "T001, T002");
+        assert_eq!(tasks("Phase 3: Polish"), "T010, TASK-7, 2.1");
+        assert_eq!(tasks("phase 1 T010"), "T001, T002, T010");
+        assert_eq!(tasks("2.1"), "2.1");
+    }
+
+    #[test]
+    fn a_task_takes_what_is_nested_in_it_and_a_range_what_has_its_numbers() {
+        assert_eq!(tasks("T003-T010"), "T003, T004, T004.F1, T010");
+        let text = b"- [ ] T001 a\n  - [ ] T002 b\n    - [ ] T003 c\n- [ ] T004 d\n";
+        let found = Selection::of("T001", "", &TaskList::parse(text), text).unwrap();
+        assert_eq!(found.tasks, ["T001", "T002", "T003"]);
+    }
+
+    #[test]
+    fn words_behind_the_tasks_are_for_the_agent_letter_for_letter() {
+        let words = |text: &str| asked(text).unwrap();
+        let both = |tasks: &str, words: &str| (tasks.to_owned(), words.to_owned());
+        assert_eq!(words("use python 3.12"), both("", "use python 3.12"));
+        assert_eq!(
+            words("T001-T003 use  python,\n\t3.12"),
+            both("T001-T003", "use  python,\n\t3.12")
+        );
+        assert_eq!(words("phase 2 only"), both("T003, T004, T004.F1", "only"));
+        assert_eq!(
+            words("Phase 2: User Story 1 - Login and mocks"),
+            both("T003, T004, T004.F1", "and mocks")
+        );
+        assert_eq!(words("T002 and be quick"), both("T002", "and be quick"));
+        assert_eq!(
+            words("phase out the old API, task by task"),
+            both("", "phase out the old API, task by task")
+        );
+        assert_eq!(
+            asked_with("T002 fast", "as in T003, phase 2").unwrap(),
+            both("T002", "fast as in T003, phase 2")
+        );
+    }
+
+    #[test]
+    fn what_looks_like_a_task_and_is_none_is_refused_with_the_nearest() {
+        for (words, near) in [
+            ("T0O1", "did you mean `T001`?"),
+            ("T001 T05", "there is no task `T05`"),
+            ("T001-T005", "there is no task `T005`"),
+            ("T1-T003", "there is no task `T1`"),
+            ("T001 to T099", "there is no task `T099`"),
+            ("US7", "no task of tasks.md is labeled `[US7]`"),
+            ("phase 9", "no heading `Phase 9`"),
+            ("T003-T001", "write `T001-T003`"),
+        ] {
+            assert!(refused(words).contains(near), "{words}: {}", refused(words));
+        }
+    }
+
+    #[test]
+    fn words_that_may_select_tasks_are_not_taken_for_words_to_the_agent() {
+        for words in [
+            "only T001 please",
+            "tasks T001-T003",
+            "do (T002) first",
+            "implement US1",
+            "stop after phase 2",
+            "T001 then T003",
+            "use python T0O1",
+            "T001 001-login",
+            "2.1 is the version",
+            "go on at 002-other",
+            "as in task-7 before",
+        ] {
+            assert!(refused(words).contains("may be a part of the work"), "{words}");
+        }
+        assert!(refused("quickly").contains("no feature and no task `quickly`"));
+        assert_eq!(asked_with("", "quickly").unwrap().1, "quickly");
+        assert!(asked("use t3.micro and Tokio 1.0, USB, phase-locked").is_ok());
+    }
+
+    #[test]
+    fn long_words_belong_into_a_file() {
+        assert!(asked(&"é ".repeat(1_000)).is_ok());
+        assert!(refused(&"é ".repeat(1_001)).contains("2001 characters"));
+    }
+}

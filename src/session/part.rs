@@ -1,0 +1,55 @@
+//! The part of a task list that the live loop of a feature is about, and how a new task joins it.
+
+use std::borrow::Cow;
+
+use crate::engine::tasks::TaskList;
+use crate::feature::project::{Feature, Project};
+use crate::refusal::Refusal;
+use crate::session::pinned;
+use crate::store::loops::{Asked, Loops, PATIENCE};
+use crate::store::pins::{Pin, PinKey, Pins};
+
+/// Returns what was asked of the live loop of a feature besides the feature, `None` for nothing.
+pub fn asked(project: &Project, feature: &Feature) -> Option<Asked> {
+    let standing = pinned::standing_of_feature(&project.root, &feature.name);
+    let loops = Loops::of(&project.root);
+    let claim = loops.claim(&feature.name).filter(|claim| claim.closed.is_none());
+    let record = claim.and_then(|claim| loops.peek(&claim.session?));
+    let record = record.filter(|it| it.about == feature.name && it.ledger.is_live());
+    standing.asked(record.as_ref()).cloned()
+}
+
+/// Returns the tasks of a list that were asked for.
+pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList> {
+    match asked.filter(|asked| !asked.tasks.is_empty()) {
+        Some(asked) => Cow::Owned(list.clone().within(&asked.tasks)),
+        None => Cow::Borrowed(list),
+    }
+}
+
+/// Makes a new task one of those that the live loop of a feature is about; for somebody who has the feature's lock.
+pub fn join(project: &Project, feature: &Feature, id: &str) -> Result<(), Refusal> {
+    let Some(mut asked) = asked(project, feature) else { return Ok(()) };
+    if asked.tasks.is_empty() || asked.tasks.iter().any(|known| known == id) {
+        return Ok(());
+    }
+    asked.tasks.push(id.to_owned());
+    let asked = Some(Box::new(asked));
+    let (root, loops) = (&project.root, Loops::of(&project.root));
+    if pinned::standing_of_feature(root, &feature.name).pin().is_some() {
+        let (pins, whose) = (Pins::of(root)?, PinKey::Feature(&feature.name));
+        let _lock = loops.lock()?;
+        if let Some(pin) = pins.read(whose)? {
+            let written = pins.update(whose, &Pin { asked, ..pin });
+            return written.map_err(|error| Refusal::unwritable(&pins.path(whose), &error));
+        }
+        return Ok(());
+    }
+    let session = loops.claim(&feature.name).and_then(|claim| claim.session).unwrap_or_default();
+    let folder = loops.session_within(&session, PATIENCE)?;
+    if let Some(mut record) = folder.record()? {
+        record.asked = asked;
+        folder.save(&record)?;
+    }
+    Ok(())
+}

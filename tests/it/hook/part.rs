@@ -1,0 +1,202 @@
+//! A loop over a part of a list, and words for its agent.
+
+use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
+use crate::support::limited::Limited;
+use serde_json::Value;
+use std::fs;
+
+const LIST: &str = "\
+# Tasks
+## Phase 1: Setup
+- [x] T001 Create it
+- [ ] T002 Fill it
+## Phase 2: Story
+- [ ] T003 [US1] Show it
+- [ ] T004 [US1] Try it
+## Phase 3: Polish
+- [ ] T005 Paint it
+";
+
+fn ready() -> Bench {
+    Bench::project().current_feature(FEATURE).tasks(LIST)
+}
+
+#[track_caller]
+fn refused(arguments: &str, words: &[&str]) {
+    let bench = ready();
+    let before = bench.everything();
+    let answer = bench.implement("s1", arguments);
+    for words in words {
+        assert!(answer.reason().contains(words), "{arguments}: {answer}");
+    }
+    assert_eq!(bench.everything(), before, "{arguments}: nothing is armed");
+    bench.stop("s1").run().silent();
+}
+
+/// What `spool` prints for these arguments, as the agent of this session calls it.
+fn spool(bench: &Bench, session: &str, arguments: &[&str]) -> String {
+    let output = bench
+        .spool()
+        .args(arguments)
+        .env("CLAUDE_CODE_SESSION_ID", session)
+        .env("CLAUDECODE", "1")
+        .finish();
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn exactly_the_named_boxes_end_the_loop() {
+    let bench = ready();
+    let answer = bench.implement("s1", "T002-T003");
+    for words in ["Only these tasks: T002, T003.", "2 of 2 tasks open", "next T002"] {
+        assert!(answer.context().contains(words), "{answer}");
+    }
+    assert!(answer.message().contains("Only these tasks: T002, T003."), "{answer}");
+    assert_eq!(bench.read_state()["totalTasks"], 2);
+    let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
+    assert!(sent.reason().contains("(Task 1/2, Iter 1)"), "{sent}");
+    assert!(!sent.reason().contains("T004") && !sent.reason().contains("T005"), "{sent}");
+    // Another box is none of its business.
+    bench.tick("T005");
+    assert!(bench.stop("s1").held().run().reason().contains("(Task 1/2,"));
+    bench.tick("T002");
+    assert!(bench.stop("s1").held().run().reason().contains("(Task 2/2,"));
+    bench.tick("T003");
+    bench.stop("s1").held().run().silent();
+    let verdicts = ["continue", "continue", "continue", "end completed"];
+    assert_eq!(bench.verdicts("s1"), verdicts);
+    let list = fs::read_to_string(bench.feature_path("tasks.md")).unwrap();
+    assert!(list.contains("- [ ] T004"), "{list}");
+    let status: Value =
+        serde_json::from_slice(&bench.spool().args(["status", "--json"]).finish().stdout).unwrap();
+    assert_eq!(
+        (&status["features"][0]["done"], &status["features"][0]["total"]),
+        (&2.into(), &2.into())
+    );
+}
+
+#[test]
+fn tasks_are_named_by_story_and_phase_and_what_is_done_is_told() {
+    for (arguments, tasks) in [
+        ("US1", "T003, T004."),
+        ("phase 2", "T003, T004."),
+        ("Phase 2: Story T005", "T003-T005."),
+        ("001-login US1, T005", "T003-T005."),
+    ] {
+        let answer = ready().implement("s1", arguments);
+        assert!(answer.context().contains(&format!("Only these tasks: {tasks}")), "{answer}");
+    }
+    let answer = ready().implement("s1", "T001 T002");
+    assert!(answer.message().contains("Done already: T001."), "{answer}");
+}
+
+#[test]
+fn words_behind_the_tasks_reach_the_agent_and_reach_it_again_after_a_compaction() {
+    let bench = ready();
+    let words = "use  python 3.12,\nkey sk-ant-abcDEF0123456789abcDEF";
+    let answer = bench.implement("s1", &format!("T002 {words} --max-iterations 7"));
+    assert!(answer.context().contains(&format!("Words for the agent: {words}")), "{answer}");
+    assert_eq!(bench.read_state()["maxGlobalIterations"], 7);
+    bench.stop("s1").run().reason();
+    let again = bench.event("SessionStart", "s1").with("source", "compact").run();
+    let context = again.answer.as_ref().unwrap()["hookSpecificOutput"]["additionalContext"].clone();
+    let context = context.as_str().unwrap();
+    assert!(context.contains("use  python 3.12,\nkey [masked]"), "{context}");
+    assert!(context.contains("Only these tasks: T002. Leave every other box"), "{context}");
+    for (path, bytes) in bench.everything() {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains("sk-ant-abc"), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_is_mistyped_is_refused_by_name_and_changes_nothing() {
+    refused("T0O2", &["there is no task `T0O2`", "did you mean `T002`?"]);
+    refused("T002-T050", &["there is no task `T050`"]);
+    refused("US9", &["labeled `[US9]`"]);
+    refused("phase 7", &["no heading `Phase 7`"]);
+    refused("001-logn", &["there is no folder for feature `001-logn`"]);
+    refused("login", &["there is no feature `login`", "did you mean `001-login`?"]);
+    refused("001", &["did you mean `001-login`?"]);
+    refused("002-other T002", &["there is no folder for feature `002-other`"]);
+    refused("T002 --max-iteration 3", &["did you mean `--max-iterations`?", "Usage:"]);
+    refused("T002 \u{2014}max-iterations 3", &["did you mean `--max-iterations`?"]);
+    refused("only T002 please", &["`T002` may be a part of the work", " -- "]);
+    refused("T001", &["nothing is open: all 1 tasks that you named are ticked (T001)"]);
+    refused("quickly", &["no feature and no task `quickly`"]);
+    refused(&"a word ".repeat(400), &["2000 are the most"]);
+}
+
+#[test]
+fn behind_two_dashes_everything_is_for_the_agent() {
+    let bench = ready();
+    let answer = bench.implement("s1", "T002 -- as in T004, not --fast, phase 3");
+    let words = "Words for the agent: as in T004, not --fast, phase 3";
+    assert!(answer.context().contains(words), "{answer}");
+    assert!(answer.context().contains("Only these tasks: T002."), "{answer}");
+}
+
+#[test]
+fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
+    let bench = ready();
+    bench.implement("s1", "T003-T004");
+    let next = spool(&bench, "s1", &["task", "next"]);
+    assert!(next.contains("T003 [US1] Show it") && next.contains("2 of 2 open"), "{next}");
+    let added = spool(&bench, "s1", &["task", "add", "--after", "T003", "Light it"]);
+    assert!(added.contains("Added T006 after T003. 3 of 3 open"), "{added}");
+    let beside = spool(&bench, "s1", &["task", "add", "--after", "T005", "Sand it"]);
+    assert!(beside.contains("Added T007 after T005. 3 of 3 open"), "{beside}");
+    for id in ["T003", "T004"] {
+        spool(&bench, "s1", &["task", "done", id]);
+    }
+    let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
+    assert!(sent.reason().contains("T006") && !sent.reason().contains("T007"), "{sent}");
+    let done = spool(&bench, "s1", &["task", "done", "T006"]);
+    assert!(done.contains("All 3 tasks are done"), "{done}");
+    bench.stop("s1").held().run().silent();
+    assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+}
+
+#[test]
+fn a_loop_from_a_terminal_keeps_its_part_for_the_session_that_takes_it() {
+    let bench = ready();
+    let said = bench.spool().args(["start", "T002", "be quick"]).finish();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("Only these tasks: T002."), "{said}");
+    assert!(said.contains("Words for the agent: be quick"), "{said}");
+    assert!(bench.stop("s9").run().reason().contains("(Task 1/1, Iter 1)"));
+    bench.tick("T002");
+    bench.stop("s9").held().run().silent();
+    assert_eq!(bench.verdicts("s9"), ["continue", "end completed"]);
+}
+
+#[test]
+fn notes_that_name_another_part_change_nothing() {
+    let bench = ready();
+    bench.implement("s1", "T002-T003");
+    let path = bench.path(".claude/ralph/s1/loop.json");
+    let record = fs::read_to_string(&path).unwrap();
+    let mut changed: Value = serde_json::from_str(&record).unwrap();
+    changed["asked"]["tasks"] = Value::from(vec!["T001"]);
+    fs::write(&path, changed.to_string()).unwrap();
+    let sent = bench.stop("s1").run();
+    assert!(sent.reason().contains("(Task 1/2, Iter 1)"), "{sent}");
+}
+
+#[test]
+fn a_part_whose_tasks_are_all_gone_is_not_done() {
+    let bench = ready();
+    bench.implement("s1", "T002");
+    bench.stop("s1").run().reason();
+    bench.write_tasks("- [x] T001 Create it\n- [ ] T009 Another\n");
+    let sent = bench.stop("s1").held().run();
+    assert!(sent.is_block(), "{sent}");
+    bench.write_tasks(ALL_DONE);
+    assert!(bench.stop("s1").held().run().is_block() || bench.record("s1").gone_tasks.is_empty());
+}
+
+#[test]
+fn a_loop_that_knows_of_no_part_is_about_the_whole_list() {
+    let bench = ready().state(&executing(1, 5));
+    assert!(bench.stop("s1").run().reason().contains("T005"));
+}

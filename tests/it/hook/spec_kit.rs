@@ -1,0 +1,101 @@
+//! Spec-kit's own implement command: it arms the loop, and stays what it is.
+
+use crate::hook::outcome::Outcome;
+use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+
+fn typed(bench: &Bench, arguments: &str) -> Outcome {
+    let call = bench.command("s1", "speckit-implement", arguments);
+    call.with("command_source", "projectSettings").run()
+}
+
+#[test]
+fn the_command_arms_the_loop_by_both_names_and_gets_our_rules() {
+    for name in ["speckit-implement", "speckit.implement"] {
+        let bench = Bench::ready();
+        let call = bench.command("s1", name, "T002-T003 use python 3.12");
+        let answer = call.with("command_source", "projectSettings").by_plugin().run();
+        for words in [
+            "Only these tasks: T002, T003.",
+            "Words for the agent: use python 3.12",
+            "Work by the outline of this command",
+            "never ask",
+            "[X]",
+            "ALL_TASKS_COMPLETE",
+        ] {
+            assert!(answer.context().contains(words), "`{words}`: {answer}");
+        }
+        assert!(!answer.context().lines().any(|line| line.trim() == "ALL_TASKS_COMPLETE"));
+        assert_eq!(bench.record("s1").armed_by.as_str(), "command");
+        // The outline has the agent tick by itself, and what sends it back says nothing else.
+        let sent = bench.stop("s1").run();
+        assert!(sent.reason().contains("tick its box as [X]"), "{sent}");
+        assert!(!sent.reason().contains("Never tick"), "{sent}");
+        bench.write_tasks(&ALL_DONE.replace("[x]", "[X]"));
+        bench.stop("s1").held().run().silent();
+        assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+    }
+}
+
+#[test]
+fn only_the_command_of_the_project_is_spec_kits() {
+    for (name, source) in [
+        ("speckit-implement", "userSettings"),
+        ("speckit-implement", "plugin"),
+        ("speckit-implement", ""),
+        ("speckit-plan", "projectSettings"),
+        ("my-speckit-implement", "projectSettings"),
+    ] {
+        let bench = Bench::ready();
+        let answer = bench.command("s1", name, "").with("command_source", source).run();
+        answer.silent();
+        assert!(!bench.state_path().exists(), "{name} {source}");
+    }
+}
+
+#[test]
+fn where_there_is_no_work_for_a_loop_the_command_runs_and_a_line_says_why() {
+    for (bench, words) in [
+        (Bench::folder(), "no loop: this is no spec-kit project"),
+        (Bench::project(), "no loop: no feature is selected"),
+        (Bench::project().current_feature(FEATURE), "has no task list"),
+        (Bench::ready().tasks(ALL_DONE), "no loop: nothing is open"),
+    ] {
+        let before = bench.everything();
+        let answer = typed(&bench, "");
+        assert!(!answer.is_block(), "{answer}");
+        assert!(answer.message().contains(words), "{answer}");
+        assert_eq!(bench.everything(), before);
+        bench.stop("s1").run().silent();
+    }
+    let answer = typed(&Bench::ready(), "T001");
+    assert!(!answer.is_block() && answer.message().contains("nothing is open"), "{answer}");
+}
+
+#[test]
+fn what_a_person_has_to_put_right_stops_the_command() {
+    for (bench, arguments, words) in [
+        (Bench::ready(), "T0O2", "did you mean `T002`?"),
+        (Bench::ready(), "--max-iteration 3", "did you mean `--max-iterations`?"),
+        (Bench::ready(), "001-logn", "there is no folder for feature"),
+        (Bench::ready().settings("---\ncheck: [x]\n---\n"), "", "unknown key `check`"),
+    ] {
+        let before = bench.everything();
+        assert!(typed(&bench, arguments).reason().contains(words), "{arguments}");
+        assert_eq!(bench.everything(), before);
+    }
+}
+
+#[test]
+fn the_settings_leave_the_command_alone() {
+    let off = Bench::ready().settings("---\nspec_kit_command: false\n---\n");
+    let answer = typed(&off, "T002 anything --at all");
+    assert!(!answer.is_block(), "{answer}");
+    assert!(answer.message().contains("/speckit:implement keeps working"), "{answer}");
+    assert!(!off.state_path().exists());
+    off.stop("s1").run().silent();
+    off.implement("s1", "").context();
+    let switched_off = Bench::ready().settings("---\nenabled: false\n---\n");
+    typed(&switched_off, "").silent();
+    let misspelt = Bench::ready().settings("---\nspec_kit_comand: false\n---\n");
+    assert!(typed(&misspelt, "").reason().contains("did you mean `spec_kit_command`?"));
+}
