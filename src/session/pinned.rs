@@ -420,16 +420,14 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
         (Some(_), 0) => "the command that was typed".to_owned(),
         (Some(_), _) => format!("{SETTINGS} and the command that was typed"),
     };
-    let mut text = shown(&pin.checks, &from, commands, &pin.list);
-    if !pin.notify.is_empty() {
-        let run = indented(&pin.notify);
-        let _ = writeln!(
-            text,
-            "Notice, from {SETTINGS}, run when the loop ends or needs you (within {} s):\n  {run}",
-            NOTICE_LIMIT.as_secs()
-        );
-    }
-    text
+    shown(&pin.checks, &from, commands, &pin.list) + &shown_notice(&pin.notify, SETTINGS)
+}
+
+/// Returns the lines that show the command for notices and where it is from, empty for none.
+pub fn shown_notice(command: &str, from: &str) -> String {
+    let when = format!("run when the loop ends or needs you (within {} s)", NOTICE_LIMIT.as_secs());
+    let text = format!("Notice, from {from}, {when}:\n  {}\n", indented(command));
+    if command.is_empty() { String::new() } else { text }
 }
 
 /// Returns in a few words what was armed, such as `2 checks, Verify commands of 3 tasks`.

@@ -162,7 +162,9 @@ fn a_person_types_the_command_and_sees_the_loop(version: &str) {
     terminal.wait_for("Work through the feature's tasks.md");
     terminal.press(&["Enter"]);
     terminal.wait_for("● Everything is done.");
+    terminal.wait_for("Ralph-speckit: done: 001-long-list · 3 of 3 tasks · 3 iterations");
     let screen = terminal.screen();
+    assert!(screen.contains("Ralph-speckit: armed: 001-long-list · 3 open tasks"), "{screen}");
     for words in [
         "Stop says: Ralph-speckit: 1 of 3 done · iteration 1 · next T002",
         "Stop says: Ralph-speckit: 2 of 3 done · iteration 2 · next T003",
@@ -399,6 +401,10 @@ fn while_a_person_must_answer_no_stop_arrives(version: &str) {
     terminal.answer("Enter to select", "Do you want to proceed?");
     assert_eq!(stops(), 0, "{}", terminal.screen());
     assert!(!workshop.project.path().join("allowed").exists());
+    let waits = "waits for a permission: Bash(touch allowed)";
+    wait_until("the question in the journal", || {
+        workshop.journal().iter().any(|entry| entry["words"] == waits)
+    });
     terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED): Make it · 1 iteration");
     assert_eq!(stops(), 1, "{}", terminal.screen());
     assert!(workshop.project.path().join("allowed").exists());

@@ -143,6 +143,9 @@ fn criteria(text: &mut String, change: Option<&Change>, options: &Options) {
     for check in &options.checks {
         let _ = writeln!(text, "Check: {} (within {} s)", check.run, check.limit_seconds);
     }
+    if !options.notify.is_empty() {
+        let _ = writeln!(text, "Notice: {}", options.notify);
+    }
     if options.min_iterations > 0 {
         let _ = writeln!(text, "Not before: iteration {}", options.min_iterations);
     }

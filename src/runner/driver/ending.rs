@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::parts::Driver;
+use crate::checks::{PersonNotice, tell};
 use crate::engine::{self, Demand, Observation, TerminalReason};
 use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
@@ -66,8 +67,31 @@ impl Driver<'_> {
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
+        self.tell_person(reason);
         // The end is reported in any case, also where it cannot be written down.
         saved.and(noted).map(|()| code)
+    }
+
+    /// Has the person's command tell of an end that they did not make themselves.
+    fn tell_person(&self, reason: &TerminalReason) {
+        let command = &self.plan.options.notify;
+        let own = matches!(reason, TerminalReason::Cancelled | TerminalReason::Stopped);
+        if own || command.is_empty() {
+            return;
+        }
+        let (change, state) = (&self.plan.change, &self.files.state);
+        let next = exit::what_next(reason);
+        let words = format!(
+            "{}: {} · {} · {} {next}",
+            exit::status(reason).word(),
+            change.id,
+            state.words,
+            counted(state.current_iteration.into(), "iteration")
+        );
+        let notice = PersonNotice::of(&change.id, reason.name(), words.trim_end());
+        if let Some(why) = tell(command, &notice, &change.root) {
+            self.console.screen.warn(&format!("the notice failed: {why}"));
+        }
     }
 
     /// Puts down why the runner cannot continue; the state files get it when they are closed.

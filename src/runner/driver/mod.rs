@@ -65,6 +65,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         &VerifyCommands::new(),
         "",
     );
+    let notify = pinned::shown_notice(&driver.plan.options.notify, "your settings");
+    let checks = checks + &notify;
     if !checks.is_empty() {
         driver.console.screen.report("armed", checks.trim_end(), serde_json::json!({}));
     }

@@ -63,6 +63,8 @@ pub struct Options {
     pub commits: Commits,
     /// What becomes of an end that something speaks against.
     pub doubted: Doubted,
+    /// The command that tells the person of the end, empty for none.
+    pub notify: String,
     /// How much of the agent's output is shown.
     pub shown: Shown,
     /// Whether the screen gets words or JSON lines.
@@ -199,6 +201,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         },
         doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
         commits: if is_on(settings.commit) { Commits::EachIteration } else { Commits::Never },
+        notify: settings.notify.map(|it| it.value.0).unwrap_or_default(),
         shown,
         form: if is_on(settings.json) { Form::Json } else { Form::Words },
         start: start.to_owned(),

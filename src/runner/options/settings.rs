@@ -116,6 +116,10 @@ pub struct RunnerSettings {
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub retry_pause: Option<Set<Time<1>>>,
 
+    /// Run this command when the loop has ended, within 5 s: it gets RALPH_ABOUT, RALPH_REASON,
+    /// RALPH_WORDS and RALPH_PROJECT, and the words on its standard input
+    #[arg(long, value_name = "COMMAND", help_heading = SCREEN)]
+    pub notify: Option<Set<CheckCommand>>,
     /// Show everything that the agent program prints
     #[arg(short, long, conflicts_with = "quiet", help_heading = SCREEN, num_args = 0, default_missing_value = "true")]
     pub verbose: Option<Set<bool>>,
@@ -222,6 +226,7 @@ settings! {
     token_budget "token-budget" Limit,
     grace "grace" Limit,
     retry_pause "retry-pause" Limit,
+    notify "notify" Trusted,
     verbose "verbose" Free,
     quiet "quiet" Free,
     json "json" Free,

@@ -70,7 +70,7 @@ pub fn only_what_is_trusted(
             }
             (FromProject::Limit, "strict") => "takes your `strict` away",
             (FromProject::Limit, _) => "takes a limit away",
-            (_, "harness" | "check") => "says which programs run",
+            (_, "harness" | "check" | "notify") => "says which programs run",
             (_, "commit") => "lets the loop commit",
             _ => "says when the loop is done",
         };
@@ -106,7 +106,7 @@ fn bold(layers: &Layers) -> Vec<Setting> {
         }
         match (setting.rule, setting.name) {
             (FromProject::Free | FromProject::Never, _) => false,
-            (_, "check" | "harness") => true,
+            (_, "check" | "harness" | "notify") => true,
             (_, name) => {
                 let mut without = layers.clone();
                 without.leave_out(setting);

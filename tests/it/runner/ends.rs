@@ -328,3 +328,25 @@ fn a_proposal_that_is_gone_ends_the_loop_with_the_reason_in_its_files() {
     assert!(state["words"].as_str().unwrap().contains("proposal.md"), "{state:#}");
     assert_eq!(bench.iterations().len(), 1);
 }
+
+#[test]
+fn the_persons_command_hears_of_an_end_and_changes_nothing() {
+    const WRITES: &str =
+        "printf '%s|%s|' \"$RALPH_ABOUT\" \"$RALPH_REASON\" >> ../heard; cat >> ../heard";
+    let bench = Bench::new();
+    bench.agent("echo $n > made.txt");
+    let call = bench.ralph("--max-iterations 1").arg("--notify").arg(WRITES);
+    let ran = call.run().with_code(3);
+    ran.says("run when the loop ends or needs you (within 5 s)");
+    let heard = std::fs::read_to_string(bench.root.join("../heard")).unwrap();
+    let words =
+        format!("{CHANGE}|max_iters|stuck: {CHANGE} · the limit of 1 iteration was reached");
+    assert!(heard.starts_with(&words), "{heard}");
+    for (command, words) in [("exit 4", "exit code 4"), ("sleep 60", "over its limit of 5 s")] {
+        let bench = Bench::new();
+        bench.agent(&says(PROMISE));
+        let ran = bench.ralph("").arg("--notify").arg(command).run().with_code(0);
+        ran.warns(&format!("the notice failed: {words}"));
+        bench.wait_until_nobody_runs();
+    }
+}

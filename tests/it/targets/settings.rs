@@ -167,6 +167,7 @@ fn a_cloned_repository_gives_the_agent_no_rights_and_starts_nothing() {
         ("harness-command = \"touch pwned\"", "cannot be set by a project"),
         ("trusted-projects = [\"/\"]", "cannot be set by a project"),
         ("check = [\"touch pwned\"]", "this project is not trusted"),
+        ("notify = \"touch pwned\"", "this project is not trusted"),
         ("harness = \"opencode\"", "this project is not trusted"),
         ("model = \"--dangerously-skip-permissions\"", "is a name such as"),
         ("prompt-file = \"../home/secret\"", "leads out of the project"),

@@ -20,6 +20,7 @@ fn values(name: &str) -> &'static [&'static str] {
         "completion-promise" => &["'COMPLETE'", "'x'"],
         "promise-match" => &["'anywhere'", "'own-line'"],
         "check" => &["'true'", "['touch pwned', 'true']"],
+        "notify" => &["'true'", "'touch pwned'"],
         "check-timeout" => &["1", "300", "'5m'", "'24h'"],
         "min-iterations" => &["0", "1", "7"],
         "max-failures" => &["1", "2", "3", "5", "12", "1000000"],
@@ -90,6 +91,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         sessions: Sessions::Fresh | Sessions::Continued,
         commits,
         doubted,
+        notify,
         shown: _,
         form: _,
         start: _,
@@ -104,6 +106,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(min_iterations >= without.min_iterations);
     assert!(max_iterations.unwrap_or(u32::MAX) <= without.max_iterations.unwrap_or(u32::MAX));
     assert!(done == without.done || done == Some(DoneCriteria::Tasks));
+    assert_eq!(notify, without.notify);
     assert_eq!(runs(&checks), runs(&without.checks));
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
     assert!(none_is_highest(stall_threshold) <= none_is_highest(without.stall_threshold));
