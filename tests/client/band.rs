@@ -95,7 +95,7 @@ fn a_client_without_function_hooks_runs_the_loop_all_the_same() {
     };
     assert_eq!(band(&terminal.screen()), None);
     go.send(()).expect("the agent");
-    terminal.wait_for("● Everything is done.");
+    terminal.wait_for("Ralph-speckit: done: 001-long-list · 3 of 3 tasks");
     workshop.assert_all_done(3);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end completed"]);
     let screen = terminal.screen();

@@ -144,7 +144,12 @@ fn the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0(ve
     }
     let last: Value = serde_json::from_str(&calls[3].stdout).expect("one JSON object");
     let names: Vec<_> = last.as_object().expect("an object").keys().collect();
-    assert_eq!(names, ["systemMessage"], "{last}");
+    assert_eq!(names, ["systemMessage", "terminalSequence"], "{last}");
+    let done = last["systemMessage"].as_str().expect("a line");
+    let words = "Ralph-speckit: done: 001-long-list · 3 of 3 tasks · 3 iterations · ";
+    assert!(done.starts_with(words), "{last}");
+    // The terminal notifies of the same line, and rings.
+    assert_eq!(last["terminalSequence"], format!("\u{1b}]9;{done}\u{7}\u{7}"), "{last}");
     assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
 }
 
@@ -160,8 +165,11 @@ fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
     assert_eq!(model.main_requests().len(), 6, "{}", run.describe());
     let told = run.system_messages("Stop");
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[2].contains("(max_iters): the limit of 3 iterations was reached"), "{}", told[2]);
-    assert!(told[2].contains("3 of 10 tasks done"), "{}", told[2]);
+    let ended = "Ralph-speckit: ended (max_iters): 001-long-list · the limit of 3 iterations was reached · 3 of 10 tasks · 3 iterations · ";
+    assert!(told[2].starts_with(ended), "{}", told[2]);
+    let next =
+        "; --max-iterations N sets another limit.\nOpen: T004, T005, T006, T007, T008, T009, T010";
+    assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
     let status = workshop.status();
     assert_eq!(status["reason"], "max_iters", "{status}");
@@ -214,8 +222,10 @@ fn an_agent_that_only_talks_is_let_go_with_a_named_reason(version: &str) {
     assert_eq!(run.final_text(), "Shall I begin?");
     let told = run.system_messages("Stop");
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[2].contains("(no_progress)"), "{}", told[2]);
-    assert!(told[2].contains("Open: 3 of 3: T001, T002, T003."), "{}", told[2]);
+    let ended = "Ralph-speckit: ended (no_progress): 001-long-list · the agent stopped 3 times in a row without doing anything · 0 of 3 tasks · 3 iterations · ";
+    assert!(told[2].starts_with(ended), "{}", told[2]);
+    let next = " Then continue with /speckit:implement.\nOpen: T001, T002, T003";
+    assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end no_progress"]);
     let status = workshop.status();
     assert_eq!(status["loop_status"], "ended", "{status}");
