@@ -33,9 +33,15 @@ pub struct Worker {
 }
 
 impl Workshop {
+    /// Returns a project without anything in it.
+    pub fn empty() -> Workshop {
+        Workshop { project: Project::new(), home: tempfile::tempdir().expect("a home") }
+    }
+
     /// Returns a project whose feature has this many open tasks, and things in its list that are no tasks.
     pub fn with_tasks(count: usize) -> Workshop {
-        let project = Project::new();
+        let workshop = Workshop::empty();
+        let project = &workshop.project;
         let mut list =
             "# Tasks: a long list\n\n```\n- [ ] T999 An example, no task\n```\n".to_owned();
         for number in 1..=count {
@@ -52,7 +58,7 @@ impl Workshop {
         project.write(&format!("{FOLDER}/tasks.md"), &list);
         project.write(&format!("{FOLDER}/.progress.md"), "Notes of a person.\n");
         project.write(".specify/.current-feature", &format!("{FEATURE}\n"));
-        Workshop { project, home: tempfile::tempdir().expect("a home") }
+        workshop
     }
 
     /// Returns the client of one version in this project, with the assembled plugin.
