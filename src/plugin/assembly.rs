@@ -23,6 +23,9 @@ const MOST: u64 = 256 << 20;
 /// The file by which an assembled plugin is known again, and which says what belongs to it.
 pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
 
+/// What Claude Code writes beside the types that it puts into a plugin's folder.
+const TSCONFIG: &[u8] = b"{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}";
+
 /// How the name of a folder begins in which a plugin is being assembled.
 const ASSEMBLING: &str = ".speckit-assembling-";
 
@@ -106,15 +109,24 @@ pub fn site(folder: &Path) -> Result<Site> {
     }
     let receipt = read_receipt(folder)?;
     let known: BTreeSet<&str> = receipt.files.iter().map(String::as_str).collect();
-    if let Some(foreign) =
-        found.iter().find(|path| *path != RECEIPT && !known.contains(path.as_str()))
-    {
+    if let Some(foreign) = found.iter().find(|path| {
+        *path != RECEIPT && !known.contains(path.as_str()) && !is_of_client(folder, path)
+    }) {
         bail!(
             "`{}` holds `{foreign}`, which is no part of the plugin\nmove it away, or choose a new or empty folder",
             folder.display()
         );
     }
     Ok(Site::Assembled(receipt.plugin_version))
+}
+
+/// Whether Claude Code put this into the folder: it writes its types there for who edits a plugin with function hooks.
+fn is_of_client(folder: &Path, path: &str) -> bool {
+    match path {
+        ".claude-plugin/types" => folder.join(path).join("claude-code/index.d.ts").is_file(),
+        "tsconfig.json" => content(&folder.join(path)).is_ok_and(|it| it.trim_ascii() == TSCONFIG),
+        _ => false,
+    }
 }
 
 /// Returns whether there was an assembled plugin at `folder`, after it was removed; a foreign folder is refused.

@@ -135,6 +135,21 @@ fn a_plugin_with_a_file_of_somebody_else_is_refused_and_the_file_is_named() {
 }
 
 #[test]
+fn the_types_that_claude_code_writes_into_a_plugin_go_with_it() {
+    let scratch = Home::new();
+    assert_eq!(build(&scratch, "plugin").code, Some(0));
+    let before = tree(&scratch.top().join("plugin"));
+    let extends = "{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}\n";
+    scratch.write("plugin/.claude-plugin/types/claude-code/index.d.ts", "export {}");
+    scratch.write("plugin/tsconfig.json", extends);
+    assert_eq!(build(&scratch, "plugin").code, Some(0));
+    assert_eq!(tree(&scratch.top().join("plugin")), before);
+    // Another one is somebody's own.
+    scratch.write("plugin/tsconfig.json", "{}");
+    assert_eq!(build(&scratch, "plugin").code, Some(1));
+}
+
+#[test]
 fn what_is_no_folder_is_refused() {
     let scratch = Home::new();
     scratch.write("file", "mine");
