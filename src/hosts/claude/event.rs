@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::client::client_of;
 use super::commands;
+use super::field::{BackgroundTask, EventField};
 use super::transcript::ClaudeTranscript;
 use crate::hosts::event::{EventKind, HookEvent, HostName, LateEvent};
 use crate::hosts::json::read_json;
@@ -49,7 +50,8 @@ pub struct ClaudeEvent {
     /// The subagent that the event comes from, empty for none.
     #[serde(deserialize_with = "text")]
     pub agent_id: String,
-    background_tasks: Value,
+    #[serde(deserialize_with = "tasks")]
+    background_tasks: Vec<BackgroundTask>,
     /// The slash command's name, such as `speckit:implement`.
     #[serde(deserialize_with = "text")]
     pub command_name: String,
@@ -127,25 +129,13 @@ impl ClaudeEvent {
 
     /// What runs in the background and wakes the session when it ends. A shell does not: a dev server runs forever.
     fn background(&self) -> Vec<String> {
-        let tasks = self.background_tasks.as_array();
-        let text = |task: &Value, name: &str| {
-            task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        let wakes = |task: &&BackgroundTask| {
+            let kind = task.kind.as_str();
+            matches!(kind, "subagent" | "workflow" | "teammate" | "cloud session" | "MCP task")
+                && !matches!(task.status.as_str(), "completed" | "failed" | "killed")
         };
-        tasks
-            .into_iter()
-            .flatten()
-            .filter(|task| {
-                let kind = text(task, "type");
-                matches!(
-                    kind.as_str(),
-                    "subagent" | "workflow" | "teammate" | "cloud session" | "MCP task"
-                )
-            })
-            .filter(|task| {
-                !matches!(text(task, "status").as_str(), "completed" | "failed" | "killed")
-            })
-            .map(|task| format!("{} {}", text(task, "type"), text(task, "description")))
-            .collect()
+        let words = |task: &BackgroundTask| [&task.kind, " ", &task.description].concat();
+        self.background_tasks.iter().filter(wakes).map(words).collect()
     }
 }
 
@@ -195,13 +185,15 @@ pub fn late(event: &str) -> LateEvent {
 
 /// A text, or nothing where the field is of another type.
 fn text<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
-    match Value::deserialize(source)? {
-        Value::String(text) => Ok(text),
-        _ => Ok(String::new()),
-    }
+    EventField::deserialize(source).map(EventField::into_text)
 }
 
 /// Whether the field is `true`.
 fn flag<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
-    Value::deserialize(source).map(|value| value == Value::Bool(true))
+    EventField::deserialize(source).map(|field| matches!(field, EventField::Flag(true)))
+}
+
+/// What runs in the background, or nothing where the field is of another type.
+fn tasks<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<BackgroundTask>, D::Error> {
+    EventField::deserialize(source).map(EventField::into_tasks)
 }

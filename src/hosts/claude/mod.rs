@@ -4,6 +4,7 @@ mod answer;
 mod client;
 pub mod commands;
 pub mod event;
+mod field;
 mod sessions;
 pub mod transcript;
 

@@ -1,0 +1,133 @@
+//! One field of an event, read into what can be meant by it: every stop reads them all, and most say nothing here.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// The value of a field.
+pub(super) enum EventField {
+    /// A text.
+    Text(String),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A list, as what runs in the background.
+    Tasks(Vec<BackgroundTask>),
+    /// An object, as one thing that runs in the background.
+    Task(BackgroundTask),
+    /// Nothing, or a number.
+    Other,
+}
+
+/// Something that runs in the background; what is missing or no text is empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct BackgroundTask {
+    /// What it is, such as `subagent`.
+    pub kind: String,
+    /// How far it is, such as `running`.
+    pub status: String,
+    /// What it does, in words.
+    pub description: String,
+}
+
+impl EventField {
+    /// Returns the text, empty for everything else.
+    pub fn into_text(self) -> String {
+        if let Self::Text(text) = self { text } else { String::new() }
+    }
+
+    /// Returns what runs in the background, nothing for everything that is no list.
+    pub fn into_tasks(self) -> Vec<BackgroundTask> {
+        if let Self::Tasks(tasks) = self { tasks } else { Vec::new() }
+    }
+}
+
+impl<'de> Deserialize<'de> for EventField {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_any(AnyField)
+    }
+}
+
+struct AnyField;
+
+impl<'de> Visitor<'de> for AnyField {
+    type Value = EventField;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("any value")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<EventField, E> {
+        Ok(EventField::Flag(flag))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<EventField, E> {
+        Ok(EventField::Other)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<EventField, E> {
+        Ok(EventField::Other)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<EventField, E> {
+        Ok(EventField::Other)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<EventField, E> {
+        Ok(EventField::Other)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<EventField, E> {
+        Ok(EventField::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<EventField, A::Error> {
+        let mut tasks = Vec::new();
+        while let Some(field) = list.next_element()? {
+            if let EventField::Task(task) = field {
+                tasks.push(task);
+            }
+        }
+        Ok(EventField::Tasks(tasks))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EventField, A::Error> {
+        let mut task = BackgroundTask::default();
+        while let Some(name) = map.next_key::<EventField>()? {
+            let part = match name.into_text().as_str() {
+                "type" => &mut task.kind,
+                "status" => &mut task.status,
+                "description" => &mut task.description,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *part = map.next_value::<EventField>()?.into_text();
+        }
+        Ok(EventField::Task(task))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_objects_in_a_list_run_in_the_background_and_what_is_no_text_is_empty() {
+        let read = |json: &str| serde_json::from_str::<EventField>(json).unwrap();
+        let tasks = read(
+            r#"[null, -1, 2, 1.5, true, "type", ["type"], {}, {"more": {"type": [{}]}, "type": "subagent",
+                "status": 7, "description": "first", "description": "a \"b\""}]"#,
+        );
+        let named = BackgroundTask {
+            kind: "subagent".to_owned(),
+            status: String::new(),
+            description: "a \"b\"".to_owned(),
+        };
+        assert_eq!(tasks.into_tasks(), [BackgroundTask::default(), named]);
+        assert_eq!(read(r#"{"type": "subagent"}"#).into_tasks(), []);
+        assert_eq!(read(r#"["text"]"#).into_text(), "");
+        assert_eq!(read(r#""text""#).into_text(), "text");
+        assert!(matches!(read("true"), EventField::Flag(true)));
+    }
+}
