@@ -27,7 +27,9 @@ use super::names::JournalEvent;
 use super::notes::{NotLoaded, in_file, load, load_whole, save};
 use super::read::{self, below};
 use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_path};
-use super::write::{Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private};
+use super::write::{
+    Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
+};
 use crate::world::{self, FileTime};
 
 /// Where the loops of a project are, relative to its root.
@@ -282,16 +284,27 @@ impl Loops {
 
     /// Makes the folder with a `.gitignore` for all of it; refuses one that a link leads out of the project.
     fn create(&self) -> io::Result<()> {
-        let root = self.root()?;
-        for folder in [&below(&root, &[".claude"]), &self.folder, &below(&self.folder, &["claims"])]
-        {
-            make_inside(&root, folder)?;
+        let claims = below(&self.folder, &["claims"]);
+        if !self.are_made(&claims) {
+            let root = self.root()?;
+            for folder in [&below(&root, &[".claude"]), &self.folder, &claims] {
+                make_inside(&root, folder)?;
+            }
         }
         let ignored = below(&self.folder, &[".gitignore"]);
         if ignored.is_file() {
             return Ok(());
         }
         write_private(&ignored, b"*\n", Flush::ToSystem).map_err(|it| in_file(&ignored, &it))
+    }
+
+    /// Whether the folder and the one in it are there as they were made: the lower one's path is real, so no link
+    /// is on the way, and others may enter neither. Nearly always it is so, and one look is enough.
+    fn are_made(&self, claims: &Path) -> bool {
+        let is_real = |real: PathBuf| real.as_os_str() == claims.as_os_str();
+        claims.canonicalize().is_ok_and(is_real)
+            && is_private_folder(&self.folder)
+            && is_private_folder(claims)
     }
 
     /// Returns the real root of the project; an error where it is gone.

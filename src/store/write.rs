@@ -220,6 +220,17 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns whether there is a folder, no link to one, that is closed to others.
+pub fn is_private_folder(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|meta| {
+        #[cfg(unix)]
+        let is_closed = std::os::unix::fs::MetadataExt::mode(&meta) & 0o077 == 0;
+        #[cfg(not(unix))]
+        let is_closed = true;
+        meta.is_dir() && is_closed
+    })
+}
+
 /// Takes from others what they may do with something of this user.
 #[cfg(unix)]
 fn close_to_others(meta: &fs::Metadata, set: impl FnOnce(fs::Permissions) -> io::Result<()>) {
