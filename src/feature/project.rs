@@ -154,7 +154,15 @@ impl Project {
             return self.feature_at(&folder).map(Some);
         }
         let pointer = self.root.join(".specify");
-        if let Some(text) = self.pointer(&pointer.join("feature.json"))? {
+        let real = match read::folder_inside(&self.root, &pointer) {
+            Ok(real) => real,
+            Err(Problem::Missing) => return Ok(None),
+            Err(problem) => {
+                let path = pointer.join("feature.json");
+                return Err(FeatureError::BadPointer(path, problem.to_string()));
+            }
+        };
+        if let Some(text) = pointed_at(&pointer, &real, "feature.json")? {
             let named: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
                 FeatureError::BadPointer(pointer.join("feature.json"), error.to_string())
             })?;
@@ -163,7 +171,7 @@ impl Project {
                 return self.feature_at(folder).map(Some);
             }
         }
-        match self.pointer(&pointer.join(".current-feature"))? {
+        match pointed_at(&pointer, &real, ".current-feature")? {
             Some(name) if !name.trim().is_empty() => self.feature(name.trim()).map(Some),
             Some(_) | None => Ok(None),
         }
@@ -239,24 +247,19 @@ impl Project {
         let relative = relative.to_string_lossy().into_owned();
         Feature { name: name.to_owned(), relative, folder }
     }
+}
 
-    fn pointer(&self, path: &Path) -> Result<Option<String>, FeatureError> {
-        let folder = path.parent().unwrap_or(&self.root);
-        let bad = |why: String| FeatureError::BadPointer(path.to_owned(), why);
-        let real = match read::folder_inside(&self.root, folder) {
-            Ok(real) => real,
-            Err(Problem::Missing) => return Ok(None),
-            Err(problem) => return Err(bad(problem.to_string())),
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        match read::read_in(&real, &name, MOST) {
-            Ok(content) => String::from_utf8(content.bytes)
-                // Some editors begin a file with a byte order mark.
-                .map(|text| Some(text.trim_start_matches('\u{feff}').to_owned()))
-                .map_err(|_| bad("it is not UTF-8 text".to_owned())),
-            Err(Problem::Missing) => Ok(None),
-            Err(problem) => Err(bad(problem.to_string())),
-        }
+/// The text of a file in this folder that names the feature, `None` where there is none; `real` is the folder's real path.
+fn pointed_at(folder: &Path, real: &Path, name: &str) -> Result<Option<String>, FeatureError> {
+    let bad = |why: String| Err(FeatureError::BadPointer(folder.join(name), why));
+    match read::read_in(real, name, MOST) {
+        Ok(content) => match String::from_utf8(content.bytes) {
+            // Some editors begin a file with a byte order mark.
+            Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
+            Err(_) => bad("it is not UTF-8 text".to_owned()),
+        },
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => bad(problem.to_string()),
     }
 }
 
