@@ -224,10 +224,10 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
 pub fn is_private_folder(folder: &Path) -> bool {
     folder.symlink_metadata().is_ok_and(|meta| {
         #[cfg(unix)]
-        let is_closed = std::os::unix::fs::MetadataExt::mode(&meta) & 0o077 == 0;
+        let for_others = std::os::unix::fs::MetadataExt::mode(&meta) & 0o077;
         #[cfg(not(unix))]
-        let is_closed = true;
-        meta.is_dir() && is_closed
+        let for_others = 0;
+        meta.is_dir() && for_others == 0
     })
 }
 
