@@ -185,7 +185,8 @@ pub enum Waiting {
     Background(String),
     /// The end of a pause; why the loop is paused, in words.
     Paused(String),
-    /// A command that ends the loop: a person typed it, and the host runs it when the turn ended.
+    /// A command that ends the loop: a person typed it, and the host runs it when the turn ended. Empty where the host does
+    /// not name what was typed.
     Typed(String),
     /// A usage limit that will be lifted, as the agent program reports it.
     UsageLimit(String),

@@ -81,6 +81,7 @@ pub fn waited_for(waiting: &[Waiting]) -> String {
         Waiting::Approval => "a person's approval".to_owned(),
         Waiting::Background(what) => format!("background {what}"),
         Waiting::Paused(why) => format!("the end of a pause ({why})"),
+        Waiting::Typed(command) if command.is_empty() => "what you typed, which runs now".into(),
         Waiting::Typed(command) => format!("`{command}`, which was typed and runs now"),
         Waiting::UsageLimit(words) => words.clone(),
         Waiting::NoTasks => "tasks; there are none".to_owned(),

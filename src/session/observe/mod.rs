@@ -83,7 +83,8 @@ impl<'a> TurnTranscript<'a> {
     }
 
     /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
-    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever.
+    /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever. What the client does not
+    /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again.
     fn typed_cancel(&self, activity: &Activity, record: &Record) -> Option<Waiting> {
         let ends = |(name, argument): (&str, &str)| {
             let is_task = record.kind == LoopKind::Task;
@@ -94,7 +95,8 @@ impl<'a> TurnTranscript<'a> {
             }
         };
         let mut typed = activity.typed_ahead.iter();
-        let cancel = typed.find(|typed| self.transcript.command(typed).is_some_and(ends))?;
+        let cancel = typed
+            .find(|typed| typed.is_empty() || self.transcript.command(typed).is_some_and(ends))?;
         Some(Waiting::Typed(cancel.trim().to_owned()))
     }
 }

@@ -31,7 +31,7 @@ impl Queue {
         match line.operation.as_str() {
             "enqueue" => {
                 self.length += 1;
-                self.typed.extend(line.content.as_str().map(str::to_owned));
+                self.typed.push(line.content.as_str().unwrap_or_default().to_owned());
             }
             "dequeue" | "remove" => self.length = self.length.saturating_sub(1),
             "popAll" => {
@@ -42,7 +42,8 @@ impl Queue {
         }
     }
 
-    /// Returns what was typed and not taken up yet, oldest first.
+    /// Returns what was typed and not taken up yet, oldest first; empty for what the client does not name, as it does in a
+    /// session with a function hook that may change what is typed.
     pub fn left(self) -> Vec<String> {
         if self.length > 0 { self.typed } else { Vec::new() }
     }
@@ -91,7 +92,11 @@ mod tests {
         assert_eq!(left(&["dequeue", "remove", "enqueue /cancel"]), ["/cancel"]);
         assert_eq!(left(&["enqueue /cancel", "popAll /cancel", "enqueue no"]), ["no"]);
         // Something without a text has a place in the queue, too.
-        assert_eq!(left(&["enqueue", "enqueue /cancel", "dequeue"]), ["/cancel"]);
+        assert_eq!(left(&["enqueue", "enqueue /cancel", "dequeue"]), ["", "/cancel"]);
+        // Nor has anything one where a function hook may change what is typed.
+        assert_eq!(left(&["enqueue"]), [""]);
+        assert_eq!(left(&["enqueue", "remove"]), [""; 0]);
+        assert_eq!(left(&["enqueue", "popAll"]), [""; 0]);
         assert_eq!(left(&["enqueue /cancel", "something new"]), ["/cancel"]);
     }
 }
