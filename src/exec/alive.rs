@@ -15,6 +15,7 @@ pub enum ProcessLife {
         start: u64,
     },
     /// There is one, and the system shows nothing of it.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux shows anything"))]
     Hidden,
 }
 

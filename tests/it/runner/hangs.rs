@@ -1,5 +1,6 @@
 //! What would keep a runner waiting for ever, or make it grow without end: files that are none.
 
+#[cfg(target_os = "linux")]
 use crate::support::limited::Limited;
 use rustix::process::Signal;
 

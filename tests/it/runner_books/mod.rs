@@ -11,6 +11,7 @@ use ralph_speckit::runner::state::{
     Iteration, LoopState, LoopStatus, StateFiles, iso, state_folder,
 };
 use ralph_speckit::runner::target::{Change, ChangeKind};
+#[cfg(target_os = "linux")]
 use ralph_speckit::store::names::VerdictName;
 use ralph_speckit::world::{self, Deadline};
 use serde_json::Value;

@@ -3,6 +3,5 @@
 pub mod hearing;
 pub mod limited;
 pub mod scratch;
-#[cfg(target_os = "linux")]
 pub mod terminal;
 pub mod witness;

@@ -23,6 +23,9 @@ impl Terminal {
     /// Starts a line of shell on a terminal, with the folder and the environment of a command; `None` with a
     /// printed line where there is no `script`.
     pub fn running(line: &str, place: &Command) -> Option<Self> {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
         hear_all_signals();
         let mut command = Command::new("script");
         command.args(["-qec", line, "/dev/null"]).env_clear();
