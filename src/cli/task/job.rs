@@ -28,8 +28,8 @@ impl TaskJob<'_> {
     /// Returns the part of the list that the loop is about, with the bytes of the whole.
     pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
         let (list, text) = self.list()?;
-        let asked = part::asked(self.project, self.feature);
-        Ok((part::within(&list, asked.as_ref()).into_owned(), text))
+        let ids = part::asked(self.project, self.feature).map_or_else(Vec::new, |it| it.tasks);
+        Ok((list.within(&ids), text))
     }
 
     /// Returns whether and how the Verify command of a task may be run.
