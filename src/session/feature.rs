@@ -118,13 +118,16 @@ impl FeatureStop {
         &mut self,
         session: &mut StopSession<'_>,
     ) -> io::Result<(Contract, Observation)> {
-        let StopContext { project, event, .. } = session.context;
+        let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
+        let from = record.transcript_read;
         let mut seen = observe::observe(project, snapshot, event, record);
-        if let Some(pin) = session.standing.pin() {
-            seen.hooks_due = hooks_due(&pin.hooks, event, record, snapshot.all_done());
-        }
         add_seen(project, event, record, &mut seen);
+        // After the calls were counted: what is written between the two looks is in both.
+        if let Some(pin) = session.standing.pin() {
+            let when = (*event, *deadline);
+            seen.hooks_due = hooks_due(&pin.hooks, when, record, from, snapshot.all_done());
+        }
         self.list_changed = snapshot.tasks.is_some() && record.tasks_hash != snapshot.tasks_hash();
         if self.list_changed && record.tasks_hash != 0 {
             seen.tampered = snapshot.tampered_since(&session.folder.open_tasks()?);

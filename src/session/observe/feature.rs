@@ -1,6 +1,6 @@
 //! One stop in a feature's loop as an observation for the engine.
 
-use super::{TurnTranscript, waiting};
+use super::{PAUSE, TurnTranscript, waiting};
 use crate::engine::promise::stands_alone;
 use crate::engine::{Guardrails, Observation, UnchangedFiles, Waiting};
 use crate::evidence::commits;
@@ -10,7 +10,7 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookEvent;
 use crate::store::due::ExtensionHooks;
 use crate::store::loops::Record;
-use crate::world::Deadline;
+use crate::world::{self, Deadline};
 
 /// Returns the observation of one stop; nothing is counted yet (see [`add_seen`]).
 pub fn observe(
@@ -51,23 +51,36 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     }
 }
 
-/// Returns the extension hooks that are due now and have not run; notes those that the transcript shows since the last
-/// stop. Nothing is read where all have run.
+/// Returns the extension hooks that are due now and have not run; notes those that the transcript shows after `from`.
+/// Nothing is read where all have run. Where they are all that is missing, a transcript that lags is waited for.
 pub fn hooks_due(
     hooks: &ExtensionHooks,
-    event: &HookEvent,
+    (event, deadline): (&HookEvent, Deadline),
     record: &mut Record,
+    from: u64,
     done: bool,
 ) -> Vec<String> {
-    let ran = &mut record.hooks_ran;
-    if let Some(transcript) = &event.transcript
-        && !hooks.still_due(ran, true).is_empty()
+    let rails = Guardrails::default();
+    if let Some(part) = TurnTranscript::of(event, record, &rails, 0)
+        && !hooks.still_due(&record.hooks_ran, true).is_empty()
     {
-        for command in transcript.commands_run(record.transcript_read) {
-            hooks.note(ran, &command, done);
+        let part = TurnTranscript { from, ..part };
+        let patience = part.patience(deadline);
+        loop {
+            // What is read after the end of the turn was seen is all of it.
+            let is_whole = !done || part.shows_end() || patience.is_over();
+            let mut ran = record.hooks_ran.clone();
+            for command in part.transcript.commands_run(from) {
+                hooks.note(&mut ran, &command, done);
+            }
+            if is_whole || hooks.still_due(&ran, done).is_empty() {
+                record.hooks_ran = ran;
+                break;
+            }
+            world::pause(PAUSE);
         }
     }
-    hooks.still_due(ran, done)
+    hooks.still_due(&record.hooks_ran, done)
 }
 
 /// Adds what happened since the last stop: tool calls, tokens, commits, and a cancel that was typed

@@ -57,10 +57,15 @@ impl<'a> TurnTranscript<'a> {
         self.transcript.shows(self.end, self.from)
     }
 
+    /// How long a transcript that lags is waited for.
+    fn patience(&self, deadline: Deadline) -> Deadline {
+        Deadline::after(self.transcript.lag().min(deadline.left()))
+    }
+
     /// Waits for a transcript that lags, at most as long as its host may need and not beyond the deadline: while it
     /// shows no tool call and that would end the loop, or while it is in doubt for another reason.
     fn wait(&self, deadline: Deadline, in_doubt: impl Fn(Option<&Activity>) -> bool) {
-        let patience = Deadline::after(self.transcript.lag().min(deadline.left()));
+        let patience = self.patience(deadline);
         loop {
             let activity = self.activity();
             let waits = self.is_idle(activity.as_ref()) || in_doubt(activity.as_ref());
