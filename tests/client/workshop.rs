@@ -222,13 +222,13 @@ number=1; while ! mkdir -p "$calls" || ! mkdir "$calls/$number" 2>/dev/null; do 
 cd "$calls/$number" || exit 0
 cat >stdin
 "$CLAUDE_PLUGIN_ROOT/bin/real-hook" "$@" <stdin >stdout 2>stderr
-echo $? >code
+echo $? >code.part; mv code.part code
 cat stderr >&2; cat stdout; exit "$(cat code)""#;
         self.project.program("plugins/speckit/bin/ralph-hook", script);
         folder
     }
 
-    /// Returns what the script of the recording plugin wrote down.
+    /// Returns what the script of the recording plugin wrote down, of the calls that are over.
     pub fn recorded(&self) -> Vec<Call> {
         let read = |number: usize, name: &str| self.project.read(&format!("calls/{number}/{name}"));
         let exists = |number: &usize| self.project.path().join(format!("calls/{number}")).is_dir();
@@ -243,7 +243,9 @@ cat stderr >&2; cat stdout; exit "$(cat code)""#;
                 code: read(number, "code").trim().to_owned(),
             }
         };
-        (1..1_000).take_while(exists).map(call).collect()
+        let is_over =
+            |number: &usize| self.project.path().join(format!("calls/{number}/code")).is_file();
+        (1..1_000).take_while(exists).filter(is_over).map(call).collect()
     }
 }
 
