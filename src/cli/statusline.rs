@@ -100,7 +100,7 @@ impl StatusLine {
             let how = match (&ended, place) {
                 (EndName::Completed, None) => "done".to_owned(),
                 (EndName::Completed, Some(it)) => {
-                    format!("done: {} of {} tasks", it.done, it.total)
+                    format!("done: {}", it.words())
                 }
                 _ => format!("ended ({ended}): {}", printable(&reason.to_string())),
             };

@@ -17,6 +17,7 @@ use crate::store::loops::{Asked, OpenTasks, Record};
 use crate::store::pins::{LoopLimits, PinState};
 use crate::store::read::Problem;
 use crate::store::settled::PATIENCE;
+use crate::text::counted;
 use crate::world::Deadline;
 
 /// The files of a feature as they are now.
@@ -34,6 +35,8 @@ pub struct FeatureSnapshot {
     pub limits: LoopLimits,
     /// Whether the agent works by the outline of spec-kit's own command.
     pub by_outline: bool,
+    /// Whether the list has only the tasks that somebody named.
+    is_part: bool,
     tasks_hash: u64,
 }
 
@@ -75,6 +78,16 @@ pub struct TaskPosition {
     pub total: u64,
     /// Finished tasks.
     pub done: u64,
+    /// Whether these are the tasks that somebody named, and not the whole list.
+    pub named: bool,
+}
+
+impl TaskPosition {
+    /// Returns how many tasks are done, such as `3 of 5 tasks`, or `3 of 5 named tasks` for a part of a list.
+    pub fn words(self) -> String {
+        let what = if self.named { "named task" } else { "task" };
+        format!("{} of {}", self.done, counted(self.total, what))
+    }
 }
 
 impl FeatureSnapshot {
@@ -137,6 +150,7 @@ impl FeatureSnapshot {
             tasks: None,
             unreadable: corrupt,
             by_outline: false,
+            is_part: false,
             tasks_hash: 0,
         };
         snapshot.read_tasks(deadline, &[]);
@@ -175,6 +189,7 @@ impl FeatureSnapshot {
         if !tasks.is_empty()
             && let Some(list) = self.tasks.take()
         {
+            self.is_part = true;
             let is_settled = all_done(&list);
             let part = list.within(tasks);
             if all_done(&part) && !is_settled {
@@ -235,7 +250,7 @@ impl FeatureSnapshot {
                 (index, total, index)
             }
         };
-        TaskPosition { task: (next + 1).min(total.max(1)), total, done }
+        TaskPosition { task: (next + 1).min(total.max(1)), total, done, named: self.is_part }
     }
 
     /// Returns whether there are tasks and every one is done.

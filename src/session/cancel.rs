@@ -1,10 +1,11 @@
 //! Cancelling: disarm first, then remove the state file; progress notes and journal stay (spec 003, US-4).
 
 use std::fs;
+use std::time::Duration;
 
 use crate::engine::{Demand, Observation};
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::snapshot::{FeatureSnapshot, limits_of};
+use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
 use crate::session::end::{end_feature, end_task};
@@ -15,6 +16,7 @@ use crate::store::closing::{EndNotice, not_noted};
 use crate::store::loops::{Loops, PATIENCE, is_session_id};
 use crate::store::read::Problem;
 use crate::text::counted;
+use crate::world::Deadline;
 
 /// A canceled loop, as it was before it was cleaned up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +45,15 @@ impl CancelledFeature {
 /// Returns what a feature's loop is like, for people: feature, phase, task, iterations, or that there is none.
 pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
     let snapshot = FeatureSnapshot::read(feature)?;
-    let place = snapshot.place();
+    let standing = pinned::standing_of_feature(&project.root, &feature.name);
     let loops = Loops::of(&project.root);
     let claim = loops.claim(&feature.name);
     let owner = claim.as_ref().and_then(|claim| claim.session.clone());
     let record = owner.and_then(|session| loops.peek(&session));
     let record = record.filter(|record| record.about == feature.name);
+    let snapshot = snapshot.under(&standing, record.as_ref(), Deadline::after(Duration::ZERO));
+    let place = snapshot.place();
+    let done = if place.named { place.words() } else { place.done.to_string() };
     // Counted from 1 in the state file, which alone knows where no loop of this program ran.
     let iterations = match (&claim, record) {
         (None, None) => snapshot.state.global_iteration(),
@@ -59,15 +64,13 @@ pub fn summary(project: &Project, feature: &Feature) -> Option<String> {
         phase => phase,
     };
     let mut text = format!(
-        "Feature: {}\nPhase: {}\nTask: {}/{} ({} done)\nIterations: {} of {}",
+        "Feature: {}\nPhase: {}\nTask: {}/{} ({done} done)\nIterations: {} of {}",
         feature.name,
         printable(phase),
         place.task,
         place.total,
-        place.done,
         iterations,
-        limits_of(&pinned::standing_of_feature(&project.root, &feature.name), &snapshot.state)
-            .max_iterations,
+        snapshot.limits.max_iterations,
     );
     if let Some(unreadable) = &snapshot.unreadable {
         text.push_str("\nState file: corrupt, ");

@@ -82,7 +82,7 @@ const SENT_BACK: [&str; 3] = [
     "Ralph-speckit: 2 of 5 done · iteration 2 · next T003",
     "Ralph-speckit: 3 of 5 done · iteration 3 · claimed done, but 2 tasks are open · next T004",
 ];
-const DONE: &str = "Ralph-speckit: done: 001-demo · 5 of 5 tasks · 4 iterations · ";
+const DONE: &str = "Ralph-speckit: done: 001-demo · 5 of 5 named tasks · 4 iterations · ";
 
 /// A project as spec-kit 1.2.3 lays it out, with a list of eight tasks.
 fn demo() -> Workshop {

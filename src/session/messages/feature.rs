@@ -345,17 +345,12 @@ pub fn end_message(
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
     }
     let head = format!("ended ({})", reason.name());
-    limited(person::ended(record, &head, [&why, &tasks_done(place)], &next))
-}
-
-/// How many tasks are done, such as `3 of 5 tasks`.
-fn tasks_done(place: TaskPosition) -> String {
-    format!("{} of {}", place.done, text::counted(place.total, "task"))
+    limited(person::ended(record, &head, [&why, &place.words()], &next))
 }
 
 /// Returns what the person of a plugin reads when everything is done.
 pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
-    person::ended(record, "done", [&tasks_done(snapshot.place()), ""], "")
+    person::ended(record, "done", [&snapshot.place().words(), ""], "")
 }
 
 /// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
@@ -391,7 +386,7 @@ pub fn end_without_files(record: &Record) -> String {
 
 /// Returns what a person reads when the loop's state file was taken away and tasks are open.
 pub fn gone_message(record: &Record, place: TaskPosition) -> String {
-    let done = if place.total > 0 { tasks_done(place) } else { String::new() };
+    let done = if place.total > 0 { place.words() } else { String::new() };
     let why = ["its state file is gone", &done];
     person::ended(record, "ended (cancelled)", why, "continue with /speckit:implement.")
 }

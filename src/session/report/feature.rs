@@ -52,6 +52,8 @@ pub struct FeatureReport {
     pub done: u64,
     /// All tasks.
     pub total: u64,
+    /// Whether these are only the tasks that somebody named.
+    pub named: bool,
     /// The ids of the open tasks.
     pub open: Vec<String>,
     /// The attempt that the present task is at.
@@ -204,6 +206,7 @@ impl FeatureReport {
             task: place.task,
             done: place.done,
             total: place.total,
+            named: place.named,
             open: snapshot
                 .tasks
                 .iter()
@@ -251,7 +254,8 @@ impl FeatureReport {
         if self.phase != "none" {
             let _ = writeln!(text, "  Phase: {}", self.phase);
         }
-        let _ = writeln!(text, "  Tasks: {} of {} done", self.done, self.total);
+        let what = if self.named { " named tasks" } else { "" };
+        let _ = writeln!(text, "  Tasks: {} of {}{what} done", self.done, self.total);
         if let Some(next) = self.open.first() {
             let more = self.open.len() - 1;
             let _ = writeln!(text, "  Open: next {next}, then {more} more");

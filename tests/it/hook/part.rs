@@ -76,6 +76,31 @@ fn exactly_the_named_boxes_end_the_loop() {
 }
 
 #[test]
+fn what_a_person_reads_counts_the_named_tasks() {
+    let bench = ready();
+    bench.implement("s1", "T002-T003");
+    bench.stop("s1").run().reason();
+    bench.tick("T002");
+    let status = spool(&bench, "s1", &["status"]);
+    assert!(status.contains("  Tasks: 1 of 2 named tasks done\n"), "{status}");
+    let typed = bench.command("s1", "speckit:status", "").run();
+    assert!(typed.reason().contains("  Tasks: 1 of 2 named tasks done\n"), "{typed}");
+    let cancelled = spool(&bench, "s1", &["cancel"]);
+    assert!(cancelled.contains("Task: 2/2 (1 of 2 named tasks done)\n"), "{cancelled}");
+
+    let bench = ready();
+    bench.implement("s1", "T002-T003");
+    let cancelled = bench.cancel("s1", "");
+    assert!(cancelled.reason().contains("Task: 1/2 (0 of 2 named tasks done)\n"), "{cancelled}");
+
+    let bench = ready();
+    bench.implement("s1", "T002");
+    bench.tick("T002");
+    let ended = bench.stop("s1").by_plugin().run();
+    assert!(ended.message().contains("done: 001-login · 1 of 1 named task · "), "{ended}");
+}
+
+#[test]
 fn tasks_are_named_by_story_and_phase_and_what_is_done_is_told() {
     for (arguments, tasks) in [
         ("US1", "T003, T004."),
