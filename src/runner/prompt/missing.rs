@@ -15,6 +15,7 @@ pub fn write(text: &mut String, material: &Material<'_>) {
         promise: promise.as_deref().unwrap_or_default(),
         without: if promise.is_some() { "It ended without" } else { "" },
         open: "Tasks are open.",
+        finished: "tick the box of what is really done",
         bullet: "- ",
         output: 4_000,
     };

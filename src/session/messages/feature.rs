@@ -31,8 +31,18 @@ const FEW: usize = 36;
 /// The same in the shortest text.
 const FEWEST: usize = 12;
 /// The agent of a feature's loop; the open tasks and the signal are in every text for it.
-const READER: Reader<'_> =
-    Reader { who: "You", promise: SIGNAL, without: "", open: "", bullet: "", output: 1_600 };
+const READER: Reader<'_> = Reader {
+    who: "You",
+    promise: SIGNAL,
+    without: "",
+    open: "",
+    finished: "`spool task done ID` for what is really done",
+    bullet: "",
+    output: 1_600,
+};
+/// The same where it works by spec-kit's own outline, which has it tick the boxes itself.
+const BY_ITS_OUTLINE: Reader<'_> =
+    Reader { finished: "tick the box of what is really done", ..READER };
 
 /// What the agent does instead of ending its turn once more.
 const INSISTENCE: Insistence<'_> = Insistence {
@@ -63,7 +73,8 @@ pub fn resume(
     }
     // Output that the agent has seen already is not shown whole again.
     let output = if ledger.same_failure > 1 { 400 } else { READER.output };
-    explain(&mut text, missing, Reader { output, ..READER });
+    let reader = if snapshot.by_outline { BY_ITS_OUTLINE } else { READER };
+    explain(&mut text, missing, Reader { output, ..reader });
     text += &INSISTENCE.line(ledger, &Guardrails::default(), missing);
     if !failed && !hooks_due {
         let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
@@ -72,12 +83,15 @@ pub fn resume(
     let folder = shortened(&snapshot.feature.relative);
     let counts = if is_whole { counters(snapshot, ledger) } else { attempt(snapshot) };
     let _ = writeln!(text, "State: {folder}/{STATE}{counts}");
-    text.push_str(match (failed, hooks_due, is_whole) {
-        (true, ..) => REPAIR_CHECKS,
-        (_, true, _) => RUN_HOOKS,
-        _ if snapshot.by_outline => RESUME_BY_OUTLINE,
-        (_, _, true) => ALL_RULES,
-        _ => NEXT_TASK,
+    text.push_str(match (snapshot.by_outline, is_whole) {
+        (true, _) if failed => REPAIR_CHECKS_BY_OUTLINE,
+        (false, _) if failed => REPAIR_CHECKS,
+        (true, _) if hooks_due => RUN_HOOKS_BY_OUTLINE,
+        (false, _) if hooks_due => RUN_HOOKS,
+        (true, true) => RESUME_BY_OUTLINE,
+        (true, false) => NEXT_BY_OUTLINE,
+        (false, true) => ALL_RULES,
+        (false, false) => NEXT_TASK,
     });
     limited(text)
 }
@@ -96,7 +110,12 @@ fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missi
     }
     *text += &again;
     what_is_open(text, snapshot, "", FEWEST);
-    text.push_str("`spool task next` for spec-executor; stuck: `spool task block \"why\"`; all done: ALL_TASKS_COMPLETE");
+    text.push_str(if snapshot.by_outline {
+        "`spool task next`"
+    } else {
+        "`spool task next` for spec-executor"
+    });
+    text.push_str("; stuck: `spool task block \"why\"`; all done: ALL_TASKS_COMPLETE");
 }
 
 fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str, most: usize) {
@@ -155,6 +174,22 @@ Every box is ticked, but the work is done only when the checks pass too. Delegat
 above; never weaken the check. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again. \
 When it is a task of its own: `spool task add --after ID \"what is to be done\"`. When only a person can repair it: \
 `spool task block \"what they must do\"`.";
+
+/// The same for an agent that works by spec-kit's own outline.
+const RUN_HOOKS_BY_OUTLINE: &str = "\
+Every box is ticked. Run them, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// What it does when every box is ticked and a check of the person's fails.
+const REPAIR_CHECKS_BY_OUTLINE: &str = "\
+Every box is ticked, but the work is done only when the checks pass too. Repair what fails; never weaken the check. Then end \
+your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again. When only a person can repair it: \
+`spool task block \"what they must do\"`.";
+
+/// What it does next, when it knows its contract.
+const NEXT_BY_OUTLINE: &str = "\
+Next: `spool task next`, do it (or hand it to spec-executor), tick its box as [X] or call `spool task done ID`, or \
+`spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`. \
+When no task is open: end with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// How an agent resumes that works by spec-kit's own outline.
 const RESUME_BY_OUTLINE: &str = "\

@@ -24,6 +24,8 @@ pub struct Reader<'a> {
     pub without: &'a str,
     /// What is said when tasks are open, empty where they are listed anyway.
     pub open: &'a str,
+    /// What is done about a task that is finished and open, after "or".
+    pub finished: &'a str,
     /// What begins each line.
     pub bullet: &'a str,
     /// The most characters of failing output.
@@ -60,11 +62,11 @@ pub fn explain(text: &mut String, missing: &[Shortfall], reader: Reader<'_>) {
 }
 
 fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
-    let Reader { who, promise, without, open, .. } = reader;
+    let Reader { who, promise, without, open, finished, .. } = reader;
     match shortfall {
         Shortfall::OpenTasks => open.to_owned(),
         Shortfall::ClaimedWithOpenTasks => format!(
-            "{who} wrote {promise}, but tasks are still open. The list decides: finish them, or tick the box of what is really done."
+            "{who} wrote {promise}, but tasks are still open. The list decides: finish them, or {finished}."
         ),
         Shortfall::Tampered(tampered) => changed_tasks(tampered),
         Shortfall::EmptyList => format!(

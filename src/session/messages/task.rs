@@ -179,6 +179,7 @@ pub fn go_on(
             "You attempted to end the loop, but you did not output the completion promise"
         },
         open: "",
+        finished: "",
         bullet: "",
         // Output that the agent has seen already is not shown whole again.
         output: if ledger.same_failure > 1 { 400 } else { 1_600 },

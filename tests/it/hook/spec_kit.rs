@@ -37,6 +37,44 @@ fn the_command_arms_the_loop_by_both_names_and_gets_our_rules() {
 }
 
 #[test]
+fn what_sends_the_agent_of_the_outline_back_speaks_of_no_helper_that_it_does_not_use() {
+    let client = "claude-code_2-1-330_harness";
+    let bench = Bench::ready();
+    typed(&bench, "");
+    bench.transcript("s1").tool("Edit");
+    let short = bench.stop("s1").by_plugin().saying("ALL_TASKS_COMPLETE");
+    let short = short.variable("AI_AGENT", client).variable("CLAUDE_CODE_SESSION_ID", "s1").run();
+    let answer = short.answer.as_ref().unwrap();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(text.contains("`spool task next`; stuck:"), "{text}");
+    assert!(!text.contains("spec-executor"), "{text}");
+
+    // A block has the words of spec 003, and one voice with the outline: the agent ticks.
+    bench.transcript("s1").tool("Edit");
+    let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").held().run();
+    assert!(sent.reason().contains("or tick the box of what is really done."), "{sent}");
+    assert!(sent.reason().contains("tick its box as [X] or call `spool task done ID`"), "{sent}");
+    assert!(sent.reason().lines().count() <= 5, "{sent}");
+
+    let checked = Bench::ready().settings("---\nchecks: [\"exit 3\"]\n---\n").tasks(ALL_DONE);
+    checked.write_tasks(&ALL_DONE.replacen("[x]", "[ ]", 1));
+    typed(&checked, "");
+    checked.write_tasks(ALL_DONE);
+    let sent = checked.stop("s1").run();
+    assert!(sent.reason().contains("Check failed: `exit 3`"), "{sent}");
+    assert!(!sent.reason().contains("Delegate"), "{sent}");
+}
+
+#[test]
+fn a_coordinator_is_never_told_to_tick_a_box() {
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
+    assert!(sent.reason().contains("or `spool task done ID` for what is really done."), "{sent}");
+    assert!(!sent.reason().to_lowercase().contains("tick"), "{sent}");
+}
+
+#[test]
 fn only_the_command_of_the_project_is_spec_kits() {
     for (name, source) in [
         ("speckit-implement", "userSettings"),
