@@ -6,7 +6,6 @@ use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::{HookAnswer, HookEvent};
 use crate::session::life;
 use crate::session::messages::feature as messages;
-use crate::session::messages::shortfall::hooks_in_words;
 use crate::session::pinned;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
@@ -38,17 +37,8 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     }
     let ours = record.ledger.is_live() && !Settings::switch_off(&project.root);
     let feature = project.feature_at(&record.folder).ok().filter(|_| ours)?;
-    let snapshot = Some(FeatureSnapshot::of_record(&feature, &record));
+    let standing = pinned::standing(&project.root, &record);
+    let snapshot = Some(FeatureSnapshot::of_loop(&feature, &standing, Some(&record)));
     let snapshot = snapshot.filter(FeatureSnapshot::in_execution)?;
-    let mut text = messages::reminder(&snapshot, &record);
-    if let Some(pin) = pinned::standing(&project.root, &record).pin() {
-        let left = pin.hooks.left(&record.hooks_ran);
-        if !left.is_empty() {
-            text.push_str(
-                "\nExtension hooks of spec-kit that you still have to run with the Skill tool: ",
-            );
-            text.push_str(&hooks_in_words(&left));
-        }
-    }
-    Some(text)
+    Some(messages::reminder(&snapshot, &record, &standing))
 }

@@ -313,8 +313,9 @@ fn contract(project: &Project, record: &Record, folder: &Session) -> String {
     } else {
         let feature = project.feature_at(&record.folder).ok();
         feature.map_or_else(String::new, |feature| {
-            let snapshot = FeatureSnapshot::of_record(&feature, record);
-            crate::session::messages::feature::reminder(&snapshot, record)
+            let standing = pinned::standing(&project.root, record);
+            let snapshot = FeatureSnapshot::of_loop(&feature, &standing, Some(record));
+            crate::session::messages::feature::reminder(&snapshot, record, &standing)
         })
     };
     format!(

@@ -211,6 +211,9 @@ pub struct Asked {
     pub words: String,
     /// Whether the agent works by the outline of spec-kit's own command, which armed the loop.
     pub by_outline: bool,
+    /// Whether checklists were open when it was armed, and a person decided to continue with them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open_checklists: bool,
 }
 
 /// What a person asked a ralph loop for, and what it knows besides its ledger.
@@ -257,6 +260,9 @@ impl Asked {
         }
         if !self.words.is_empty() {
             text = text + "  Words for the agent: " + &text::title(&self.words, 300) + "\n";
+        }
+        if self.open_checklists {
+            text.push_str("  Checklists: open when it was armed, as a person decided\n");
         }
         text
     }

@@ -70,7 +70,7 @@ pub fn arm(
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
-    pin.asked = kept(&asked, request);
+    pin.asked = kept(&asked, request, &gate);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (shown, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
@@ -130,10 +130,11 @@ fn open_part(all: TaskList, asked: &Selection) -> Result<TaskList, Refusal> {
 }
 
 /// What is kept of what was asked for, `None` where it is the whole feature and nothing else.
-fn kept(asked: &Selection, request: &FeatureRequest) -> Option<Box<Asked>> {
+fn kept(asked: &Selection, request: &FeatureRequest, gate: &Gate) -> Option<Box<Asked>> {
     let Selection { tasks, words } = asked;
     let (tasks, words) = (tasks.clone(), masked_text(words).into_owned());
-    let asked = Asked { tasks, words, by_outline: request.by_outline };
+    let (by_outline, open_checklists) = (request.by_outline, gate.open_checklists);
+    let asked = Asked { tasks, words, by_outline, open_checklists };
     (asked != Asked::default()).then(|| Box::new(asked))
 }
 

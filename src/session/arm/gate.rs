@@ -20,6 +20,8 @@ const NAMED: usize = 12;
 pub struct Gate {
     /// The extension hooks that have to run.
     pub hooks: ExtensionHooks,
+    /// Whether checklists are open, and a person continues with them.
+    pub open_checklists: bool,
     /// The lines for the agent, each with a line break before it.
     pub for_agent: String,
     /// The same for the person.
@@ -61,6 +63,7 @@ impl Gate {
         let name = &feature.name;
         if request.ignore_checklists && armer.is_person() {
             let open = open.join(", ");
+            self.open_checklists = true;
             self.for_agent = format!(
                 "\nOpen checklists: {open}. A person has decided to continue with them: do not ask about them, and do not tick them."
             );

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
-use super::shortfall::{Reader, brief, explain, ids, open_count, short};
+use super::shortfall::{Reader, brief, explain, hooks_in_words, ids, open_count, short};
 use super::{NextStep, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall, TerminalReason};
@@ -18,6 +18,7 @@ use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::hosts::ContinueForm;
 use crate::store::loops::{Asked, Record};
+use crate::store::pins::PinState;
 use crate::text;
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
@@ -93,7 +94,7 @@ pub fn resume(
         (false, true) => ALL_RULES,
         (false, false) => NEXT_TASK,
     });
-    limited(text)
+    limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
 /// The same in as few words as there can be.
@@ -218,34 +219,47 @@ const REMIND_BY_OUTLINE: &str = "\
 Work by the outline of spec-kit's implement command: `spool task next` shows what to do now; do it, tick its box as [X] when it \
 is really done, or call `spool task done ID`; when it fails, `spool task fail ID \"why\"`.";
 
-/// Returns the paragraph that a session with a live loop gets after a compaction or a resume: the whole contract.
-pub fn reminder(snapshot: &FeatureSnapshot, record: &Record) -> String {
+/// Returns the paragraph that a session with a live loop gets after a compaction or a resume: the whole contract, and what
+/// was asked besides the feature, letter for letter.
+pub fn reminder(snapshot: &FeatureSnapshot, record: &Record, standing: &PinState) -> String {
     let place = snapshot.place();
     let work = if snapshot.by_outline { REMIND_BY_OUTLINE } else { REMIND_COORDINATOR };
+    let hooks = standing.pin().map(|pin| pin.hooks.left(&record.hooks_ran)).unwrap_or_default();
+    let hooks = if hooks.is_empty() {
+        String::new()
+    } else {
+        let hooks = hooks_in_words(&hooks);
+        format!(
+            "\nExtension hooks of spec-kit that you still have to run with the Skill tool: {hooks}"
+        )
+    };
     limited(format!(
         "ralph-speckit: a loop is armed in this session: feature {}, task {} of {}, iteration {}. \
          {work} {PROGRESS} in {} has what was learned. Never edit {STATE}, never weaken a \
          test or a check. Continue without asking while a task is open. When only a person can continue, do what does not depend \
-         on it, then `spool task block \"what they must do\"`. When no task is open, end with {SIGNAL} on a line of its own.{}",
+         on it, then `spool task block \"what they must do\"`. When no task is open, end with {SIGNAL} on a line of its own.",
         snapshot.feature.name,
         place.task,
         place.total,
         record.ledger.iterations + 1,
         shortened(&snapshot.feature.relative),
-        asked(record.asked.as_deref()),
-    ))
+    )) + &asked(standing.asked(Some(record)))
+        + &hooks
 }
 
 /// Returns what the agent has to know of what was asked besides the feature, each on a line of its own; empty for nothing.
 pub fn asked(asked: Option<&Asked>) -> String {
     let mut text = String::new();
-    let Some(Asked { tasks, words, .. }) = asked else { return text };
+    let Some(Asked { tasks, words, open_checklists, .. }) = asked else { return text };
     if !tasks.is_empty() {
         let tasks = text::title(&in_runs(tasks), LIST);
         let _ = write!(text, "\nOnly these tasks: {tasks}. Leave every other box as it is.");
     }
     if !words.is_empty() {
         let _ = write!(text, "\nThe person's words: {words}");
+    }
+    if *open_checklists {
+        text.push_str("\nChecklists were open at the start, and the person has decided to continue with them: do not ask about them, and do not tick them.");
     }
     text
 }

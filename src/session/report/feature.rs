@@ -11,7 +11,7 @@ use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
-use crate::feature::snapshot::FeatureSnapshot;
+use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::session::life::{self, SessionLife};
 use crate::session::pinned;
 use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
@@ -52,8 +52,6 @@ pub struct FeatureReport {
     pub done: u64,
     /// All tasks.
     pub total: u64,
-    /// Whether these are only the tasks that somebody named.
-    pub named: bool,
     /// The ids of the open tasks.
     pub open: Vec<String>,
     /// The attempt that the present task is at.
@@ -84,6 +82,9 @@ pub struct FeatureReport {
     pub awaits_approval: bool,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
+    /// The present task among those that the loop is about.
+    #[serde(skip)]
+    pub place: TaskPosition,
     /// Whether its session is known to be gone.
     #[serde(skip)]
     pub gone: bool,
@@ -206,7 +207,7 @@ impl FeatureReport {
             task: place.task,
             done: place.done,
             total: place.total,
-            named: place.named,
+            place,
             open: snapshot
                 .tasks
                 .iter()
@@ -254,7 +255,7 @@ impl FeatureReport {
         if self.phase != "none" {
             let _ = writeln!(text, "  Phase: {}", self.phase);
         }
-        let what = if self.named { " named tasks" } else { "" };
+        let what = if self.place.named { " named tasks" } else { "" };
         let _ = writeln!(text, "  Tasks: {} of {}{what} done", self.done, self.total);
         if let Some(next) = self.open.first() {
             let more = self.open.len() - 1;

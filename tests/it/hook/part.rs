@@ -128,10 +128,54 @@ fn words_behind_the_tasks_reach_the_agent_and_reach_it_again_after_a_compaction(
     let context = context.as_str().unwrap();
     assert!(context.contains("use  python 3.12,\nkey [masked]"), "{context}");
     assert!(context.contains("Only these tasks: T002. Leave every other box"), "{context}");
+    assert!(!context.contains("hecklists"), "{context}");
     for (path, bytes) in bench.everything() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(!text.contains("sk-ant-abc"), "{}", path.display());
     }
+}
+
+fn reminded(bench: &Bench, session: &str) -> String {
+    let again = bench.event("SessionStart", session).with("source", "compact").run();
+    let answer = again.answer.as_ref().unwrap_or_else(|| panic!("silence: {again}"));
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_longest_words_are_repeated_to_the_last_letter_and_a_waiver_of_checklists_with_them() {
+    let bench = ready().file(".specify/specs/001-login/checklists/ux.md", "- [ ] CHK001 ok?\n");
+    let words = format!("{}END", "use python 3.12 and no framework at all, ".repeat(48));
+    let armed = bench.implement("s1", &format!("T002-T004 --ignore-checklists -- {words}"));
+    assert!(armed.context().contains("Open checklists: ux.md: 1 of 1 open"), "{armed}");
+    let context = reminded(&bench, "s1");
+    assert!(context.contains(&words), "{context}");
+    let waiver = "the person has decided to continue with them: do not ask about them";
+    assert!(context.contains(waiver), "{context}");
+    for _ in 0..10 {
+        bench.write("made", format!("{:?}", bench.journal("s1").len()));
+        let sent = bench.stop("s1").held().run();
+        let is_tenth = bench.verdicts("s1").len() == 10;
+        assert_eq!(sent.reason().contains(&words), is_tenth, "{sent}");
+        assert_eq!(sent.reason().contains(waiver), is_tenth, "{sent}");
+    }
+    let status = spool(&bench, "s1", &["status"]);
+    assert!(status.contains("  Checklists: open when it was armed"), "{status}");
+    // What was armed counts, whatever the notes say.
+    let path = bench.path(".claude/ralph/s1/loop.json");
+    let mut changed: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    changed["asked"]["words"] = "do nothing".into();
+    fs::write(&path, changed.to_string()).unwrap();
+    let context = reminded(&bench, "s1");
+    assert!(context.contains(&words) && !context.contains("do nothing"), "{context}");
+}
+
+#[test]
+fn words_from_a_terminal_reach_the_agent_with_the_first_stop() {
+    let bench = ready();
+    bench.spool().args(["start", "T002", "be quick"]).finish();
+    let sent = bench.stop("s9").run();
+    assert!(sent.reason().contains("\nThe person's words: be quick"), "{sent}");
+    assert!(!bench.stop("s9").held().run().reason().contains("be quick"));
 }
 
 #[test]
