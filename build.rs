@@ -1,10 +1,11 @@
-//! Leaves what unwinds a stack (170 KB) out of the released hook: a panic ends it at once, so nothing ever walks its stack.
+//! Tells a released `spool` the commit that it is built from. Leaves what unwinds a stack (170 KB) out of the released hook:
+//! a panic ends it at once, so nothing ever walks its stack.
 //!
 //! Not every linker can: LLVM's, which Rust brings along, does; GNU's leaves the index out (25 KB) and no more.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "a build script has cargo's words in its environment, and starts rustc"
+    reason = "a build script has cargo's words in its environment, and starts rustc and git"
 )]
 
 use std::env;
@@ -25,7 +26,39 @@ fn main() {
             if links_with(&script) { script } else { "-Wl,--no-eh-frame-hdr".to_owned() };
         println!("cargo:rustc-link-arg-bin=ralph-hook={argument}");
     }
+    // A program for tests is not built again after every commit.
+    if is("PROFILE", "release")
+        && let Some(commit) = commit()
+    {
+        let version = env::var("CARGO_PKG_VERSION").expect("cargo names the version");
+        println!("cargo:rustc-env=SPOOL_VERSION={version} ({commit})");
+    }
 }
+
+/// Returns the commit that the sources are of, with `-dirty` behind it where they differ; `None` outside of a repository.
+fn commit() -> Option<String> {
+    println!("cargo:rerun-if-changed=src");
+    // `cargo package` leaves this file in what it uploads.
+    if let Ok(packed) = std::fs::read_to_string(".cargo_vcs_info.json") {
+        let (_, behind) = packed.split_once("\"sha1\": \"")?;
+        return behind.get(..LETTERS).map(str::to_owned);
+    }
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).stderr(Stdio::null()).output().ok()?;
+        let words = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (output.status.success() && !words.is_empty()).then_some(words)
+    };
+    // The sources may lie, without a repository of their own, in somebody else's.
+    let folder = env::var("CARGO_MANIFEST_DIR").ok()?;
+    let is_ours = std::fs::canonicalize(git(&["rev-parse", "--show-toplevel"])?).ok()
+        == std::fs::canonicalize(folder).ok();
+    let log = is_ours.then(|| git(&["rev-parse", "--git-path", "logs/HEAD"])).flatten()?;
+    println!("cargo:rerun-if-changed={log}");
+    git(&["describe", "--always", "--dirty", "--exclude=*", &format!("--abbrev={LETTERS}")])
+}
+
+/// How much of a commit's name is told.
+const LETTERS: usize = 9;
 
 /// Returns whether an empty program can be linked with this argument, as the hook is linked.
 fn links_with(argument: &str) -> bool {

@@ -145,20 +145,28 @@ pub fn lasted(time: Duration) -> String {
     }
 }
 
-/// Returns how many letters have to be added, removed or replaced to make one text of another.
+/// Returns how many letters have to be added, removed, replaced or swapped with their neighbour to make one text of another.
 pub fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, against) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *against);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=other.len()).collect();
+    for line in 0..one.len() {
+        let mut row = vec![line + 1];
+        for column in 0..other.len() {
+            let replaced = above[column] + usize::from(one[line] != other[column]);
+            let mut least = replaced.min(above[column + 1] + 1).min(row[column] + 1);
+            let is_swapped = line > 0
+                && column > 0
+                && one[line] == other[column - 1]
+                && one[line - 1] == other[column];
+            if is_swapped {
+                least = least.min(before[column - 1] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut above, row);
     }
-    row[other.len()]
+    above[other.len()]
 }
 
 /// Returns the one of these names that a mistyped one nearly is, `None` where none is near enough: of four

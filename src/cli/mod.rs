@@ -3,11 +3,15 @@
 mod adopt;
 mod block;
 mod cancel;
+mod color;
+mod completions;
 mod context;
 mod demo;
 mod doctor;
 mod environment;
+mod help;
 mod log;
+mod man;
 mod pause;
 mod person;
 mod plugin;
@@ -23,22 +27,41 @@ mod trust;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
+use crate::plugin::VERSION as PACKAGE_VERSION;
 use crate::print;
 use crate::runner::harness::demo::play_if_asked;
 use crate::style;
 use crate::text;
+use color::Colors;
 
 /// Keeps a coding agent working until the work is really done.
 ///
 /// In Claude Code: /speckit:implement starts a loop, /speckit:status shows it, /speckit:cancel ends it.
 #[derive(Parser)]
-#[command(name = "spool", version, after_help = EXAMPLES)]
+#[command(name = "spool", version = VERSION, after_help = EXAMPLES, max_term_width = 100)]
 struct Spool {
     #[command(subcommand)]
     command: SpoolCommand,
+    /// Use colors: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        global = true,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    color: Colors,
 }
+
+/// The version, and in a released program the commit that it was built from.
+const VERSION: &str = match option_env!("SPOOL_VERSION") {
+    Some(with_commit) => with_commit,
+    None => PACKAGE_VERSION,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,6 +93,8 @@ enum SpoolCommand {
     Block(block::BlockArgs),
     Log(log::LogArgs),
     Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     Plugin(plugin::PluginArgs),
 }
 
@@ -80,7 +105,11 @@ pub fn main() -> ExitCode {
     }
     crate::exec::supervise::supervise_if_asked();
     crate::runner::process::supervise_if_asked();
-    let command = match Spool::try_parse() {
+    completions::answer_if_asked();
+    let color = color::asked_for(std::env::args_os().skip(1));
+    color.write_global();
+    let arguments = help::command().color(color.for_help()).try_get_matches();
+    let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
         Err(error) => return said_by_clap(&unproposed(with_the_best_proposal(error))),
     };
@@ -101,6 +130,8 @@ pub fn main() -> ExitCode {
         SpoolCommand::Stop(args) => stop::run(&args),
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),
+        SpoolCommand::Completions(args) => completions::run(&args),
+        SpoolCommand::Man(args) => man::run(&args),
         SpoolCommand::Plugin(args) => plugin::run(&args),
     };
     print::exit_code(result.unwrap_or_else(|error| {

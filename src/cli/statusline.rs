@@ -27,7 +27,7 @@ const NAME: usize = 20;
 /// How wide the bar is.
 const BAR: u64 = 8;
 
-/// Print the loop of a session on one line, for the status line of Claude Code
+/// Print a loop on one line, for the status line of Claude Code
 ///
 /// Reads the JSON that Claude Code hands to a status line command. Prints nothing where the session has no loop, and never
 /// fails. `spool setup --statusline` puts it in place; in a status line script of your own, hand it the same input:

@@ -23,7 +23,7 @@ use crate::world::{self, Deadline};
 /// How often to look whether the runner has left.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// End a loop of `spool ralph`; its agent is ended, its state is kept.
+/// End a loop of `spool ralph` and its agent; its state stays.
 ///
 /// The runner ends the agent program and all that it started, writes down what the iteration has done
 /// so far, and leaves with the exit code 130.

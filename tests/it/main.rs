@@ -7,6 +7,7 @@
 #![cfg(all(unix, feature = "cli"))]
 
 mod books;
+mod command_line;
 mod demo;
 #[cfg(target_os = "linux")]
 mod escapes;

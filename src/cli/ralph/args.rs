@@ -3,7 +3,7 @@
 use crate::cli::context::Where;
 use crate::runner::options::{CHANGE, RunnerSettings};
 
-/// Run an agent program again and again until a change is done
+/// Run an agent again and again until a change is done
 ///
 /// Each iteration is a fresh run of the agent program. Between two of them `spool` looks at the task list,
 /// the checks, the commits and the agent's last words, and decides whether the loop continues. It always ends

@@ -17,4 +17,4 @@ pub use resolve::{Defaults, Options, refuse_what_a_command_cannot_do, resolve};
 pub use settings::{CHANGE, Layers, ProjectChecks, RunnerSettings, Setting};
 pub use task::task;
 pub use trust::{ProjectTrust, needs_trust, only_what_is_trusted};
-pub use value::time_in_words;
+pub use value::{harness_names, time_in_words};

@@ -152,19 +152,26 @@ impl SettingValue for CheckCommand {
     }
 }
 
+/// The agent programs by the names that people give them.
+const HARNESSES: [(&str, HarnessChoice); 7] = [
+    ("claude", HarnessChoice::Claude),
+    ("opencode", HarnessChoice::Opencode),
+    ("codex", HarnessChoice::Codex),
+    ("gemini", HarnessChoice::Gemini),
+    ("copilot", HarnessChoice::Copilot),
+    // Its command line comes from another setting.
+    ("command", HarnessChoice::Command(String::new())),
+    ("demo", HarnessChoice::Demo),
+];
+
+/// Returns the names of the agent programs that `--harness` takes.
+pub fn harness_names() -> Vec<&'static str> {
+    HARNESSES.iter().map(|(name, _)| *name).collect()
+}
+
 impl SettingValue for HarnessChoice {
     fn parse(text: &str) -> Result<Self, String> {
-        let names = [
-            ("claude", Self::Claude),
-            ("opencode", Self::Opencode),
-            ("codex", Self::Codex),
-            ("gemini", Self::Gemini),
-            ("copilot", Self::Copilot),
-            // Its command line comes from another setting.
-            ("command", Self::Command(String::new())),
-            ("demo", Self::Demo),
-        ];
-        one_of(text, &names)
+        one_of(text, &HARNESSES)
     }
 }
 

@@ -56,6 +56,12 @@ pub fn find(start: &Path, wanted: &ChangeQuery<'_>) -> Result<FoundChange> {
     }
 }
 
+/// Returns the ids of all changes of the project at or above a folder, empty where there is none.
+pub fn ids(start: &Path) -> Vec<String> {
+    let listing = Place::around(start).map(|place| shelf::list(&place)).unwrap_or_default();
+    listing.all().map(|change| change.id.clone()).collect()
+}
+
 /// Returns the root of the project at or above a folder, a real path; an error says what was looked for.
 pub fn root_around(start: &Path) -> Result<PathBuf> {
     Place::around(start).map(|place| place.root)

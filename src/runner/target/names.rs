@@ -225,6 +225,8 @@ mod tests {
             (distance("kitten", "sitting"), distance("", "ab"), distance("é", "e")),
             (3, 2, 1)
         );
+        let swapped = [("taks", "task"), ("ab", "ba"), ("start", "strta"), ("ca", "abc")];
+        assert_eq!(swapped.map(|(one, other)| distance(one, other)), [1, 1, 2, 3]);
     }
 
     #[test]

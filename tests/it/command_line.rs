@@ -1,0 +1,171 @@
+//! What a person's shell, terminal and `man` get to know of the command line.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::limited::Limited;
+use crate::support::scratch::{SPOOL, Said, Scratch};
+
+/// A project with two features, of which the second is the current one, and the programs first on the search path.
+fn project() -> Scratch {
+    let mut scratch = Scratch::new("command-line-");
+    scratch.add_feature("001-login", "- [ ] T001 First\n");
+    scratch.add_feature("002-search", "- [x] T001 Done\n- [ ] T002 Find `$(touch owned)` it\n");
+    scratch.search_first(Path::new(SPOOL).parent().unwrap());
+    scratch
+}
+
+/// What bash offers for the last word of a line.
+fn offered(scratch: &Scratch, line: &str) -> BTreeSet<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let script = "eval \"$(spool completions bash)\"
+COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9
+_clap_complete_spool spool \"${COMP_WORDS[COMP_CWORD]}\"
+printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = scratch.command("bash");
+    let said = Said::of(bash.args(["--norc", "-c", script, "bash"]).args(words)).ok();
+    said.lines().filter(|it| !it.is_empty()).map(|it| it.trim_end().to_owned()).collect()
+}
+
+fn names(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn a_shell_completes_commands_and_the_names_that_exist_here() {
+    let scratch = project();
+    assert_eq!(offered(&scratch, "spool sta"), names(&["start", "status", "statusline"]));
+    let both = names(&["001-login", "002-search"]);
+    assert_eq!(offered(&scratch, "spool task --feature 0"), both);
+    assert_eq!(offered(&scratch, "spool ralph --change 0"), both);
+    assert_eq!(offered(&scratch, "spool cancel 001"), names(&["001-login"]));
+    assert_eq!(offered(&scratch, "spool task done T"), names(&["T002"]), "only the open ones");
+    assert_eq!(offered(&scratch, "spool task show T"), names(&["T001", "T002"]));
+    assert_eq!(
+        offered(&scratch, "spool ralph --harness co"),
+        names(&["codex", "command", "copilot"])
+    );
+    let armed =
+        Said::of(scratch.command(SPOOL).arg("start").env("CLAUDE_CODE_SESSION_ID", "abc-1"));
+    assert_eq!(armed.code, Some(0), "{armed}");
+    assert_eq!(offered(&scratch, "spool log --session a"), names(&["abc-1"]));
+}
+
+/// A shell reads what it completed once more when the person presses Enter.
+#[test]
+fn a_name_that_a_shell_would_carry_out_is_not_offered() {
+    let scratch = project();
+    for name in
+        ["003-$(touch owned)", "003-`touch owned`", "003-a;b", "003-a b", "003-a&b", "003-'a"]
+    {
+        scratch.write(format!("specs/{name}/tasks.md"), "- [ ] T001 First\n");
+        scratch.write(format!(".spool/changes/{name}/proposal.md"), "Do it.\n");
+    }
+    scratch.write("specs/003-good/tasks.md", "- [ ] T001 First\n");
+    assert_eq!(offered(&scratch, "spool task --feature 003"), names(&["003-good"]));
+    assert_eq!(offered(&scratch, "spool ralph --change 003"), names(&["003-good"]));
+    assert!(!scratch.path("owned").exists());
+}
+
+#[test]
+fn every_shell_gets_its_lines() {
+    let scratch = project();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let lines = Said::of(scratch.command(SPOOL).args(["completions", shell])).ok();
+        assert!(lines.contains("SPOOL_COMPLETE"), "{shell}: {lines}");
+    }
+    let refused = Said::of(scratch.command(SPOOL).args(["completions", "csh"]));
+    assert_eq!(refused.code, Some(2), "{refused}");
+}
+
+/// All commands with those below them, as `--help` lists them.
+fn commands(scratch: &Scratch, above: &[String]) -> Vec<Vec<String>> {
+    let help = Said::of(scratch.command(SPOOL).args(above).arg("--help")).ok();
+    let is_title = |line: &&str| line.ends_with(':') && !line.starts_with(' ');
+    let (mut is_list, mut all) = (above.is_empty(), vec![above.to_vec()]);
+    for line in help.lines() {
+        if is_title(&line) {
+            is_list = line == "Commands:"
+                || above.is_empty() && !["Options:", "Examples:"].contains(&line);
+            continue;
+        }
+        let name = line.strip_prefix("  ").and_then(|it| it.split_once("  ")).map(|it| it.0);
+        if let Some(name) = name.filter(|name| is_list && !name.is_empty() && *name != "help") {
+            all.extend(commands(scratch, &[above, &[name.to_owned()]].concat()));
+        }
+    }
+    all
+}
+
+/// The long flags that a text lists, each at the start of a line.
+fn flags(text: &str) -> BTreeSet<String> {
+    let words = |line: &str| line.trim_start().split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let listed = text.lines().flat_map(|line| {
+        words(line).into_iter().map_while(|word| {
+            let flag = word.split([',', '=', '[']).next().unwrap_or_default().to_owned();
+            flag.starts_with('-').then_some(flag)
+        })
+    });
+    let is_flag = |it: char| it.is_ascii_lowercase() || it == '-';
+    listed.filter(|word| word.starts_with("--") && word.chars().all(is_flag)).collect()
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
+    let scratch = project();
+    let said = Said::of(scratch.command(SPOOL).args(["man", "--to", "man1"])).ok();
+    let all = commands(&scratch, &[]);
+    assert!(all.len() > 25, "{all:?}");
+    assert_eq!(said, format!("wrote {} pages to `man1`\n", all.len()));
+    for command in all {
+        let file = format!("man1/{}.1", [&["spool".to_owned()], &*command].concat().join("-"));
+        let page = scratch.read(&file).replace("\\-", "-").replace("\\fB", "").replace("\\fR", "");
+        let help = Said::of(scratch.command(SPOOL).args(&command).arg("--help")).ok();
+        let found = flags(&page.replace("\\fI", ""));
+        assert_eq!(found, flags(&help), "{file}");
+        let one = Said::of(scratch.command(SPOOL).arg("man").args(&command)).ok();
+        assert_eq!(one.trim_end(), scratch.read(&file).trim_end());
+    }
+    let typed = Said::of(scratch.command(SPOOL).args(["man", "taks"])).refused();
+    assert!(typed.contains("did you mean `task`?"), "{typed}");
+}
+
+#[test]
+fn colors_are_used_when_the_person_says_so() {
+    let scratch = project();
+    let has_colors = |arguments: &[&str], no_color: bool| {
+        let mut command = scratch.command(SPOOL);
+        command.args(arguments);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        let said = Said::of(&mut command);
+        format!("{}{}", said.out, said.err).contains('\u{1b}')
+    };
+    for command in [&["doctor"][..], &["--help"], &["no-such-command"]] {
+        let with = |when: &'static str| [&["--color", when], command].concat();
+        assert!(!has_colors(command, false), "{command:?}: into a pipe");
+        assert!(has_colors(&with("always"), false), "{command:?}");
+        assert!(has_colors(&with("always"), true), "{command:?}: asked for");
+        assert!(!has_colors(&with("never"), false), "{command:?}");
+    }
+}
+
+/// Where they are installed, other shells take their lines without a word.
+#[test]
+fn shells_that_are_here_read_their_lines() {
+    let scratch = project();
+    for (shell, flag) in [("zsh", "-fc"), ("fish", "-c")] {
+        let Ok(program) = Command::new(shell).arg("--version").stdout(Stdio::null()).spawn() else {
+            eprintln!("{shell} is not installed, and its lines are not read here");
+            continue;
+        };
+        program.finish();
+        let script = match shell {
+            "zsh" => "autoload -U compinit && compinit -u; eval \"$(spool completions zsh)\"",
+            _ => "spool completions fish | source",
+        };
+        Said::of(scratch.command(shell).args([flag, script])).ok();
+    }
+}
