@@ -12,6 +12,7 @@ use ralph_speckit::feature::state::State;
 use ralph_speckit::hosts::claude::event::ClaudeEvent;
 use ralph_speckit::hosts::claude::transcript::activity;
 use ralph_speckit::hosts::claude::transcript::tail::TranscriptTail;
+use ralph_speckit::hosts::transcript::TranscriptPart;
 use ralph_speckit::hosts::{EventKind, HookEvent};
 use ralph_speckit::runner::harness::{
     self, AgentOrder, AgentReport, Approval, ExitInfo, Harness, Stream,
@@ -20,7 +21,7 @@ use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
 use ralph_speckit::session::arguments::task::TaskRequest;
 use ralph_speckit::store::journal::{self, Entry};
-use ralph_speckit::store::loops::{Claim, LastMessage, Record};
+use ralph_speckit::store::loops::{Claim, Record};
 use ralph_speckit::store::pins::Pin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -193,11 +194,17 @@ fn same_again<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(byt
 fn transcript(bytes: &[u8]) {
     let path = scratch("transcript", bytes);
     let length = bytes.len() as u64;
-    let all = activity::since(&path, 0, LastMessage::default(), 0).unwrap();
+    let all = activity::since(&path, TranscriptPart::default()).unwrap();
     assert!(all.read_up_to <= length && all.count.unwrap_or(0) <= length);
-    let rest = activity::since(&path, all.read_up_to, all.last, 0).unwrap();
+    let rest = activity::since(
+        &path,
+        TranscriptPart { from: all.read_up_to, last: all.last, ..TranscriptPart::default() },
+    )
+    .unwrap();
     assert_eq!(rest.count.unwrap_or(0), 0, "what was counted is counted again");
-    let beyond = activity::since(&path, length + 1, LastMessage::default(), 0).unwrap();
+    let beyond =
+        activity::since(&path, TranscriptPart { from: length + 1, ..TranscriptPart::default() })
+            .unwrap();
     assert_eq!((beyond.count, beyond.read_up_to), (all.count, all.read_up_to));
     let tail = TranscriptTail::read_for_signal(&path, 0).unwrap();
     let said = tail.last_text().unwrap_or_default();

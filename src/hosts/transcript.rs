@@ -12,9 +12,8 @@ pub trait Transcript {
     /// Returns where the transcript is.
     fn path(&self) -> &Path;
 
-    /// Returns what the agent did after `from`; `None` when there is no transcript to read. `last` is the message that
-    /// was counted last, `needed` how many tool calls make a difference.
-    fn activity(&self, from: u64, last: LastMessage, needed: u64) -> Option<Activity>;
+    /// Returns what the agent did in a part; `None` when there is no transcript to read.
+    fn activity(&self, part: TranscriptPart) -> Option<Activity>;
 
     /// Returns the last text that the agent wrote after `from`, `None` when there is none.
     fn last_text(&self, from: u64) -> Option<String>;
@@ -39,6 +38,20 @@ pub trait Transcript {
     /// Returns name and arguments of the command of ours that this line runs when a person types it; `None` for any
     /// other line.
     fn command<'a>(&self, typed: &'a str) -> Option<(&'a str, &'a str)>;
+}
+
+/// A part of a transcript that is looked at: all after a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptPart {
+    /// The place.
+    pub from: u64,
+    /// The message that was counted last.
+    pub last: LastMessage,
+    /// How many tool calls make a difference.
+    pub needed: u64,
+    /// Up to where the transcript was when a stop was let go for what had been typed, 0 for none: that alone lets no
+    /// other stop go.
+    pub let_go: u64,
 }
 
 /// What the main thread's agent did in a part of a transcript.

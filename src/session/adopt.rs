@@ -241,6 +241,7 @@ fn prepare(
         session: adopter.session.to_owned(),
         transcript_from: length,
         transcript_read: length,
+        let_go: 0,
         transcript: path_of(adopter.transcript),
         last_message: LastMessage::default(),
         adopted: Some(Adopted {

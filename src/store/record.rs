@@ -43,6 +43,9 @@ pub struct Record {
     pub transcript_from: u64,
     /// Up to where the transcript was read, in bytes.
     pub transcript_read: u64,
+    /// Up to where the transcript was when a stop was let go for what a person had typed, in bytes; 0 for never.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub let_go: u64,
     /// The message whose tokens were counted last: more lines of it may follow.
     pub last_message: LastMessage,
     /// Up to where the repository's log of its head was read, in bytes.
@@ -143,6 +146,11 @@ pub struct ContextAnswers {
     pub works: bool,
     /// Whether a turn ended all the same: this client gets no such answer in this loop again.
     pub failed: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl ContextAnswers {

@@ -8,6 +8,7 @@ use crate::feature::SIGNAL;
 use crate::feature::project::Project;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookEvent;
+use crate::hosts::transcript::TranscriptPart;
 use crate::store::due::ExtensionHooks;
 use crate::store::loops::Record;
 use crate::world::{self, Deadline};
@@ -64,7 +65,8 @@ pub fn hooks_due(
     if let Some(part) = TurnTranscript::of(event, record, &rails, 0)
         && !hooks.still_due(&record.hooks_ran, true).is_empty()
     {
-        let part = TurnTranscript { from, ..part };
+        let unread = TranscriptPart { from, ..part.unread };
+        let part = TurnTranscript { unread, ..part };
         let patience = part.patience(deadline);
         loop {
             // What is read after the end of the turn was seen is all of it.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::engine::{Guardrails, Waiting, is_last_idle_stop};
 use crate::hosts::HookEvent;
-use crate::hosts::transcript::{Activity, Transcript, TurnEnd};
-use crate::store::loops::{LastMessage, Record};
+use crate::hosts::transcript::{Activity, Transcript, TranscriptPart, TurnEnd};
+use crate::store::loops::Record;
 use crate::store::names::LoopKind;
 use crate::world::{self, Deadline};
 
@@ -18,10 +18,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The part of a transcript that belongs to one stop: what was not counted at an earlier one.
 pub struct TurnTranscript<'a> {
     transcript: &'a dyn Transcript,
-    from: u64,
-    last: LastMessage,
-    /// How many tool calls make a difference.
-    needed: u64,
+    unread: TranscriptPart,
     /// Whether a stop without a tool call would end the loop.
     is_last_idle: bool,
     end: TurnEnd<'a>,
@@ -32,9 +29,13 @@ impl<'a> TurnTranscript<'a> {
     fn of(event: &'a HookEvent, record: &Record, rails: &Guardrails, needed: u64) -> Option<Self> {
         Some(Self {
             transcript: event.transcript.as_deref()?,
-            from: record.transcript_read,
-            last: record.last_message,
-            needed,
+            unread: TranscriptPart {
+                from: record.transcript_read,
+                last: record.last_message,
+                needed,
+                // A turn that another hook held goes on: what was typed in it still waits for its end.
+                let_go: if event.reentered && record.marks.waited { 0 } else { record.let_go },
+            },
             is_last_idle: is_last_idle_stop(rails, &record.ledger),
             end: TurnEnd {
                 said: &event.last_message,
@@ -45,7 +46,7 @@ impl<'a> TurnTranscript<'a> {
     }
 
     fn activity(&self) -> Option<Activity> {
-        self.transcript.activity(self.from, self.last, self.needed)
+        self.transcript.activity(self.unread)
     }
 
     /// Whether no tool call is there, and a stop without one would end the loop.
@@ -54,7 +55,7 @@ impl<'a> TurnTranscript<'a> {
     }
 
     fn shows_end(&self) -> bool {
-        self.transcript.shows(self.end, self.from)
+        self.transcript.shows(self.end, self.unread.from)
     }
 
     /// How long a transcript that lags is waited for.
@@ -89,8 +90,9 @@ impl<'a> TurnTranscript<'a> {
 
     /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
     /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever. What the client does not
-    /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again.
-    fn typed_cancel(&self, activity: &Activity, record: &Record) -> Option<Waiting> {
+    /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again. It lets one
+    /// stop go: a client that was killed takes nothing up.
+    fn typed_cancel(&self, activity: &Activity, record: &mut Record) -> Option<Waiting> {
         let ends = |(name, argument): (&str, &str)| {
             let is_task = record.kind == LoopKind::Task;
             match name {
@@ -102,7 +104,9 @@ impl<'a> TurnTranscript<'a> {
         let mut typed = activity.typed_ahead.iter();
         let cancel = typed
             .find(|typed| typed.is_empty() || self.transcript.command(typed).is_some_and(ends))?;
-        Some(Waiting::Typed(cancel.trim().to_owned()))
+        let waiting = Waiting::Typed(cancel.trim().to_owned());
+        record.let_go = activity.read_up_to;
+        Some(waiting)
     }
 }
 

@@ -20,7 +20,8 @@ pub fn wait_for_transcript(event: &HookEvent, record: &Record, deadline: Deadlin
     let said = &event.last_message;
     part.wait(deadline, |activity| {
         let worked = activity.and_then(|it| Some(it.count?.saturating_sub(it.failed))).unwrap_or(0);
-        said.is_empty() || (worked < part.needed && promised(assignment, said) == Promise::Kept)
+        said.is_empty()
+            || (worked < part.unread.needed && promised(assignment, said) == Promise::Kept)
     });
 }
 

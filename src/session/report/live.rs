@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
-use crate::hosts::transcript::Transcript;
+use crate::hosts::transcript::{Transcript, TranscriptPart};
 use crate::hosts::transcript_at;
 use crate::session::life::SessionLife;
 use crate::store::loops::Record;
@@ -66,7 +66,12 @@ impl LiveReport {
     /// Returns the report on the loop of a session; `at_work` is what its agent is at.
     pub fn of(record: &Record, life: &SessionLife, at_work: String) -> Self {
         let transcript = transcript_at(&record.transcript);
-        let turn = transcript.activity(record.transcript_read, record.last_message, u64::MAX);
+        let turn = transcript.activity(TranscriptPart {
+            from: record.transcript_read,
+            last: record.last_message,
+            needed: u64::MAX,
+            let_go: 0,
+        });
         let turn = turn.unwrap_or_default();
         let (session_state, process) = match life {
             SessionLife::Unknown => ("unknown", None),

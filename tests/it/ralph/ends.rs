@@ -103,6 +103,53 @@ fn a_cancel_that_was_typed_while_the_agent_worked_is_let_through() {
     }
 }
 
+/// What the client does with its queue, in a session where it does not name what was typed.
+fn queue(bench: &Bench, operation: &str) {
+    let line = json!({"type": "queue-operation", "operation": operation, "sessionId": "s1"});
+    bench.transcript("s1").raw(line.to_string());
+}
+
+#[test]
+fn what_a_killed_client_had_on_its_queue_lets_one_stop_go_and_no_other() {
+    for named in [true, false] {
+        let bench = armed("\"Make it\"");
+        if named {
+            types_ahead(&bench, "/speckit:cancel-ralph");
+        } else {
+            queue(&bench, "enqueue");
+        }
+        works_and_says(&bench, "no").silent();
+        // The client takes nothing up; the person types something, and sleeps.
+        queue(&bench, "enqueue");
+        queue(&bench, "dequeue");
+        for _ in 0..3 {
+            works_and_says(&bench, "no").reason();
+        }
+        assert_eq!(bench.verdicts("s1"), ["wait", "continue", "continue", "continue"]);
+        queue(&bench, "enqueue");
+        works_and_says(&bench, "no").silent();
+    }
+}
+
+#[test]
+fn what_was_typed_behind_other_words_and_in_a_turn_that_another_hook_held_is_let_through() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    types_ahead(&bench, "hello");
+    types_ahead(&bench, "/speckit:cancel-ralph");
+    works_and_says(&bench, "no").silent();
+    // The words begin a turn of their own.
+    queue(&bench, "dequeue");
+    works_and_says(&bench, "no").silent();
+    // Another hook blocks that stop.
+    let held = bench.transcript("s1").tool("Edit");
+    held.assistant("no");
+    bench.stop("s1").saying("no").held().run().silent();
+    queue(&bench, "dequeue");
+    works_and_says(&bench, "no").reason();
+    assert_eq!(bench.verdicts("s1"), ["continue", "wait", "wait", "wait", "continue"]);
+}
+
 #[test]
 fn a_typed_cancel_of_a_feature_is_let_through_and_one_of_another_loop_is_not() {
     for typed in ["/speckit:cancel", "/speckit:cancel 001-login"] {

@@ -11,7 +11,7 @@ use super::queue::Queue;
 use super::tail::TAIL;
 use crate::engine::{TokenTotals, hash_of};
 use crate::hosts::scan::Scan;
-use crate::hosts::transcript::Activity;
+use crate::hosts::transcript::{Activity, TranscriptPart};
 use crate::store::loops::LastMessage;
 use crate::store::read;
 
@@ -27,13 +27,13 @@ const HEAD: usize = 1 << 10;
 /// somewhere.
 const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 
-/// Returns the calls and tokens after `from`, in the last MiB at most; `None` when there is no
+/// Returns the calls and tokens in a part, in its last MiB at most; `None` when there is no
 /// transcript to read.
 ///
-/// A file shorter than `from` is another one: it is read from its start. A last line that is
-/// still being written is left for the next time. `last` is the message that was counted last,
-/// `needed` how many calls make a difference.
-pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<Activity> {
+/// A file shorter than where the part begins is another one: it is read from its start. A last line
+/// that is still being written is left for the next time.
+pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
+    let TranscriptPart { from, last, needed, let_go } = part;
     let (mut file, meta) = read::open(path).ok()?;
     let end = meta.len();
     let from = if from > end { 0 } else { from };
@@ -43,6 +43,7 @@ pub fn since(path: &Path, from: u64, last: LastMessage, needed: u64) -> Option<A
     let mut seen = Seen::after(start, last);
     seen.most_calls = needed.max(MOST_CALLS);
     seen.looks_at_results = needed > 0;
+    seen.let_go = if let_go > end { 0 } else { let_go };
     let mut window = vec![0; WINDOW];
     let mut kept = 0;
     loop {
@@ -87,6 +88,7 @@ struct Seen {
     aside: Name,
     usage: Finder<'static>,
     queue: Queue,
+    let_go: u64,
 }
 
 impl Seen {
@@ -106,6 +108,7 @@ impl Seen {
             aside: Name::new(br#""isSidechain":"#),
             usage: Finder::new(br#""usage":{"#),
             queue: Queue::default(),
+            let_go: 0,
         }
     }
 
@@ -160,8 +163,8 @@ impl Seen {
         let mut start = 0;
         for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
             let line = &lines[start..end];
+            self.queue.take(line, self.end + (start as u64) < self.let_go);
             start = end + 1;
-            self.queue.take(line);
             let Some(message) = self.message_of(line) else {
                 continue;
             };
@@ -354,7 +357,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, text).unwrap();
-        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, TranscriptPart::default()).unwrap();
         (calls.count.unwrap(), text.len() - calls.read_up_to as usize)
     }
 
@@ -398,7 +401,8 @@ mod tests {
         let path = folder.path().join("transcript.jsonl");
         std::fs::write(&path, format!("{CALL}\n").repeat(700)).unwrap();
         for (needed, seen) in [(0, MOST_CALLS), (200, 200), (1000, 700)] {
-            let calls = since(&path, 0, LastMessage::default(), needed).unwrap();
+            let calls =
+                since(&path, TranscriptPart { needed, ..TranscriptPart::default() }).unwrap();
             assert_eq!((calls.count, calls.more), (Some(seen), seen < 700));
         }
     }
@@ -412,7 +416,8 @@ mod tests {
         let aside = failed.replace("false,\"message", "true,\"message");
         let text = format!("{CALL}\n{failed}\n{CALL}\n{fine}\n{CALL}\n{aside}\n{CALL}\n{failed}");
         std::fs::write(&path, text).unwrap();
-        let calls = |needed| since(&path, 0, LastMessage::default(), needed).unwrap();
+        let calls =
+            |needed| since(&path, TranscriptPart { needed, ..TranscriptPart::default() }).unwrap();
         assert_eq!((calls(1).count, calls(1).failed), (Some(4), 2));
         assert_eq!((calls(0).count, calls(0).failed), (Some(4), 0));
         // However many have failed, those that have not are found.
@@ -434,12 +439,13 @@ mod tests {
             read_up_to: text.len() as u64,
             ..Activity::default()
         };
-        let since = |from| super::since(&path, from, LastMessage::default(), 0);
+        let since =
+            |from| super::since(&path, TranscriptPart { from, ..TranscriptPart::default() });
         assert_eq!(since(0), Some(all.clone()));
         assert_eq!(since(text.len() as u64 + 1), Some(all.clone()));
         let none = Activity { count: Some(0), more: false, ..all };
         assert_eq!(since(text.len() as u64), Some(none));
-        assert_eq!(super::since(folder.path(), 0, LastMessage::default(), 0), None);
+        assert_eq!(super::since(folder.path(), TranscriptPart::default()), None);
     }
 
     /// A line of a message, with what Claude Code writes of its tokens.
@@ -458,14 +464,22 @@ mod tests {
         let none = line_of("d", 7, 7).replace("assistant", "user");
         let second = [line_of("a", 1, 6), line_of("b", 3, 8), aside, none].concat();
         std::fs::write(&path, &first).unwrap();
-        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, TranscriptPart::default()).unwrap();
         assert_eq!(calls.tokens, TokenTotals { all: 326 + 327, written: 5 + 4 });
         // The rest of a message that was not all there: only the difference is new.
         std::fs::write(&path, [first, line_of("b", 3, 6)].concat()).unwrap();
-        let more = since(&path, calls.read_up_to, calls.last, 0).unwrap();
+        let more = since(
+            &path,
+            TranscriptPart {
+                from: calls.read_up_to,
+                last: calls.last,
+                ..TranscriptPart::default()
+            },
+        )
+        .unwrap();
         assert_eq!(more.tokens, TokenTotals { all: 2, written: 2 });
         std::fs::write(&path, [line_of("b", 3, 6), second].concat()).unwrap();
-        let all = since(&path, 0, LastMessage::default(), 0).unwrap();
+        let all = since(&path, TranscriptPart::default()).unwrap();
         assert_eq!(all.tokens, TokenTotals { all: 327 + 331, written: 6 + 8 });
         assert_eq!(all.count, Some(0));
     }
@@ -478,7 +492,7 @@ mod tests {
         let typed = r#"{"type":"queue-operation","operation":"enqueue","content":"/cancel"}"#;
         let quoted = CALL.replace("now", r#"{\"type\":\"queue-operation\"}"#);
         std::fs::write(&path, format!("{many}{quoted}\n{many}{typed}\n{many}")).unwrap();
-        let calls = since(&path, 0, LastMessage::default(), 0).unwrap();
+        let calls = since(&path, TranscriptPart::default()).unwrap();
         assert_eq!(calls.typed_ahead, ["/cancel"]);
         assert_eq!(calls.read_up_to, std::fs::metadata(&path).unwrap().len());
     }

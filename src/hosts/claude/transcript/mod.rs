@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{commands, sessions};
-use crate::hosts::transcript::{Activity, HostProgram, Transcript, TurnEnd};
-use crate::store::loops::LastMessage;
+use crate::hosts::transcript::{Activity, HostProgram, Transcript, TranscriptPart, TurnEnd};
 use tail::TranscriptTail;
 
 /// How long the end of a turn may take to be written.
@@ -38,8 +37,8 @@ impl Transcript for ClaudeTranscript {
         &self.path
     }
 
-    fn activity(&self, from: u64, last: LastMessage, needed: u64) -> Option<Activity> {
-        activity::since(&self.path, from, last, needed)
+    fn activity(&self, part: TranscriptPart) -> Option<Activity> {
+        activity::since(&self.path, part)
     }
 
     fn last_text(&self, from: u64) -> Option<String> {
