@@ -1,6 +1,7 @@
 //! A part of a task list: what a loop is about that is not about all of it.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::edit::split_number;
 use super::hidden::{hidden_lines, split_lines};
@@ -12,8 +13,8 @@ const LONGEST_CHAIN: usize = 8;
 const RUN: usize = 3;
 
 impl TaskList {
-    /// Returns the list with only those tasks that a loop over these ids is about: the tasks of these ids, and the
-    /// repairs of them. No ids are all tasks.
+    /// Returns the list with only those tasks that a loop over these ids is about: every task of these ids, however often
+    /// the list has it, and the repairs of them. No ids are all tasks.
     #[must_use]
     pub fn within(mut self, ids: &[String]) -> Self {
         if ids.is_empty() {
@@ -21,10 +22,9 @@ impl TaskList {
         }
         let places: BTreeMap<&str, usize> =
             self.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
-        let mut named = vec![false; self.tasks.len()];
-        for place in ids.iter().filter_map(|id| places.get(id.as_str())) {
-            named[*place] = true;
-        }
+        let wanted: BTreeSet<_> = ids.iter().map(|id| stem(id)).collect();
+        let named: Vec<bool> =
+            self.tasks.iter().map(|task| wanted.contains(&stem(&task.id))).collect();
         let mut kept = named.clone();
         for (place, kept) in kept.iter_mut().enumerate() {
             let mut one = place;
@@ -105,6 +105,15 @@ pub fn in_runs(ids: &[String]) -> String {
     words.join(", ")
 }
 
+/// An id in capitals, without the number that tells two of the same apart.
+fn stem(id: &str) -> Cow<'_, str> {
+    let stem = id.split('~').next().unwrap_or_default();
+    if stem.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Owned(stem.to_ascii_uppercase());
+    }
+    Cow::Borrowed(stem)
+}
+
 /// The number in a heading such as `Phase 2: Foundational`.
 fn phase_of(heading: &str) -> Option<&str> {
     let (word, rest) = heading.split_at_checked(5)?;
@@ -161,6 +170,12 @@ mod tests {
         assert_eq!(ids(&of(&["T004.F1"])), ["T004.F1", "T004.F2"]);
         assert_eq!(ids(&of(&["T999"])), Vec::<&str>::new());
         assert_eq!((of(&["T001", "T002"]).done(), of(&["T001", "T002"]).open().count()), (1, 1));
+    }
+
+    #[test]
+    fn another_box_with_the_id_of_a_named_task_takes_the_place_of_none() {
+        let list = TaskList::parse(b"- [x] T2a x\n- [ ] T2a x\n- [ ] T20 x\n- [ ] T3 y\n");
+        assert_eq!(ids(&list.within(&["T2a".to_owned()])), ["T2a", "T2a~2"]);
     }
 
     #[test]

@@ -308,8 +308,8 @@ impl FeatureSnapshot {
         match &self.tasks {
             None if had_list => Work::List { done: 0, open: Vec::new() },
             // An empty list beside a state that counts nothing is no work; beside one that counts
-            // tasks it is a list that was emptied.
-            Some(list) if !list.tasks.is_empty() || total > 0 => Work::List {
+            // tasks, or where an earlier stop saw some, it is a list that was emptied.
+            Some(list) if !list.tasks.is_empty() || total > 0 || had_list => Work::List {
                 done: list.done(),
                 open: list.open().map(|task| task.id.clone()).collect(),
             },

@@ -2,7 +2,7 @@
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE, executing};
 use crate::support::limited::Limited;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 const LIST: &str = "\
@@ -262,6 +262,38 @@ fn a_part_whose_tasks_are_all_gone_is_not_done() {
     assert!(sent.is_block(), "{sent}");
     bench.write_tasks(ALL_DONE);
     assert!(bench.stop("s1").held().run().is_block() || bench.record("s1").gone_tasks.is_empty());
+}
+
+#[test]
+fn a_ticked_copy_of_a_named_task_is_not_the_task() {
+    let bench = ready();
+    bench.implement("s1", "T002");
+    bench.write_tasks("- [x] T002 Fill it\n- [ ] T002 Fill it\n");
+    let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
+    assert!(sent.is_block() && sent.reason().contains("T002~2"), "{sent}");
+}
+
+#[test]
+fn an_emptied_list_is_not_done_whatever_the_state_file_counts() {
+    for (arguments, list) in [("", "# Tasks\n"), ("T002", "- [x] T001 Create it\n")] {
+        for counters in
+            [json!({"taskIndex": 5, "totalTasks": 0}), json!({"taskIndex": 0, "totalTasks": 0})]
+        {
+            let bench = ready();
+            bench.implement("s1", arguments).context();
+            bench.transcript("s1").tool("Edit");
+            bench.stop("s1").run().reason();
+            bench.write_tasks(list);
+            for (name, value) in counters.as_object().unwrap() {
+                bench.set_state(name, value.clone());
+            }
+            for _ in 0..3 {
+                bench.transcript("s1").tool("Edit");
+                let sent = bench.stop("s1").held().saying("ALL_TASKS_COMPLETE").run();
+                assert!(sent.is_block(), "{arguments}, {counters}: {sent}");
+            }
+        }
+    }
 }
 
 #[test]
