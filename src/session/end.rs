@@ -25,6 +25,31 @@ pub struct EndedLoop {
     /// Why the end is not in the journal yet, `None` when it is. The loop has ended all the same, and the next
     /// stop of its session completes what is missing.
     pub unnoted: Unnoted,
+    /// What the person's command has to tell, for whoever holds no lock any more; `None` where nobody waits for it.
+    pub late: Option<LateNotice>,
+}
+
+/// An end of which the person's command tells at once: the next stop, which reports it, may be far away.
+#[derive(Debug)]
+pub struct LateNotice {
+    loops: Loops,
+    record: Record,
+    standing: PinState,
+    notice: PersonNotice,
+}
+
+impl LateNotice {
+    fn of(loops: Loops, record: Record, standing: PinState, reason: &TerminalReason) -> Self {
+        let name = reason.name();
+        let words = format!("ended ({name}): {} · {reason}", record.about);
+        let notice = PersonNotice::of(&record.about, name, &words);
+        Self { loops, record, standing, notice }
+    }
+
+    /// Runs the command, where a person armed one. It may take seconds, so nobody who holds a lock calls this.
+    pub fn tell(self) {
+        notices::tell(&self.loops, &self.record, self.standing.pin(), &self.notice);
+    }
 }
 
 /// Closes the claim on a feature and ends the record of the session that drives it, in that order.
@@ -81,12 +106,12 @@ pub fn end_feature(
         pinned::unpin_feature(&project.root, &closed);
     }
     drop(lock);
-    if telling == EndNotice::AtNextStop {
+    let late = (telling == EndNotice::AtNextStop).then(|| {
         let session = closed.session.clone().unwrap_or_else(|| TERMINAL.to_owned());
         let about = closed.about.clone();
-        tell_end(&loops, &Record { session, about, ..Record::default() }, &standing, &reason);
-    }
-    Ok(Some(EndedLoop { reason, unnoted: unnoted(noted) }))
+        LateNotice::of(loops, Record { session, about, ..Record::default() }, standing, &reason)
+    });
+    Ok(Some(EndedLoop { reason, unnoted: unnoted(noted), late }))
 }
 
 /// Ends a session's task loop at once and returns its record; `None` when it has none that lives.
@@ -121,16 +146,9 @@ pub fn end_task(
     pinned::unpin(root, &record);
     drop(folder);
     if telling == EndNotice::AtNextStop {
-        tell_end(loops, &record, &standing, &reason);
+        LateNotice::of(loops.clone(), record.clone(), standing, &reason).tell();
     }
     Ok(Some((record, unnoted)))
-}
-
-/// Has the person's command tell of an end that needs them: the next stop, which reports it, may be far away.
-fn tell_end(loops: &Loops, record: &Record, standing: &PinState, reason: &TerminalReason) {
-    let name = reason.name();
-    let words = format!("ended ({name}): {} · {reason}", record.about);
-    notices::tell(loops, record, standing.pin(), &PersonNotice::of(&record.about, name, &words));
 }
 
 /// Writes the end that a claim has into the record of the session that drives the feature.

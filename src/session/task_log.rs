@@ -20,7 +20,7 @@ use crate::feature::snapshot::limits_of;
 use crate::feature::state::{State, StateError};
 use crate::feature::{PROGRESS, STATE};
 use crate::refusal::Refusal;
-use crate::session::end::end_feature;
+use crate::session::end::{LateNotice, end_feature};
 use crate::session::part;
 use crate::session::pinned;
 use crate::store::closing::EndNotice;
@@ -48,7 +48,9 @@ pub struct Books<'a> {
     project: &'a Project,
     feature: &'a Feature,
     session: Option<&'a str>,
-    _lock: Lock,
+    lock: Option<Lock>,
+    /// What the person's command tells once the lock is given back.
+    late: Option<LateNotice>,
     /// Whose journal has the entries: that of the session whose loop it is, or of the terminal.
     owner: String,
     text: Vec<u8>,
@@ -136,7 +138,8 @@ impl<'a> Books<'a> {
         // Nothing unreadable is overwritten: the stop hook speaks about it.
         let state = State::read_at_once(feature);
         let asked = part::asked(project, feature);
-        Ok(Self { project, feature, session, _lock: lock, owner, text, list, state, asked })
+        let (lock, late) = (Some(lock), None);
+        Ok(Self { project, feature, session, lock, late, owner, text, list, state, asked })
     }
 
     /// Returns a task by its id; an error that lists the open ones when there is none of that id.
@@ -361,11 +364,16 @@ impl<'a> Books<'a> {
         Work::List { done: part.done(), open: part.open().map(|task| task.id.clone()).collect() }
     }
 
-    fn end(&self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
+    fn end(&mut self, seen: &Observation) -> Result<Option<TerminalReason>, Refusal> {
         let telling = EndNotice::AtNextStop;
-        end_feature(self.project, self.feature, self.session, seen, telling)
-            .map(|ended| ended.map(|ended| ended.reason))
-            .map_err(|error| Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error))
+        let ended = end_feature(self.project, self.feature, self.session, seen, telling);
+        let ended = ended.map_err(|error| {
+            Refusal::unwritable(&self.project.root.join(".claude/ralph"), &error)
+        })?;
+        Ok(ended.map(|ended| {
+            self.late = ended.late;
+            ended.reason
+        }))
     }
 
     fn write_list(&mut self, text: Vec<u8>) -> Result<(), Refusal> {
@@ -455,6 +463,15 @@ impl<'a> Books<'a> {
             ..Entry::default()
         };
         loops.note(&self.owner, &entry).map_err(|error| Refusal::unwritable(loops.folder(), &error))
+    }
+}
+
+impl Drop for Books<'_> {
+    fn drop(&mut self) {
+        drop(self.lock.take());
+        if let Some(late) = self.late.take() {
+            late.tell();
+        }
     }
 }
 

@@ -34,6 +34,8 @@ use crate::world::{self, Deadline};
 
 /// What is said where the one who arms may be the agent.
 const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no check and no Verify command is run for it, and the default limits hold: type /speckit:implement, or run `spool start` in a terminal of your own.";
+/// What is shown where nothing is run before the work counts as done.
+const NO_CHECKS: &str = "No checks: the task list decides.\n";
 /// The most characters that the names of the tasks take, where not all of a list were asked for.
 const LONGEST_RUNS: usize = 600;
 const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
@@ -73,7 +75,10 @@ pub fn arm(
     pin.asked = kept(&asked, request, &gate);
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
-    let (shown, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
+    let (runs, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
+    let has_checks = !pin.checks.is_empty() || !commands.is_empty();
+    let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
+    let shown = [no_checks, &runs].concat();
     claim.unkept = unkept.is_some();
     notes.extend(unkept);
     if !armer.is_person() {
@@ -334,11 +339,10 @@ fn armed(
     );
     let tasks = counted(open as u64, "open task");
     let most = format!("at most {}", counted(limits.max_iterations.into(), "iteration"));
-    let runs = if shown.is_empty() { "No checks: the task list decides." } else { &*shown };
     let for_person = format!(
         "{}\n{}{notes}{}\nTo stop it: /speckit:cancel",
         person::line("armed: ", &[name, &tasks, &most]),
-        runs.trim_end(),
+        shown.trim_end(),
         gate.for_person
     );
     Armed { about: name.clone(), for_agent, for_person, shown }

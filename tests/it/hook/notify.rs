@@ -3,6 +3,7 @@
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::support::limited::Limited;
+use crate::support::scratch::SPOOL;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -52,6 +53,46 @@ fn it_is_shown_at_arming_and_pinned_there() {
     completes(&bench);
     assert!(heard(&bench).contains("|completed|"), "what was armed holds");
     assert!(!bench.path("../other").exists());
+}
+
+#[test]
+fn that_there_are_no_checks_is_said_beside_the_command() {
+    let bench = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
+    let shown = bench.implement("s1", "").message().to_owned();
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[1], "No checks: the task list decides.", "{shown}");
+    assert!(lines[2].starts_with("Notice, from .claude/ralph-speckit.local.md"), "{shown}");
+    let terminal = Bench::ready().settings("---\nnotify: touch ../heard\n---\n");
+    let said = terminal.spool().arg("start").finish().stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("\nNo checks: the task list decides.\nNotice, from"), "{said}");
+    let checked = Bench::ready().settings("---\nchecks: [\"true\"]\nnotify: touch ../x\n---\n");
+    let shown = checked.implement("s1", "").message().to_owned();
+    assert!(!shown.contains("No checks"), "{shown}");
+}
+
+#[test]
+fn the_task_log_is_free_while_the_command_runs() {
+    let add = format!(r#"'{}' task add --after T003 "$RALPH_REASON" > ../heard 2>&1"#, SPOOL);
+    for (arguments, reason) in [
+        (&["task", "block", "a key"][..], "blocked"),
+        (&["block", "a key"][..], "blocked"),
+        (&["task", "fail", "T002", "broken"][..], "task_failed"),
+    ] {
+        let settings = format!("---\nnotify: |\n  {add}\n---\n");
+        let bench = Bench::ready().settings(&settings);
+        bench.implement("s1", "--max-task-iterations 1").context();
+        bench.stop("s1").run().reason();
+        let mut spool = bench.spool();
+        assert!(
+            spool.env("CLAUDE_CODE_SESSION_ID", "s1").args(arguments).finish().status.success()
+        );
+        let heard = heard(&bench);
+        assert!(heard.contains("Added T004 after T003."), "{arguments:?}: {heard}");
+        let list = fs::read_to_string(bench.feature_path("tasks.md")).unwrap();
+        assert!(list.contains(&format!("T004 {reason}")), "{list}");
+        assert_eq!(events(&bench, "notify"), [Value::Null; 0]);
+    }
 }
 
 #[test]
