@@ -10,7 +10,7 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
 use crate::refusal::Refusal;
-use crate::store::loops::{Asked, Assignment, Claim, Record, VerifyCommands, is_session_id};
+use crate::store::loops::{Assignment, Claim, Record, VerifyCommands, is_session_id};
 use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::trust;
@@ -451,50 +451,6 @@ pub fn checks_in_words(checks: &[Check]) -> String {
     }
     let runs = checks.iter().map(|check| format!("`{}`", text::title(&check.run, 200)));
     format!(" ({})", runs.collect::<Vec<_>>().join(", "))
-}
-
-/// Returns what a person reads of a live loop in `spool status`: who armed it, what is run for it, and
-/// what has changed since; each line with a line break.
-pub fn status_lines(root: &Path, standing: &PinState) -> String {
-    let mut text = String::new();
-    let pin = match standing {
-        PinState::Armed(pin) => pin,
-        PinState::Nobody => {
-            return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
-        }
-        PinState::Ended(end) => {
-            return format!("  The loop has ended: {}\n", text::line(&end.words));
-        }
-        PinState::Lost(why) | PinState::Unknown(why) => {
-            let why = text::line(why);
-            return format!("  Armed by: unknown, so no command is run for it: {why}\n");
-        }
-    };
-    let _ = writeln!(text, "  Armed by: {}", text::line(pin.armed_by.as_str()));
-    text.push_str(&pin.asked.as_deref().map(Asked::status_lines).unwrap_or_default());
-    for check in &pin.checks {
-        let run = text::title(&check.run, 300);
-        let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
-    }
-    if pin.verify > 0 {
-        let what = text::counted(pin.verify as u64, "task");
-        let list = text::line(&pin.list);
-        let _ = writeln!(
-            text,
-            "  Verify commands of {what}, from {list} (`spool status --json` has them)"
-        );
-    }
-    let digest = match Settings::read(root) {
-        Ok(settings) => settings.digest,
-        Err(error) => error.digest,
-    };
-    if digest != pin.settings.hash {
-        let _ = writeln!(
-            text,
-            "  Settings: {SETTINGS} changed since the loop was armed; what was armed then still holds"
-        );
-    }
-    text
 }
 
 /// The commands in the order of the tasks that have them first, each with all of its tasks.

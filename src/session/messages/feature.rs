@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain, hooks_in_words, ids, open_count, short};
-use super::{NextStep, needs_all};
+use super::{AFTER_COMPLETED, NextStep, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall, TerminalReason};
 use crate::evidence::task_list::TASKS;
@@ -416,8 +416,7 @@ pub fn gone_tasks(record: &Record) -> Option<String> {
 /// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
 pub fn doubtful_message(record: &Record) -> Option<String> {
     let gone = format!("every task that is left is done, but {}", gone_tasks(record)?);
-    let next = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
-    Some(limited(person::ended(record, "done (completed)", [&gone, ""], next)))
+    Some(limited(person::ended(record, "done (completed)", [&gone, ""], COMPARE)))
 }
 
 /// Returns what a session is told whose loop another one took over, `None` when none did.
@@ -486,8 +485,21 @@ fn plain(reason: &TerminalReason) -> String {
     text::line(&reason.to_string()).into_owned()
 }
 
+/// What a person does when tasks are gone from a list that is done.
+const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
 const NEXT: NextStep =
     NextStep { again: "continue with /speckit:implement", look_at: "the task and at .progress.md" };
+
+/// Returns what a person does after an end, behind "Next: "; `None` is one of which nobody knows more.
+pub fn after_end(record: Option<&Record>, reason: Option<&TerminalReason>) -> String {
+    let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
+    match reason {
+        Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
+        Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
+        Some(reason) => person::behind_next(&what_next(reason)),
+        None => format!("{}.", NEXT.again),
+    }
+}
 
 fn what_next(reason: &TerminalReason) -> String {
     if *reason == TerminalReason::CorruptState {

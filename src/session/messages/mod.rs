@@ -13,6 +13,9 @@ use crate::store::names::ArmedBy;
 /// Every so many iterations the agent gets the whole contract again.
 const ALL_AGAIN: u32 = 10;
 
+/// What a person does when the work is done, behind "Next: ".
+pub const AFTER_COMPLETED: &str = "look at the work; `spool log` has every decision.";
+
 /// Returns whether the agent gets the whole contract with this stop, and not only what is to be done next: from time to
 /// time, and the first time in a loop whose command it has not read.
 pub fn needs_all(record: &Record) -> bool {

@@ -39,9 +39,14 @@ pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> Strin
     let mut text = line(&head, &[&printable(&record.about), parts[0], parts[1], &sums(record)]);
     if !next.is_empty() {
         text.push_str("\nNext: ");
-        let mut letters = next.chars();
-        text.extend(letters.next().map(|first| first.to_ascii_lowercase()));
-        text.push_str(letters.as_str());
+        text.push_str(&behind_next(next));
     }
     text
+}
+
+/// Returns what a person does next as it stands behind "Next: ", where no sentence begins.
+pub fn behind_next(sentences: &str) -> String {
+    let mut letters = sentences.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }

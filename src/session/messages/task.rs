@@ -9,7 +9,7 @@ use std::path::Path;
 use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain};
-use super::{NextStep, needs_all};
+use super::{AFTER_COMPLETED, NextStep, needs_all};
 use crate::engine::promise::marker;
 use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
@@ -282,6 +282,18 @@ pub fn told_late(record: &Record) -> Option<String> {
     let ended = record.ledger.ended.as_ref();
     let moved = moved_message(record);
     moved.or_else(|| ended.map(|reason| end_message(record, reason, "")))
+}
+
+/// Returns what a person does after the end of a loop, behind "Next: "; empty while it lives.
+pub fn after_end(record: &Record) -> String {
+    match &record.ledger.ended {
+        None => String::new(),
+        Some(_) if !record.moved_to.is_empty() => {
+            format!("nothing here: session {} continues it.", printable(&record.moved_to))
+        }
+        Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
+        Some(reason) => person::behind_next(&NEXT.after(reason)),
+    }
 }
 
 /// Returns what a person should know about an accepted promise, empty when there was work before it.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
 use crate::engine::{Ledger, TerminalReason};
@@ -13,8 +14,9 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::session::life::{self, SessionLife};
+use crate::session::messages::feature as messages;
 use crate::session::pinned;
-use crate::store::loops::{LetGo, Loops, Record, VerifyCommands};
+use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::text::{age, counted, grouped};
@@ -67,6 +69,8 @@ pub struct FeatureReport {
     pub reason: String,
     /// The same in plain words.
     pub words: String,
+    /// What a person does after its end, empty while it lives.
+    pub next: String,
     /// Sessions that were not blocked since, because this loop is another session's, the latest first.
     pub let_go: Vec<LetGo>,
     /// The check that runs just now with its number, empty while none runs.
@@ -161,13 +165,8 @@ impl FeatureReport {
         let record = record.filter(|record| {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
-        let ended = record.as_ref().and_then(|record| record.ledger.ended.clone());
         let told = claim.as_ref().filter(|_| pinned_to.is_none());
-        let closed = told.and_then(|claim| claim.closed.clone());
-        let words = ended.as_ref().map(ToString::to_string);
-        let words = words.or_else(|| told.map(|claim| claim.words.clone()));
-        let reason =
-            ended.as_ref().map(EndName::of).or(closed).unwrap_or_default().as_str().to_owned();
+        let FeatureEnd { reason, words, next } = FeatureEnd::of(record.as_ref(), told);
         let alive = record.as_ref().filter(|record| record.ledger.is_live());
         let life = alive.map(|record| life::of(loops, record)).unwrap_or_default();
         let loop_status = match &record {
@@ -218,11 +217,12 @@ impl FeatureReport {
             max_iterations: snapshot.limits.max_iterations,
             loop_status: loop_status.to_owned(),
             reason,
-            words: words.unwrap_or_default(),
+            words,
+            next,
             let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
             armed: if lives {
-                pinned::status_lines(&project.root, &standing)
+                armed::lines(&project.root, &standing, record.as_ref())
             } else {
                 String::new()
             },
@@ -281,6 +281,9 @@ impl FeatureReport {
         if let Some(live) = &self.live {
             live.write_next(text);
         }
+        if !self.next.is_empty() {
+            let _ = writeln!(text, "  Next: {}", self.next);
+        }
     }
 
     /// How the loop is, in words.
@@ -305,6 +308,29 @@ impl FeatureReport {
                 format!("ended ({}){why}{}", self.reason, printable(words))
             }
         }
+    }
+}
+
+/// How the loop of a feature ended; all empty while it lives, but for the words of its claim.
+#[derive(Default)]
+struct FeatureEnd {
+    reason: String,
+    words: String,
+    next: String,
+}
+
+impl FeatureEnd {
+    /// As the session's notes say, otherwise the claim that may speak for it.
+    fn of(record: Option<&Record>, told: Option<&Claim>) -> Self {
+        let ended = record.and_then(|record| record.ledger.ended.as_ref());
+        let closed = told.and_then(|claim| claim.closed.clone());
+        let words = ended.map(ToString::to_string);
+        let words = words.or_else(|| told.map(|claim| claim.words.clone())).unwrap_or_default();
+        let Some(name) = ended.map(EndName::of).or(closed) else {
+            return Self { words, ..Self::default() };
+        };
+        let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref()));
+        Self { reason: name.to_string(), words, next: messages::after_end(record, why) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The ralph loops of a project as they stand, as data and as text.
 
+mod armed;
 pub mod feature;
 #[cfg(feature = "cli")]
 mod live;
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
 use crate::session::life::{self, SessionLife};
-use crate::session::{pinned, select};
+use crate::session::{messages, pinned, select};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
@@ -43,6 +44,8 @@ pub struct TaskReport {
     pub loop_status: &'static str,
     /// Why it ended, empty while it lives.
     pub reason: String,
+    /// What a person does after its end, empty while it lives.
+    pub next: String,
     /// The check that runs just now with its number, empty while none runs.
     pub checking: String,
     /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
@@ -99,7 +102,7 @@ impl TaskReport {
             Some(_) => PinState::Nobody,
         };
         let life = if ended.is_none() { life::of(loops, &record) } else { SessionLife::Unknown };
-        let lines = ended.is_none().then(|| pinned::status_lines(root, &standing));
+        let lines = ended.is_none().then(|| armed::lines(root, &standing, Some(&record)));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
@@ -110,6 +113,7 @@ impl TaskReport {
                 None => "live",
             },
             reason: ended.map(|reason| reason.name().to_owned()).unwrap_or_default(),
+            next: messages::task::after_end(&record),
             checking: feature::checking(loops, Some(&record)),
             armed: lines.unwrap_or_default(),
             pin: standing.pin().cloned(),
@@ -157,6 +161,9 @@ impl TaskReport {
         #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write_next(text);
+        }
+        if !self.next.is_empty() {
+            let _ = writeln!(text, "  Next: {}", self.next);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! before they have run.
 
 use crate::hook::support::{ALL_DONE, Bench, THREE_TASKS};
+use crate::support::limited::Limited;
 use crate::support::scratch::Said;
 use serde_json::json;
 use std::fs;
@@ -54,6 +55,30 @@ fn what_an_extension_only_offers_is_asked_of_nobody() {
     assert!(!answer.context().contains("xtension"), "{answer}");
     bench.write_tasks(ALL_DONE);
     bench.stop("s1").run().silent();
+}
+
+#[test]
+fn the_status_names_the_hooks_that_still_have_to_run() {
+    let bench = armed(&mandatory(&["before_implement", "after_implement"]));
+    let status = || String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
+    let (before, after) = ("before the first task /", "after the last one /speckit-git-commit");
+    let line = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("  Extension hooks still to run: "));
+        line.unwrap_or_default().to_owned()
+    };
+    let first = line(&status());
+    assert!(first.contains(before) && first.contains(after), "{first}");
+    runs(&bench, "speckit-git-commit");
+    bench.stop("s1").run().reason();
+    let second = line(&status());
+    assert!(!second.contains(before) && second.contains(after), "{second}");
+    bench.write_tasks(ALL_DONE);
+    runs(&bench, "speckit-git-commit");
+    bench.stop("s1").held().run().silent();
+    let ended = status();
+    assert_eq!(line(&ended), "", "{ended}");
+    let next = "  Next: look at the work; `spool log` has every decision.\n";
+    assert!(ended.ends_with(next), "{ended}");
 }
 
 #[test]

@@ -72,8 +72,35 @@ fn that_there_are_no_checks_is_said_beside_the_command() {
 }
 
 #[test]
+fn the_status_shows_the_command_and_after_the_end_what_a_person_does() {
+    let bench = armed("touch ../heard");
+    let status = || String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
+    let line = "  Notice: touch ../heard (when it ends or needs you, within 5 s)\n";
+    assert!(status().contains(line), "{}", status());
+    bench.cancel("s1", "").reason();
+    let ended = status();
+    assert!(!ended.contains("Notice:"), "{ended}");
+    assert!(ended.ends_with("  Next: continue with /speckit:implement.\n"), "{ended}");
+
+    let bench = Bench::ready();
+    bench.implement("s1", "");
+    bench.spool().args(["task", "block", "a key"]).env("CLAUDE_CODE_SESSION_ID", "s1").finish();
+    let ended = bench.spool().arg("status").finish().stdout;
+    let ended = String::from_utf8(ended).unwrap();
+    let next = "  Next: do that, then continue with /speckit:implement.\n";
+    assert!(ended.contains("ended (blocked)") && ended.ends_with(next), "{ended}");
+
+    let bench = Bench::folder();
+    bench.command("s1", "speckit:ralph-loop", "\"Make it\"").run().context();
+    bench.command("s1", "speckit:cancel-ralph", "").run().reason();
+    let ended = bench.spool().arg("status").finish().stdout;
+    let ended = String::from_utf8(ended).unwrap();
+    assert!(ended.ends_with("  Next: start it again with /speckit:ralph-loop.\n"), "{ended}");
+}
+
+#[test]
 fn the_task_log_is_free_while_the_command_runs() {
-    let add = format!(r#"'{}' task add --after T003 "$RALPH_REASON" > ../heard 2>&1"#, SPOOL);
+    let add = format!(r#"'{SPOOL}' task add --after T003 "$RALPH_REASON" > ../heard 2>&1"#);
     for (arguments, reason) in [
         (&["task", "block", "a key"][..], "blocked"),
         (&["block", "a key"][..], "blocked"),

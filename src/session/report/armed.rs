@@ -1,0 +1,63 @@
+//! What was armed for a loop that lives, as `spool status` shows it.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::checks::NOTICE_LIMIT;
+use crate::feature::settings::{SETTINGS, Settings};
+use crate::session::messages::shortfall::hooks_in_words;
+use crate::store::loops::{Asked, Record};
+use crate::store::pins::PinState;
+use crate::text;
+
+/// Returns what a person reads of a live loop in `spool status`: who armed it, what is run for it, what has to run and has
+/// not, and what has changed since; each line with a line break.
+pub fn lines(root: &Path, standing: &PinState, record: Option<&Record>) -> String {
+    let mut text = String::new();
+    let pin = match standing {
+        PinState::Armed(pin) => pin,
+        PinState::Nobody => {
+            return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
+        }
+        PinState::Ended(end) => {
+            return format!("  The loop has ended: {}\n", text::line(&end.words));
+        }
+        PinState::Lost(why) | PinState::Unknown(why) => {
+            let why = text::line(why);
+            return format!("  Armed by: unknown, so no command is run for it: {why}\n");
+        }
+    };
+    let _ = writeln!(text, "  Armed by: {}", text::line(pin.armed_by.as_str()));
+    text.push_str(&pin.asked.as_deref().map(Asked::status_lines).unwrap_or_default());
+    for check in &pin.checks {
+        let run = text::title(&check.run, 300);
+        let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
+    }
+    if pin.verify > 0 {
+        let what = text::counted(pin.verify as u64, "task");
+        let list = text::line(&pin.list);
+        let _ = writeln!(
+            text,
+            "  Verify commands of {what}, from {list} (`spool status --json` has them)"
+        );
+    }
+    if !pin.notify.is_empty() {
+        let (run, limit) = (text::title(pin.notify.trim(), 300), NOTICE_LIMIT.as_secs());
+        let _ = writeln!(text, "  Notice: {run} (when it ends or needs you, within {limit} s)");
+    }
+    let due = pin.hooks.left(&record.map(|record| record.hooks_ran.clone()).unwrap_or_default());
+    if !due.is_empty() {
+        let _ = writeln!(text, "  Extension hooks still to run: {}", hooks_in_words(&due));
+    }
+    let digest = match Settings::read(root) {
+        Ok(settings) => settings.digest,
+        Err(error) => error.digest,
+    };
+    if digest != pin.settings.hash {
+        let _ = writeln!(
+            text,
+            "  Settings: {SETTINGS} changed since the loop was armed; what was armed then still holds"
+        );
+    }
+    text
+}
