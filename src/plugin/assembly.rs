@@ -1,6 +1,7 @@
 //! A complete plugin in a folder: written beside it, then put in its place in one step.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -123,10 +124,20 @@ pub fn site(folder: &Path) -> Result<Site> {
 /// Whether Claude Code put this into the folder: it writes its types there for who edits a plugin with function hooks.
 fn is_of_client(folder: &Path, path: &str) -> bool {
     match path {
-        ".claude-plugin/types" => folder.join(path).join("claude-code/index.d.ts").is_file(),
+        // A client that was killed meanwhile has written a part of them, or none.
+        ".claude-plugin/types" => fs::read_dir(folder.join(path)).is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_type(&entry.file_name())))
+        }),
         "tsconfig.json" => content(&folder.join(path)).is_ok_and(|it| it.trim_ascii() == TSCONFIG),
         _ => false,
     }
+}
+
+/// Whether Claude Code gives a file or folder of its types this name.
+fn is_type(name: &OsStr) -> bool {
+    name == ".gitignore"
+        || name == "tsconfig.json"
+        || name.to_str().is_some_and(|name| name.starts_with("claude-code"))
 }
 
 /// Returns whether there was an assembled plugin at `folder`, after it was removed; a foreign folder is refused.

@@ -25,5 +25,6 @@ mod spec_kit;
 mod support;
 mod the_loop;
 mod trouble;
+mod tutorial;
 mod user_commands;
 mod workshop;

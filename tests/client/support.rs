@@ -23,16 +23,25 @@ pub(crate) use on_every_client;
 
 /// A project folder that is gone after the test.
 pub struct Project {
-    folder: TempDir,
+    /// What is removed after the test.
+    _folder: TempDir,
+    path: PathBuf,
 }
 
 impl Project {
     pub fn new() -> Project {
-        Project { folder: TempDir::with_prefix("project-").expect("a temporary project") }
+        Project::named("")
+    }
+
+    /// Returns a project in a folder of this name, which is yet to be made; without a name, in one that is there.
+    pub fn named(name: &str) -> Project {
+        let folder = TempDir::with_prefix("project-").expect("a temporary project");
+        let path = folder.path().join(name);
+        Project { path, _folder: folder }
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {

@@ -35,7 +35,12 @@ pub struct Worker {
 impl Workshop {
     /// Returns a project without anything in it.
     pub fn empty() -> Workshop {
-        Workshop { project: Project::new(), home: tempfile::tempdir().expect("a home") }
+        Workshop::at(Project::new())
+    }
+
+    /// Returns one with this project.
+    pub fn at(project: Project) -> Workshop {
+        Workshop { project, home: tempfile::tempdir().expect("a home") }
     }
 
     /// Returns a project whose feature has this many open tasks, and things in its list that are no tasks.
@@ -106,6 +111,26 @@ impl Workshop {
             .env("HOME", self.home.path())
             .output()
             .expect("spool")
+    }
+
+    /// Runs lines in the person's shell, in a folder, and returns what they print and the folder after them.
+    pub fn shell(&self, folder: &Path, lines: &str) -> (String, PathBuf) {
+        let programs = programs().spool.parent().expect("a folder").to_owned();
+        let after = self.home.path().join("folder");
+        let output = Command::new("sh")
+            .args(["-c", &format!("set -e\n{lines}\npwd > \"$1\""), "sh"])
+            .arg(&after)
+            .current_dir(folder)
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .output()
+            .expect("a shell");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{lines}\n{printed}{errors}");
+        let folder = fs::read_to_string(after).expect("a folder").trim().into();
+        (printed, folder)
     }
 
     /// Returns what `spool status --json` tells of the feature.

@@ -140,11 +140,20 @@ fn the_types_that_claude_code_writes_into_a_plugin_go_with_it() {
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     let before = tree(&scratch.top().join("plugin"));
     let extends = "{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}\n";
+    let types = scratch.top().join("plugin/.claude-plugin/types");
     scratch.write("plugin/.claude-plugin/types/claude-code/index.d.ts", "export {}");
+    scratch.write("plugin/.claude-plugin/types/.gitignore", "*");
     scratch.write("plugin/tsconfig.json", extends);
     assert_eq!(build(&scratch, "plugin").code, Some(0));
     assert_eq!(tree(&scratch.top().join("plugin")), before);
-    // Another one is somebody's own.
+    // As a client leaves it that was killed before it wrote the first one.
+    fs::create_dir(&types).unwrap();
+    assert_eq!(build(&scratch, "plugin").code, Some(0));
+    assert_eq!(tree(&scratch.top().join("plugin")), before);
+    // Other ones are somebody's own.
+    scratch.write("plugin/.claude-plugin/types/mine.d.ts", "export {}");
+    assert_eq!(build(&scratch, "plugin").code, Some(1));
+    fs::remove_dir_all(&types).unwrap();
     scratch.write("plugin/tsconfig.json", "{}");
     assert_eq!(build(&scratch, "plugin").code, Some(1));
 }
