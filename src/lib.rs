@@ -29,6 +29,7 @@ mod mask;
 mod refusal;
 pub mod session;
 pub mod store;
+pub mod system;
 mod text;
 pub mod world;
 

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::style;
+use crate::system::signals::SIGINT;
+use crate::system::terminal::{self, AsTerminal};
 use crate::text;
 
 /// Whether something could not be written to standard output.
@@ -84,16 +86,15 @@ pub fn is_lost() -> bool {
 
 /// Returns the exit code of a program that a signal ended while it showed something: Ctrl-C is how a person ends that.
 pub fn ended_by(signal: i32) -> ExitCode {
-    if signal == rustix::process::Signal::INT.as_raw() {
+    if signal == SIGINT {
         return ExitCode::SUCCESS;
     }
     u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Returns how large the terminal is, `None` where there is none, or one too narrow to break lines for.
-pub fn size_of(stream: impl std::os::fd::AsFd) -> Option<TerminalSize> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+pub fn size_of(stream: impl AsTerminal) -> Option<TerminalSize> {
+    let (columns, rows) = terminal::size(stream)?;
     let rows = if rows == 0 { 24 } else { rows };
     Some(TerminalSize { columns, rows }).filter(|size| size.columns >= 5 * INDENT)
 }

@@ -126,21 +126,6 @@ pub fn folder(name: &str) -> Option<PathBuf> {
 /// Names the process of the runner (`spool ralph`) that started an agent program, in all that this one starts.
 pub const RUNNER: &str = "RALPH_RUNNER";
 
-/// Returns whether there is a process with this id.
-#[cfg(unix)]
-pub fn is_alive(id: u32) -> bool {
-    let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw);
-    id.is_some_and(|id| {
-        !matches!(rustix::process::test_kill_process(id), Err(rustix::io::Errno::SRCH))
-    })
-}
-
-/// Returns whether there is a process with this id; that is not known here.
-#[cfg(not(unix))]
-pub fn is_alive(_: u32) -> bool {
-    true
-}
-
 /// Returns the names of all environment variables that are UTF-8.
 pub fn names_of_variables() -> Vec<String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect()

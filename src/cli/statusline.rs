@@ -1,12 +1,11 @@
 //! `spool statusline`: the loop of one session on one line, for the status line of an agent program.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
 use crate::feature::project::{Project, printable};
@@ -15,6 +14,7 @@ use crate::session::pinned;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
+use crate::system::input::Input;
 use crate::text;
 use crate::world::Deadline;
 
@@ -146,20 +146,19 @@ fn bar(name: &str, TaskPosition { done, total, .. }: TaskPosition) -> String {
 
 /// All that comes in on standard input within its time, as far as it is needed. A terminal hands over nothing.
 fn handed_over() -> Vec<u8> {
-    let mut stdin = io::stdin().lock();
     let mut bytes = Vec::new();
     let deadline = Deadline::after(PATIENCE);
-    if rustix::termios::isatty(&stdin) {
+    if io::stdin().is_terminal() {
         errln!(
             "`spool statusline` reads what Claude Code hands to a status line command; see `spool status`"
         );
         return bytes;
     }
-    while bytes.len() < MOST && is_readable(&stdin, deadline) {
-        let mut some = [0; 8192];
-        match stdin.read(&mut some) {
+    let mut input = Input::of_this_process();
+    while bytes.len() < MOST && input.is_readable(deadline) {
+        match input.read(MOST, &mut bytes) {
             Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&some[..count]),
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
@@ -171,12 +170,4 @@ fn handed_over() -> Vec<u8> {
         }
     }
     bytes
-}
-
-/// Waits until there is something to read; `false` at the limit.
-fn is_readable(stdin: &io::StdinLock<'_>, deadline: Deadline) -> bool {
-    let left = deadline.left();
-    let limit = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
-    let mut wanted = [PollFd::new(stdin, PollFlags::IN)];
-    !left.is_zero() && poll(&mut wanted, Some(&limit)).is_ok_and(|count| count > 0)
 }

@@ -18,6 +18,7 @@ use crate::runner::target::{matching, one_of};
 use crate::session::reconcile::settle_all;
 use crate::session::select::live_ralph;
 use crate::store::loops::Loops;
+use crate::system::processes;
 use crate::world::{self, Deadline};
 
 /// How often to look whether the runner has left.
@@ -85,22 +86,10 @@ pub fn ask(running: &Running, request: RunnerRequest) -> Result<()> {
     Requests::of(&running.folder)
         .ask(request)
         .with_context(|| format!("`{}` cannot be written to", running.folder.display()))?;
-    wake(running.pid);
+    // While suspended, it reads no request.
+    processes::wake(running.pid);
     Ok(())
 }
-
-/// Wakes a runner that was suspended with Ctrl-Z: while suspended, it reads no request.
-#[cfg(unix)]
-fn wake(pid: u32) {
-    use rustix::process::{Pid, Signal, kill_process};
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // One that has left in the meantime needs no waking.
-        let _ = kill_process(pid, Signal::CONT);
-    }
-}
-
-#[cfg(not(unix))]
-fn wake(_: u32) {}
 
 /// Returns the runner that is meant: the one on this change, or the only one of the project at or above
 /// `start`.

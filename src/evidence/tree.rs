@@ -1,19 +1,15 @@
 //! The files of a work tree that git tracks or does not ignore, from names, sizes and times alone.
 
-use std::ffi::{CStr, OsStr};
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
-
 use super::ignored::{MOST, Repository, Rules};
 use super::index;
 use crate::engine::hash_of;
+use crate::system::folders::{Entry, EntryKind, FileStat, NameRoom, OpenFolder};
+use crate::system::names;
 use crate::world::{Deadline, FileTime};
 
 /// The loop's own files: they change at every iteration and prove nothing.
@@ -21,9 +17,6 @@ const OWN_FILES: [&[u8]; 2] = [b".speckit-state.json", b".progress.md"];
 /// How far the times of a folder and of what was put into it may lie apart: the clock of
 /// the files goes in steps.
 const STEP: Duration = Duration::from_millis(20);
-
-/// How much of a folder's names the system hands over at once, in bytes.
-const ROOM: usize = 1 << 15;
 
 /// Whether all of a tree was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +41,7 @@ pub enum FoundFile<'a> {
         /// When its content, name or mode last changed.
         changed: FileTime,
         /// What the system says of it.
-        stat: &'a Stat,
+        stat: &'a FileStat,
     },
     /// A folder in which something was removed or renamed: nothing that is in it changed at the same time.
     Folder {
@@ -85,8 +78,7 @@ pub struct Bounds {
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
 /// own notes left out. Links are not followed.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(top) = rustix::fs::open(root, flags, Mode::empty()) else {
+    let Some(top) = OpenFolder::at(root) else {
         return Whole::Seen;
     };
     let first = Part { found: Repository::around(root), top: Vec::new(), left_out: Vec::new() };
@@ -101,7 +93,7 @@ pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) ->
         parts: vec![first],
         folders: vec![Folder { path: Vec::new(), rules, part: 0 }],
         path: Vec::new(),
-        room: Vec::with_capacity(ROOM),
+        room: NameRoom::default(),
     };
     while let Some(folder) = walk.folders.pop() {
         if let Err(end) = walk.folder(folder) {
@@ -128,7 +120,7 @@ struct Folder {
 
 struct Walk<'a> {
     root: &'a Path,
-    top: OwnedFd,
+    top: OpenFolder,
     bounds: Bounds,
     visit: &'a mut dyn FnMut(FoundFile<'_>) -> Go,
     deadline: Deadline,
@@ -138,7 +130,7 @@ struct Walk<'a> {
     /// The path of what is looked at from the top of its repository.
     path: Vec<u8>,
     /// Where the system puts the names of a folder.
-    room: Vec<u8>,
+    room: NameRoom,
 }
 
 /// When something was put into a folder, renamed in it or removed from it.
@@ -150,38 +142,32 @@ struct FolderChange {
 }
 
 impl FolderChange {
-    fn compare(&mut self, stat: Option<&Stat>) {
-        self.explained |= stat.is_some_and(|stat| changed(stat).distance(self.at) <= STEP);
+    fn compare(&mut self, stat: Option<&FileStat>) {
+        self.explained |= stat.is_some_and(|stat| stat.changed().distance(self.at) <= STEP);
     }
 }
 
 impl Walk<'_> {
     fn folder(&mut self, mut folder: Folder) -> Result<(), Whole> {
-        let path = match folder.path.as_slice() {
-            [] => Path::new("."),
-            path => Path::new(OsStr::from_bytes(&path[..path.len() - 1])),
-        };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(open) = openat(&self.top, path, flags, Mode::empty()) else {
+        let path = folder.path.strip_suffix(b"/").unwrap_or_default();
+        let Some(open) = self.top.below(path) else {
             return Ok(());
         };
-        if !folder.path.is_empty() && statat(&open, c".git", AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            let found = Repository::at(&self.root.join(path));
+        if !path.is_empty() && open.has(c".git") {
+            let found = Repository::at(&self.root.join(names::from_bytes(path)));
             folder.rules = Rc::clone(&found.rules);
             folder.part = self.parts.len();
             self.parts.push(Part { found, top: folder.path.clone(), left_out: Vec::new() });
         }
         self.path_from_top(&folder, b"");
-        folder.rules = folder.rules.with(&own_list(&open), self.path.len());
-        let mut change = fstat(&open)
-            .ok()
+        folder.rules = folder.rules.with(&open.bytes_of(c".gitignore", MOST), self.path.len());
+        let mut change = open
+            .stat()
             .filter(|_| self.bounds.since.is_known())
-            .map(|stat| FolderChange { at: modified(&stat), explained: false })
+            .map(|stat| FolderChange { at: stat.modified(), explained: false })
             .filter(|change| change.at >= self.bounds.since);
         let mut room = std::mem::take(&mut self.room);
-        let listed = list(&open, &mut room, &mut |name, kind| {
-            self.entry(&folder, &open, name, kind, change.as_mut())
-        });
+        let listed = open.list(&mut room, &mut |entry| self.entry(&folder, entry, change.as_mut()));
         self.room = room;
         listed?;
         match change {
@@ -196,13 +182,11 @@ impl Walk<'_> {
     fn entry(
         &mut self,
         folder: &Folder,
-        open: &OwnedFd,
-        name: &CStr,
-        kind: FileType,
+        entry: &Entry<'_>,
         mut change: Option<&mut FolderChange>,
     ) -> Result<(), Whole> {
-        let bytes = name.to_bytes();
-        if matches!(bytes, b"." | b".." | b".git") {
+        let name = entry.name();
+        if matches!(name, b"." | b".." | b".git") {
             return Ok(());
         }
         self.entries += 1;
@@ -211,56 +195,55 @@ impl Walk<'_> {
         {
             return Err(Whole::TooLarge);
         }
-        let stat = || statat(open, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-        if is_left_out(&folder.path, bytes) {
+        if is_left_out(&folder.path, name) {
             if let Some(change) = &mut change {
-                change.compare(stat().as_ref());
+                change.compare(entry.stat().as_ref());
             }
             return Ok(());
         }
         let mut stat_of_file = None;
-        let is_folder = match kind {
-            FileType::Directory => true,
-            FileType::RegularFile | FileType::Symlink => false,
-            FileType::Unknown => match stat() {
-                Some(stat) if FileType::from_raw_mode(stat.st_mode).is_dir() => true,
+        let is_folder = match entry.kind() {
+            EntryKind::Folder => true,
+            EntryKind::File => false,
+            EntryKind::Unknown => match entry.stat() {
+                Some(stat) if stat.is_folder() => true,
                 Some(stat) => {
                     stat_of_file = Some(stat);
                     false
                 }
                 None => return Ok(()),
             },
-            _ => return Ok(()),
+            EntryKind::Other => return Ok(()),
         };
         if is_folder {
             if let Some(change) = &mut change {
-                change.compare(stat().as_ref());
+                change.compare(entry.stat().as_ref());
             }
-            self.path_from_top(folder, bytes);
-            if folder.rules.ignore(&self.path, bytes, true) {
+            self.path_from_top(folder, name);
+            if folder.rules.ignore(&self.path, name, true) {
                 self.leave_out(folder.part, b"/");
                 return Ok(());
             }
-            let path = [&folder.path, bytes, b"/"].concat();
+            let path = [&folder.path, name, b"/"].concat();
             self.folders.push(Folder { path, rules: Rc::clone(&folder.rules), part: folder.part });
             return Ok(());
         }
-        let Some(stat) = stat_of_file.or_else(stat) else {
+        let Some(stat) = stat_of_file.or_else(|| entry.stat()) else {
             return Ok(());
         };
-        let changed = changed(&stat);
+        let changed = stat.changed();
         if changed < self.bounds.since {
             return Ok(());
         }
         if let Some(change) = &mut change {
             change.compare(Some(&stat));
         }
-        self.path_from_top(folder, bytes);
-        if folder.rules.ignore(&self.path, bytes, false) {
+        self.path_from_top(folder, name);
+        if folder.rules.ignore(&self.path, name, false) {
             self.leave_out(folder.part, b"");
             return Ok(());
         }
-        self.show(FoundFile::File { folder: &folder.path, name: bytes, changed, stat: &stat })
+        self.show(FoundFile::File { folder: &folder.path, name, changed, stat: &stat })
     }
 
     /// What is tracked is work, whatever the rules say of it.
@@ -289,13 +272,12 @@ impl Walk<'_> {
     fn tracked_file(&mut self, path: &[u8]) -> Result<(), Whole> {
         let place = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(place);
-        let file = Path::new(OsStr::from_bytes(path));
-        let stat = statat(&self.top, file, AtFlags::SYMLINK_NOFOLLOW);
-        let Some(stat) = stat.ok().filter(|_| !is_left_out(folder, name)) else {
+        let stat = self.top.stat_of(path);
+        let Some(stat) = stat.filter(|_| !is_left_out(folder, name)) else {
             return Ok(());
         };
-        let changed = changed(&stat);
-        if changed < self.bounds.since || FileType::from_raw_mode(stat.st_mode).is_dir() {
+        let changed = stat.changed();
+        if changed < self.bounds.since || stat.is_folder() {
             return Ok(());
         }
         self.show(FoundFile::File { folder, name, changed, stat: &stat })
@@ -309,16 +291,16 @@ impl Walk<'_> {
     }
 
     /// A number for the names of the work in a folder.
-    fn names(&mut self, folder: &Folder, open: &OwnedFd) -> u64 {
+    fn names(&mut self, folder: &Folder, open: &OpenFolder) -> u64 {
         let mut sum = 0_u64;
         let mut room = std::mem::take(&mut self.room);
-        let _all = list(open, &mut room, &mut |name, kind| {
-            let name = name.to_bytes();
+        let _all = open.list(&mut room, &mut |entry| -> Result<(), Whole> {
+            let name = entry.name();
             if matches!(name, b"." | b".." | b".git") || is_left_out(&folder.path, name) {
                 return Ok(());
             }
             self.path_from_top(folder, name);
-            if !folder.rules.ignore(&self.path, name, kind == FileType::Directory) {
+            if !folder.rules.ignore(&self.path, name, entry.kind() == EntryKind::Folder) {
                 // A sum does not depend on the order in which the system lists them.
                 sum = sum.wrapping_add(hash_of(name));
             }
@@ -349,70 +331,6 @@ impl Walk<'_> {
 /// Whether a path is the one that is left out, or in the folder that is.
 fn is_in(left_out: &[u8], path: &[u8]) -> bool {
     left_out == path || (left_out.ends_with(b"/") && path.starts_with(left_out))
-}
-
-/// Shows `visit` the names in a folder until it returns an error.
-///
-/// The names stay where the system has put them: this is most of what a look costs.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn list(
-    folder: &OwnedFd,
-    room: &mut Vec<u8>,
-    visit: &mut dyn FnMut(&CStr, FileType) -> Result<(), Whole>,
-) -> Result<(), Whole> {
-    room.clear();
-    let mut names = rustix::fs::RawDir::new(folder, room.spare_capacity_mut());
-    // A second look begins again at the start.
-    let _start = rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0));
-    while let Some(Ok(entry)) = names.next() {
-        visit(entry.file_name(), entry.file_type())?;
-    }
-    Ok(())
-}
-
-/// Shows `visit` the names in a folder until it returns an error.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn list(
-    folder: &OwnedFd,
-    _: &mut Vec<u8>,
-    visit: &mut dyn FnMut(&CStr, FileType) -> Result<(), Whole>,
-) -> Result<(), Whole> {
-    let Ok(names) = rustix::fs::Dir::read_from(folder) else {
-        return Ok(());
-    };
-    for entry in names.flatten() {
-        visit(entry.file_name(), entry.file_type())?;
-    }
-    Ok(())
-}
-
-/// The bytes of a folder's `.gitignore`; git follows no link there.
-fn own_list(folder: &OwnedFd) -> Vec<u8> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let Ok(file) = openat(folder, c".gitignore", flags, Mode::empty()) else {
-        return Vec::new();
-    };
-    let file = File::from(file);
-    let mut text = Vec::new();
-    match file.metadata() {
-        Ok(meta) if meta.is_file() && meta.len() <= MOST => {
-            // What cannot be read ignores nothing.
-            let _ = file.take(MOST).read_to_end(&mut text);
-        }
-        _ => {}
-    }
-    text
-}
-
-/// When a file's content, name or mode last changed.
-///
-/// The time of its content alone can be set back by anybody.
-pub fn changed(stat: &Stat) -> FileTime {
-    FileTime::of(stat.st_ctime, stat.st_ctime_nsec).max(modified(stat))
-}
-
-fn modified(stat: &Stat) -> FileTime {
-    FileTime::of(stat.st_mtime, stat.st_mtime_nsec)
 }
 
 /// Returns whether a path holds the notes of a loop, in whichever project of the tree.

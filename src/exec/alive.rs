@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use super::tree;
-use crate::world;
+use crate::system::processes;
 
 /// What is known of a process id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl ProcessLife {
     pub fn of(id: u32) -> Self {
         match i32::try_from(id).ok().and_then(tree::process_and_start) {
             Some((process, start)) if !process.dead => Self::Lives { start },
-            None if world::is_alive(id) => Self::Hidden,
+            None if processes::is_alive(id) => Self::Hidden,
             _ => Self::Gone,
         }
     }
@@ -33,7 +33,7 @@ impl ProcessLife {
     /// Returns what is known of this process id.
     #[cfg(not(target_os = "linux"))]
     pub fn of(id: u32) -> Self {
-        if world::is_alive(id) { Self::Lives { start: 0 } } else { Self::Gone }
+        if processes::is_alive(id) { Self::Lives { start: 0 } } else { Self::Gone }
     }
 
     /// Returns whether it is the process that was started at this time; 0 for one that is not known.
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_process_that_only_waits_for_its_parent_to_ask_is_gone() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
-        let deadline = world::Deadline::after(std::time::Duration::from_secs(10));
+        let deadline = crate::world::Deadline::after(std::time::Duration::from_secs(10));
         while ProcessLife::of(child.id()) != ProcessLife::Gone {
             assert!(!deadline.is_over());
             std::thread::yield_now();

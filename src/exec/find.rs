@@ -1,8 +1,8 @@
 //! Where a program is.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::system::files;
 use crate::world;
 
 /// Returns where a program is: a path leads there by itself, a name is looked for in the absolute folders of the
@@ -14,16 +14,12 @@ pub fn find(program: impl AsRef<Path>) -> Option<PathBuf> {
 }
 
 fn find_in(program: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
+    let startable = |path| files::names_of_program(path).find(|it| files::is_program(it));
     if program.components().count() > 1 {
-        return is_executable(program).then(|| program.to_owned());
+        return startable(program.to_owned());
     }
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(program)).find(|it| is_executable(it))
-}
-
-/// Returns whether this is a file that somebody may start.
-pub fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    folders.map(|folder| folder.join(program)).find_map(startable)
 }
 
 #[cfg(test)]

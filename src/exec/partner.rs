@@ -56,5 +56,5 @@ fn has_started_this(runner: u32) -> bool {
 
 #[cfg(not(target_os = "linux"))]
 fn has_started_this(runner: u32) -> bool {
-    world::is_alive(runner)
+    crate::system::processes::is_alive(runner)
 }

@@ -2,6 +2,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::*;
+use crate::world::Deadline;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 

@@ -6,7 +6,7 @@ mod prompt;
 mod session;
 mod stop;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::exec::partner::{self, RunnerProof};
@@ -14,6 +14,7 @@ use crate::exec::supervise::supervise_if_asked;
 use crate::hosts::{
     AnswerForm, EventKind, HookAnswer, HookEvent, Host, HostName, LateEvent, started_by,
 };
+use crate::system::input::Input;
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -38,7 +39,12 @@ pub fn main() {
     let deadline = Deadline::after(ALL_PATIENCE);
     let arguments = std::env::args_os().skip(1).map_while(|argument| argument.into_string().ok());
     let started = started_by(arguments);
-    let mut caller = Caller { host: started.host, form: started.form, bytes: Vec::new() };
+    let mut caller = Caller {
+        host: started.host,
+        form: started.form,
+        input: Input::of_this_process(),
+        bytes: Vec::new(),
+    };
     let answer = answer_to_caller(&mut caller, &started.event, deadline);
     let output = HookOutput::of(started.host, answer, started.form);
     // Each line goes out in one write. A reader that has gone away is no reason to fail.
@@ -156,6 +162,7 @@ enum Handed {
 struct Caller {
     host: &'static dyn Host,
     form: AnswerForm,
+    input: Input,
     bytes: Vec<u8>,
 }
 
@@ -163,26 +170,20 @@ impl Caller {
     /// Returns the event as soon as it is whole, whether or not the caller closes its end.
     fn event(&mut self, patience: Duration) -> Handed {
         let deadline = Deadline::after(patience);
-        let mut stdin = io::stdin().lock();
         // What is there already is read, however late it is.
-        while is_readable(deadline) {
+        while self.input.is_readable(deadline) {
             let left = MOST.saturating_sub(self.bytes.len());
-            let count = match stdin.fill_buf() {
-                Ok(read) => {
-                    let count = read.len().min(left);
-                    self.bytes.extend_from_slice(&read[..count]);
-                    count
-                }
+            let count = match self.input.read(left, &mut self.bytes) {
+                Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return Handed::Nothing,
             };
-            stdin.consume(count);
             if count == 0 {
                 return self.whole().unwrap_or(Handed::Nothing);
             }
             let may_be_whole = self.bytes.trim_ascii_end().ends_with(b"}");
             if may_be_whole
-                && !is_readable(Deadline::after(Duration::ZERO))
+                && !self.input.is_readable(Deadline::after(Duration::ZERO))
                 && let Some(event) = self.whole()
             {
                 return event;
@@ -195,29 +196,4 @@ impl Caller {
         let event = self.host.read(&self.bytes)?;
         Some(Handed::Event(Box::new(HookEvent { form: self.form, ..event })))
     }
-}
-
-/// Waits until there is something to read or the caller has closed its end; `false` at the limit.
-#[cfg(unix)]
-fn is_readable(deadline: Deadline) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::io::Errno;
-    let stdin = io::stdin();
-    loop {
-        let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
-        let left = deadline.left();
-        let limit = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(0),
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(&mut wanted, Some(&limit)) {
-            Err(Errno::INTR) if !deadline.is_over() => {}
-            ready => return ready.is_ok_and(|count| count > 0),
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn is_readable(_: Deadline) -> bool {
-    true
 }

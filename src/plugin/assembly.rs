@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use super::files::FILES;
 use super::programs::{self, Programs};
 use super::{NAME, VERSION};
 use crate::store::read;
+use crate::system::files::{self, FileUse};
 use crate::world::WallTime;
 
 /// The most that is read of a file of a plugin, in bytes: more than a program has.
@@ -269,7 +269,7 @@ fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
         .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
     fill(fresh.path(), programs)?;
     // A temporary folder is closed to others; a plugin need not be.
-    fs::set_permissions(fresh.path(), fs::Permissions::from_mode(0o755))
+    files::open_to_all(fresh.path())
         .with_context(|| format!("could not open `{}` for reading", fresh.path().display()))?;
     Ok(fresh)
 }
@@ -287,14 +287,14 @@ fn fill(folder: &Path, programs: &Programs) -> Result<()> {
     };
     let mut receipt = serde_json::to_vec_pretty(&receipt)?;
     receipt.push(b'\n');
-    write_file(&folder.join(RECEIPT), &receipt, 0o644)?;
+    write_file(&folder.join(RECEIPT), &receipt, FileUse::Data)?;
     for file in FILES {
-        write_file(&folder.join(file.path), file.content, 0o644)?;
+        write_file(&folder.join(file.path), file.content, FileUse::Data)?;
     }
     for (name, source) in programs.named() {
         let program = content(source)
             .with_context(|| format!("could not read the program `{}`", source.display()))?;
-        write_file(&folder.join("bin").join(name), &program, 0o755)?;
+        write_file(&folder.join("bin").join(name), &program, FileUse::Program)?;
     }
     Ok(())
 }
@@ -304,12 +304,14 @@ fn content(path: &Path) -> Result<Vec<u8>> {
     read::read(path, MOST).map(|content| content.bytes).map_err(|problem| anyhow!("{problem}"))
 }
 
-fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<()> {
+fn write_file(path: &Path, content: &[u8], for_what: FileUse) -> Result<()> {
     let write = || {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+        let mut options = fs::OpenOptions::new();
+        files::for_all(options.write(true).create_new(true), for_what);
+        let mut file = options.open(path)?;
         file.write_all(content)?;
         file.sync_all()
     };
@@ -326,26 +328,13 @@ fn put_in_place(fresh: TempDir, folder: &Path) -> Result<()> {
 
 /// Swaps the two folders in one step, so that a hook that starts at this moment finds one whole plugin or the other.
 fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
-    let here = rustix::fs::CWD;
-    match rustix::fs::renameat_with(
-        here,
-        fresh.path(),
-        here,
-        folder,
-        rustix::fs::RenameFlags::EXCHANGE,
-    ) {
-        Ok(()) => {
-            // What the temporary name means now is the old plugin.
-            return fresh.close().context("could not remove the plugin's earlier files");
-        }
-        // A file system that cannot swap: two steps, with the way back kept open.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {}
-        Err(error) => {
-            return Err(error).with_context(|| {
-                format!("could not put the plugin in place at `{}`", folder.display())
-            });
-        }
+    let swapped = files::swap_folders(fresh.path(), folder)
+        .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
+    if swapped {
+        // What the temporary name means now is the old plugin.
+        return fresh.close().context("could not remove the plugin's earlier files");
     }
+    // A file system that cannot swap: two steps, with the way back kept open.
     replace_in_two_steps(fresh, folder)
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::call::Advise;
-use crate::exec::find;
 use crate::store::read;
+use crate::system::files;
 
 /// The name of the program that Claude Code starts.
 pub const HOOK: &str = "ralph-hook";
@@ -48,7 +48,7 @@ impl Programs {
 /// Returns nothing when `path` is an executable program and not one of the launchers of a plain checkout.
 pub fn check_program(path: &Path) -> Result<()> {
     path.metadata().with_context(|| format!("could not find the program `{}`", path.display()))?;
-    if !find::is_executable(path) {
+    if !files::is_program(path) {
         bail!("`{}` is not an executable program", path.display());
     }
     if is_script(path)? {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use crate::system::signals::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
 use super::state::LoopStatus;

@@ -3,7 +3,7 @@
 //! Without git, or without a repository, there is simply no such evidence.
 
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use super::harness::Launch;
 use crate::evidence::commits::{head_fingerprint, repository_of};
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
+use crate::system::names;
 use crate::world::Deadline;
 
 /// The most commits of one iteration that are recorded.
@@ -369,15 +370,8 @@ fn paths(printed: &[u8]) -> Vec<PathBuf> {
     printed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(path).collect()
 }
 
-#[cfg(unix)]
 fn path(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    PathBuf::from(OsString::from(OsStr::from_bytes(name)))
-}
-
-#[cfg(not(unix))]
-fn path(name: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from(&*String::from_utf8_lossy(name)))
+    PathBuf::from(names::from_bytes(name).into_owned())
 }
 
 #[cfg(test)]

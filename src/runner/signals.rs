@@ -1,24 +1,21 @@
 //! Signals that ask the runner to end: the first one politely, a second Ctrl-C at once.
 
 use std::cell::Cell;
-use std::io::{self, Read};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-
 use crate::store::read;
+use crate::system::signals::{Alarm, ENDING, SIGHUP, SIGINT};
 use crate::world::Deadline;
 
 /// The signals that were sent since [`Signals::listen`].
 #[derive(Debug)]
 pub struct Signals {
     came: Vec<(i32, Arc<AtomicBool>)>,
-    wake: UnixStream,
+    alarm: Alarm,
     first: Cell<Option<i32>>,
     again: Cell<bool>,
     any: Arc<AtomicBool>,
@@ -28,21 +25,17 @@ impl Signals {
     /// Returns signals that listen from now on, as long as this process lives: SIGINT, SIGTERM, SIGQUIT, and
     /// SIGHUP unless it was ignored at the start, as under `nohup`.
     pub fn listen() -> io::Result<Self> {
-        let (wake, waker) = UnixStream::pair()?;
-        wake.set_nonblocking(true)?;
+        let alarm = Alarm::new()?;
         let (mut came, any) = (Vec::new(), Arc::new(AtomicBool::new(false)));
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        for signal in ENDING {
             if signal == SIGHUP && is_ignored(signal) {
                 continue;
             }
             let flag = Arc::new(AtomicBool::new(false));
-            // The flag first: what is woken must find it.
-            signal_hook::flag::register(signal, Arc::clone(&flag))?;
-            signal_hook::flag::register(signal, Arc::clone(&any))?;
-            signal_hook::low_level::pipe::register(signal, waker.try_clone()?)?;
+            alarm.set_by(signal, [&flag, &any])?;
             came.push((signal, flag));
         }
-        Ok(Self { came, wake, first: Cell::new(None), again: Cell::new(false), any })
+        Ok(Self { came, alarm, first: Cell::new(None), again: Cell::new(false), any })
     }
 
     /// Returns the signal that asked first, `None` as long as none has.
@@ -80,12 +73,7 @@ impl Signals {
             if asked.is_some() || deadline.is_over() {
                 return asked;
             }
-            let patience = Timespec::try_from(deadline.left()).ok();
-            let mut wanted = [PollFd::new(&self.wake, PollFlags::IN)];
-            // Being interrupted is what is waited for.
-            let _ = poll(&mut wanted, patience.as_ref());
-            let mut bytes = [0; 64];
-            let _ = (&self.wake).read(&mut bytes);
+            self.alarm.wait(deadline.left());
         }
     }
 }

@@ -1,16 +1,14 @@
 //! The files of the work tree, and which of them an iteration changed.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use rustix::fs::Stat;
 
 use super::git::Git;
 use crate::engine::Hasher;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
+use crate::system::folders::FileStat;
+use crate::system::names;
 use crate::world::FileTime;
 
 /// The longest that one look may take: a run of an agent takes minutes, not milliseconds.
@@ -36,7 +34,7 @@ impl WorkTreeFiles {
         let bounds = Bounds { since: FileTime::default(), entries: MOST, time: LIMIT };
         let whole = look(worktree, bounds, &mut |found| {
             if let FoundFile::File { folder, name, stat, .. } = found {
-                let path = PathBuf::from(OsString::from_vec([folder, name].concat()));
+                let path = PathBuf::from(names::from_vec([folder, name].concat()));
                 files.seen.insert(path, hash(stat));
             }
             Go::On
@@ -51,8 +49,7 @@ impl WorkTreeFiles {
                 let own = |path: &PathBuf| path.ancestors().any(is_own);
                 for relative in git.dirty().into_iter().filter(|path| !own(path)) {
                     let path = worktree.join(&relative);
-                    let stat = rustix::fs::lstat(&path);
-                    let hash = stat.map_or(0, |stat| hash(&stat));
+                    let hash = FileStat::of_entry(&path).map_or(0, |stat| hash(&stat));
                     files.seen.insert(relative, hash);
                 }
                 files.blind = git.is_silent();
@@ -84,15 +81,11 @@ impl WorkTreeFiles {
 }
 
 /// A hash over a file's size, the time of its content, and what git knows of its mode.
-fn hash(stat: &Stat) -> u64 {
-    let mode = u64::from(stat.st_mode);
-    // Its kind, and whether its owner may run it.
-    let mode = mode & 0o170_100;
-    let changed = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+fn hash(stat: &FileStat) -> u64 {
     Hasher::default()
-        .with_number(stat.st_size.cast_unsigned())
-        .with(&changed.to_le_bytes())
-        .with_number(mode)
+        .with_number(stat.size())
+        .with(&stat.modified_nanoseconds().to_le_bytes())
+        .with_number(stat.mode())
         .finish()
 }
 

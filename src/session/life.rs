@@ -8,6 +8,7 @@ use crate::hosts::transcript::{HostProgram, Transcript};
 use crate::hosts::transcript_at;
 use crate::store::client::ClientProcess;
 use crate::store::loops::{Loops, Record};
+use crate::system::processes;
 use crate::world;
 
 /// How long a session must have been silent before it counts as gone: what was just written is still on its way.
@@ -31,7 +32,7 @@ pub fn note(loops: &Loops, session: &str, transcript: Option<&dyn Transcript>) {
     let space = id_space();
     let is_own = |program: &HostProgram| {
         // The list may still have the session that the program began with; but it has started this hook.
-        (program.id == std::os::unix::process::parent_id() || program.session == session)
+        (program.id == processes::parent_id() || program.session == session)
             && is_here(program, &space)
             && ProcessLife::of(program.id).is_of(program.start)
     };

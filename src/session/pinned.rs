@@ -15,8 +15,8 @@ use crate::store::names::{ArmedBy, LoopKind};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, PinnedEnd, Pins};
 use crate::store::trust;
 use crate::store::undo::Undo;
+use crate::system::processes;
 use crate::text;
-use crate::world;
 
 /// The most that a message in a session shows of what is armed, in UTF-16 units: Claude Code cuts one off at
 /// 10,000, and what the loop itself is takes some.
@@ -118,7 +118,7 @@ pub fn standing_of_feature(root: &Path, feature: &str) -> PinState {
 pub fn pin_of_runner(project: &Project, feature: &Feature) -> Option<Pin> {
     let pin = Pins::of(&project.root).ok()?.read(PinKey::Change(&feature.name)).ok()??;
     let is_its = pin.list == format!("{}/{TASKS}", feature.relative);
-    (is_its && pin.process > 0 && world::is_alive(pin.process)).then_some(pin)
+    (is_its && pin.process > 0 && processes::is_alive(pin.process)).then_some(pin)
 }
 
 /// Returns whether git tracks the settings that a loop is to be armed with. Their checks came with the

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::read;
 use super::write::open_or_create;
+use crate::system::files::{self, FileId};
 use crate::world::{self, Deadline};
 
 /// A held lock; dropping it frees it.
@@ -47,7 +48,7 @@ impl Lock {
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         loop {
-            let file = open_folder(folder)?;
+            let file = files::open_folder(folder)?;
             match wait_for(&file, deadline) {
                 Ok(()) if is_at(&file, folder) => return Ok(Self { file }),
                 Ok(()) => {}
@@ -88,27 +89,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-#[cfg(unix)]
-fn open_folder(folder: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NONBLOCK;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(folder)
-}
-
-#[cfg(not(unix))]
-fn open_folder(folder: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(folder)
-}
-
 /// Whether an open file is the one that is at this path.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let name = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-    file.metadata().ok().map(name) == path.metadata().ok().map(name)
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
+    FileId::of(file) == FileId::at(path)
 }

@@ -11,7 +11,6 @@
 use std::fmt::Write;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -418,11 +417,11 @@ impl Pins {
 
 /// A name for the project's folder that a person recognizes and no other project has.
 fn folder_name(root: &Path) -> String {
-    let name = root.file_name().unwrap_or_default().as_bytes().iter().copied();
+    let name = root.file_name().unwrap_or_default().as_encoded_bytes().iter().copied();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     let plain = name.filter(is_plain).take(40).skip_while(|byte| *byte == b'.');
     let mut folder: String = plain.map(char::from).collect();
-    let _ = write!(folder, "-{:016x}", hash_of(root.as_os_str().as_bytes()));
+    let _ = write!(folder, "-{:016x}", hash_of(root.as_os_str().as_encoded_bytes()));
     folder
 }
 

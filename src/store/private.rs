@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::read::{self, Problem, below};
 use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
+use crate::system::files;
 use crate::world;
 
 /// The folder in the person's state folder that is ours.
@@ -32,7 +33,7 @@ pub fn state_home() -> io::Result<PathBuf> {
 pub(super) fn load_private<T: DeserializeOwned>(path: &Path, most: u64) -> io::Result<Option<T>> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => return Err(in_file(path, "it is a symbolic link")),
-        Ok(meta) if !is_own(&meta) => {
+        Ok(meta) if !files::is_own_and_closed(&meta) => {
             return Err(in_file(path, "others than you can write or read it (chmod 600)"));
         }
         _ => {}
@@ -63,17 +64,9 @@ pub(super) fn save<T: Serialize>(path: &Path, value: &T, most: u64) -> io::Resul
 
 /// Makes a folder that only its owner may open, with those above it that are missing.
 pub(super) fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| in_file(folder, &error.to_string()))
-}
-
-/// Whether a file is the user's own and closed to all others. A file that came with a repository never is:
-/// git opens every file to its group and to others.
-fn is_own(meta: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let allowed = meta.mode() & 0o777;
-    meta.uid() == rustix::process::geteuid().as_raw() && matches!(allowed, 0o600 | 0o400)
+    let mut builder = fs::DirBuilder::new();
+    files::folders_for_their_owner(builder.recursive(true));
+    builder.create(folder).map_err(|error| in_file(folder, &error.to_string()))
 }
 
 /// Returns an error when a path leads into the project, whatever links lead there: the agent could write it.

@@ -5,6 +5,7 @@ use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::system::files;
 use crate::world::WallTime;
 
 /// A regular file's content and the time of its last change.
@@ -82,14 +83,9 @@ pub fn read(path: &Path, most: u64) -> Result<FileContent, Problem> {
 pub fn open(path: &Path) -> Result<(File, fs::Metadata), Problem> {
     let mut options = File::options();
     options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // Opening a pipe nobody writes to would wait forever without this.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    let file = match options.open(path) {
+    // Opening a pipe nobody writes to would wait forever without this.
+    files::without_waiting(&mut options);
+    let file = match files::open(&options, path) {
         Ok(file) => file,
         // Each system has words of its own for opening a socket.
         Err(error) => match fs::metadata(path) {
@@ -108,21 +104,7 @@ fn kind_of(meta: &fs::Metadata) -> &'static str {
     if meta.is_dir() {
         return "a folder";
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        let kind = meta.file_type();
-        if kind.is_fifo() {
-            return "a pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
-        if kind.is_char_device() || kind.is_block_device() {
-            return "a device";
-        }
-    }
-    "something else"
+    files::special_kind(meta.file_type()).unwrap_or("something else")
 }
 
 /// Returns the real path of a folder when it lies inside `root`, whatever links lead there.

@@ -19,6 +19,7 @@ use super::notes::{
 };
 use super::read::below;
 use super::record::Record;
+use crate::system::files;
 use crate::world::FileTime;
 
 /// The name of the file with a session's record.
@@ -134,10 +135,7 @@ impl Session {
 
 /// When a file last changed.
 pub(super) fn changed_at(path: &Path) -> Option<FileTime> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(path).ok()?;
-    let content = FileTime::of(meta.mtime(), meta.mtime_nsec());
-    Some(content.max(FileTime::of(meta.ctime(), meta.ctime_nsec())))
+    fs::metadata(path).ok().as_ref().map(files::changed_at)
 }
 
 /// The same for a record; one with the bytes of the last one is not taken apart again.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::read;
+use crate::system::{files, processes};
 use crate::world::{self, WallTime};
 
 /// How often a line without an end is looked at, a millisecond apart, before it is taken for torn.
@@ -74,7 +75,7 @@ fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::
     };
     let (temporary, mut file) = create_beside(path)?;
     let allowed = match (readers, &before) {
-        (Readers::Owner, _) => for_its_owner_alone(&file),
+        (Readers::Owner, _) => files::close_to_all_but_its_owner(&file),
         (Readers::AsBefore, Some(meta)) => file.set_permissions(meta.permissions()),
         (Readers::AsBefore, None) => Ok(()),
     };
@@ -83,8 +84,8 @@ fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::
             file.sync_all()?;
         }
         match flush {
-            Flush::ToSystem if before.is_some() => swap(&temporary, path),
-            _ => fs::rename(&temporary, path),
+            Flush::ToSystem if before.is_some() => files::swap(&temporary, path),
+            _ => files::rename(&temporary, path),
         }
     });
     if written.is_err() {
@@ -92,39 +93,6 @@ fn write_once(readers: Readers, path: &Path, bytes: &[u8], flush: Flush) -> io::
         let _ = fs::remove_file(&temporary);
     }
     written
-}
-
-#[cfg(unix)]
-fn for_its_owner_alone(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn for_its_owner_alone(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
-/// Puts a new file in the place of an old one, in one step and without waiting for the disk.
-///
-/// A rename over a file makes ext4 write the new one out first: half a millisecond, and many on a busy
-/// disk. Two names that swap their files do not. Where nothing swaps, it is a rename after all.
-#[cfg(target_os = "linux")]
-fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    match renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE) {
-        Ok(()) => {
-            // It is written; a leftover of the old one that cannot be removed is only litter.
-            let _ = fs::remove_file(temporary);
-            Ok(())
-        }
-        Err(_) => fs::rename(temporary, path),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn swap(temporary: &Path, path: &Path) -> io::Result<()> {
-    fs::rename(temporary, path)
 }
 
 /// Appends one line in one write, so that lines of other writers are never torn.
@@ -177,21 +145,15 @@ fn ends_with_a_line_now(file: &mut File) -> io::Result<bool> {
 /// is not a file, or a link to one, is an error and is never waited for.
 pub fn open_or_create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    files::for_its_owner(options);
     let file = open(path, options)?;
-    close_to_others(&file.metadata()?, |mode| file.set_permissions(mode));
+    files::close_to_others(&file.metadata()?, |mode| file.set_permissions(mode));
     Ok(file)
 }
 
 fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    let file = match options.open(path) {
+    files::without_links(options);
+    let file = match files::open(options, path) {
         Ok(file) => file,
         // Each system has words of its own for opening a link or a socket.
         Err(_) if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) => {
@@ -206,13 +168,12 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 /// this user is closed to others as well.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    files::folders_for_their_owner(&mut builder);
     match builder.create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let meta = folder.symlink_metadata()?;
             if meta.is_dir() {
-                close_to_others(&meta, |mode| fs::set_permissions(folder, mode));
+                files::close_to_others(&meta, |mode| fs::set_permissions(folder, mode));
             }
             Ok(())
         }
@@ -222,28 +183,8 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
 
 /// Returns whether there is a folder, no link to one, that is closed to others.
 pub fn is_private_folder(folder: &Path) -> bool {
-    folder.symlink_metadata().is_ok_and(|meta| {
-        #[cfg(unix)]
-        let for_others = std::os::unix::fs::MetadataExt::mode(&meta) & 0o077;
-        #[cfg(not(unix))]
-        let for_others = 0;
-        meta.is_dir() && for_others == 0
-    })
+    folder.symlink_metadata().is_ok_and(|meta| meta.is_dir() && files::is_closed_to_others(&meta))
 }
-
-/// Takes from others what they may do with something of this user.
-#[cfg(unix)]
-fn close_to_others(meta: &fs::Metadata, set: impl FnOnce(fs::Permissions) -> io::Result<()>) {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let mode = meta.mode();
-    if mode & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
-        // Where it cannot be closed, it stays as somebody made it.
-        let _ = set(fs::Permissions::from_mode(mode & 0o7700));
-    }
-}
-
-#[cfg(not(unix))]
-fn close_to_others(_: &fs::Metadata, _: impl FnOnce(fs::Permissions) -> io::Result<()>) {}
 
 fn not_a_file() -> io::Error {
     io::Error::other("something that is not a file has this name")
@@ -264,7 +205,7 @@ pub fn remove_leftovers(path: &Path, age: Duration) {
 pub fn remove_all_leftovers(folder: &Path, age: Duration) {
     const DAY: Duration = Duration::from_hours(24);
     remove_temporary(folder, |_, process| {
-        Some(if world::is_alive(process) { age.max(DAY) } else { age })
+        Some(if processes::is_alive(process) { age.max(DAY) } else { age })
     });
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::journal::{self, Entry};
 use crate::store::read;
+use crate::system::files::FileId;
 
 /// The most that is read of one journal at one look, in bytes; the rest is read at the next one.
 const MOST: u64 = 4 << 20;
@@ -19,16 +20,16 @@ pub struct Followed {
 /// Up to where a journal was read, and which file that was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ReadPlace {
-    file: u64,
+    file: Option<FileId>,
     end: u64,
 }
 
 impl Followed {
     /// Notes that a journal was read up to its end as it is now.
     pub fn skip(&mut self, path: &Path) {
-        if let Ok((_, meta)) = read::open(path) {
-            self.places
-                .insert(path.to_owned(), ReadPlace { file: number_of(&meta), end: meta.len() });
+        if let Ok((file, meta)) = read::open(path) {
+            let place = ReadPlace { file: FileId::of(&file), end: meta.len() };
+            self.places.insert(path.to_owned(), place);
         }
     }
 
@@ -37,8 +38,9 @@ impl Followed {
     pub fn new_entries(&mut self, path: &Path) -> Vec<Entry> {
         let Ok((mut file, meta)) = read::open(path) else { return Vec::new() };
         let place = self.places.entry(path.to_owned()).or_default();
-        if place.file != number_of(&meta) || place.end > meta.len() {
-            *place = ReadPlace { file: number_of(&meta), end: 0 };
+        let id = FileId::of(&file);
+        if place.file != id || place.end > meta.len() {
+            *place = ReadPlace { file: id, end: 0 };
         }
         let mut bytes = Vec::new();
         let found = file.seek(SeekFrom::Start(place.end));
@@ -54,10 +56,6 @@ impl Followed {
         place.end += whole as u64;
         journal::entries(&bytes[..whole]).0
     }
-}
-
-fn number_of(meta: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(meta)
 }
 
 #[cfg(test)]

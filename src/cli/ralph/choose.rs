@@ -6,14 +6,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use dialoguer::Select;
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
-use signal_hook::consts::SIGINT;
-use signal_hook::iterator::Signals;
 
 use crate::feature::project::printable;
 use crate::runner::options::RunnerSettings;
 use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
 use crate::style::SHOW_CURSOR;
+use crate::system::terminal::InterruptWatch;
 
 /// The most changes that an error lists.
 const LISTED: usize = 20;
@@ -87,28 +85,20 @@ fn is_attended() -> bool {
 
 /// Lets the person choose; `None` when they leave it with Escape, `q` or Ctrl-C.
 fn select(labels: &[String]) -> Result<Option<usize>> {
-    let before = tcgetattr(stdin()).ok();
-    let mut signals = Signals::new([SIGINT]).context("signals cannot be watched")?;
-    let watch = signals.handle();
     // Ctrl-C arrives as a key or as a signal, by the moment; both give the terminal back as it was.
     // The watch ends with the choice: afterwards the signal belongs to the runner.
-    let watcher = std::thread::Builder::new().spawn(move || {
-        if signals.forever().next().is_some() {
-            if let Some(before) = before {
-                let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
-            }
-            err!("{SHOW_CURSOR}");
-            std::process::exit(GaveUp::CODE.into());
-        }
-    })?;
+    let watch = InterruptWatch::begin(|| {
+        err!("{SHOW_CURSOR}");
+        std::process::exit(GaveUp::CODE.into());
+    })
+    .context("signals cannot be watched")?;
     let chosen = Select::new()
         .with_prompt("Which change?")
         .items(labels)
         .default(0)
         .max_length(LINES)
         .interact_opt();
-    watch.close();
-    let _ = watcher.join();
+    watch.end();
     match chosen {
         Ok(chosen) => Ok(chosen),
         Err(dialoguer::Error::IO(error)) if error.kind() == std::io::ErrorKind::Interrupted => {

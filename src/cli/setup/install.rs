@@ -1,7 +1,6 @@
 //! Installing: looks at what is there, plans the steps, notes in the receipt what they will do, and does them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -17,6 +16,7 @@ use crate::plugin::receipt::SetupReceipt;
 use crate::plugin::{
     IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, status_line, user_commands,
 };
+use crate::system::files;
 
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
@@ -208,7 +208,7 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
         let copy = || -> Result<()> {
             let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(&site.places.bin)?;
             fs::copy(source, file.path())?;
-            fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755))?;
+            files::open_to_all(file.path())?;
             file.as_file().sync_all()?;
             // A path, not an open file, is what can be started.
             file.into_temp_path().persist(&target)?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::error::SETTINGS;
+use crate::system::files::FileId;
 use crate::text::distance;
 
 /// The most names in the folder that are looked at.
@@ -44,9 +45,7 @@ fn is_near(name: &str) -> bool {
 
 /// Whether both are one file: some systems do not tell capital letters from small ones.
 fn is_same(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let id = |path: &Path| path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-    id(one) == id(other)
+    FileId::of_entry(one) == FileId::of_entry(other)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use crate::runner::state::{LockTaken, holder, read_state, state_folder};
 use crate::runner::target::Change;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
+use crate::system::processes;
 use crate::world::{self, Stopwatch};
 use next::Next;
 use parts::{Driver, LOOK};
@@ -108,7 +109,7 @@ fn end_what_was_left_before(change: &Change, signals: &Signals) -> Option<String
         }
     }
     // Its number may be another process's by now.
-    if before.pid == 0 || before.pid == std::process::id() || world::is_alive(before.pid) {
+    if before.pid == 0 || before.pid == std::process::id() || processes::is_alive(before.pid) {
         return None;
     }
     let rest = family::end_marked(world::RUNNER, &before.pid.to_string());

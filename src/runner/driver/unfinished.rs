@@ -10,6 +10,7 @@ use crate::evidence::tree::is_own;
 use crate::runner::git::Git;
 use crate::runner::screen::counted;
 use crate::runner::state::{Iteration, tail, time_of};
+use crate::system::files;
 use crate::text;
 use crate::world::WallTime;
 
@@ -146,19 +147,7 @@ fn sorted(iteration: &Iteration, dirty: Option<Vec<PathBuf>>, worktree: &Path) -
 fn touched_at(path: &Path) -> Option<WallTime> {
     let meta = path.symlink_metadata().ok()?;
     let modified = meta.modified().map(WallTime::from).unwrap_or_default();
-    Some(modified.max(changed_at(&meta)))
-}
-
-#[cfg(unix)]
-fn changed_at(meta: &std::fs::Metadata) -> WallTime {
-    use std::os::unix::fs::MetadataExt;
-    let millis = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-    u64::try_from(millis).map(WallTime::from_millis).unwrap_or_default()
-}
-
-#[cfg(not(unix))]
-fn changed_at(_: &std::fs::Metadata) -> WallTime {
-    WallTime::default()
+    Some(modified.max(files::entry_changed_at(&meta)))
 }
 
 /// The first names, and how many more there are.

@@ -15,6 +15,7 @@ use super::{
     TokenUsage, sessions,
 };
 use crate::exec::version::Version;
+use crate::system::processes;
 use crate::world::WallTime;
 
 const PROGRAM: KnownProgram = KnownProgram {
@@ -129,7 +130,7 @@ enum Rights {
 }
 
 fn whose() -> Rights {
-    if rustix::process::geteuid().is_root() { Rights::Root } else { Rights::Person }
+    if processes::is_root() { Rights::Root } else { Rights::Person }
 }
 
 fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {

@@ -1,9 +1,8 @@
 //! Who runs a loop: the locks on a change and on a work tree, freed by the system when the runner dies.
 
 use std::fmt;
-use std::fs::{File, Metadata, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::feature::project::printable;
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
+use crate::system::files::FileId;
 use crate::world::{self, Deadline};
 
 /// How long to wait for a lock: one that only looks whether it is held has it for a moment.
@@ -143,13 +143,10 @@ impl TreeLock {
 
     /// Returns whether the folder that is locked is still at this path.
     pub fn is_on(&self, claude: &Path) -> bool {
-        let Ok(there) = claude.metadata() else {
+        let Some(there) = FileId::at(claude) else {
             return false;
         };
-        let same = |locked: &Metadata| {
-            (locked.dev(), locked.ino()) == (there.dev(), there.ino()) || !self.of_folder
-        };
-        self.file.metadata().is_ok_and(|locked| same(&locked))
+        !self.of_folder || FileId::of(&self.file) == Some(there)
     }
 }
 

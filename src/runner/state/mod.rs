@@ -31,6 +31,7 @@ use crate::store::write::{
     Flush, LEFT_ALONE, append_private_line, open_or_create, remove_all_leftovers, remove_leftovers,
     write_private, write_whole,
 };
+use crate::system::processes;
 use crate::world;
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
@@ -422,7 +423,7 @@ fn is_real(folder: &Path) -> bool {
 /// Who has the work tree, as far as `loop-state.json` says.
 fn taken_tree(document: &Path) -> LockTaken {
     let state = read::read(document, MOST).ok().and_then(|content| parse(&content.bytes).ok());
-    let state = state.map(|read| read.state).filter(|state| world::is_alive(state.pid));
+    let state = state.map(|read| read.state).filter(|state| processes::is_alive(state.pid));
     let state = state.unwrap_or_default();
     let holder = Holder { pid: state.pid, since: state.started_at };
     LockTaken { change: state.change_id, both: Both::WorkTree, holder }

@@ -2,7 +2,7 @@
 
 use crate::hook::support::Bench;
 use crate::support::limited::Ended;
-use ralph_speckit::world;
+use ralph_speckit::system;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ fn gone() -> u32 {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     let id = child.id();
     child.ended();
-    assert!(!world::is_alive(id));
+    assert!(!system::processes::is_alive(id));
     id
 }
 

@@ -288,7 +288,7 @@ fn a_test_that_fails_leaves_no_runner_at_work() {
         running.wait_for("-- iteration 1");
         panic!("as a test does that fails");
     }));
-    assert!(failed.is_err() && !ralph_speckit::world::is_alive(id));
+    assert!(failed.is_err() && !ralph_speckit::system::processes::is_alive(id));
 }
 
 #[test]

@@ -6,30 +6,12 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::exec::{Outputs, Source};
+
 /// How much is read at once, in bytes.
 const PIECE: usize = 16 << 10;
 /// How often the pipe of an ended program is read: more often than a pipe holds pieces.
 const MOST_READS: usize = 256;
-
-/// Which of a program's two outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Standard output, or both where they come together.
-    Output,
-    /// Standard error.
-    Errors,
-}
-
-/// Where a program's outputs go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outputs {
-    /// Into a pipe each.
-    Apart,
-    /// Into one pipe.
-    Together,
-    /// Where those of this process go.
-    Inherited,
-}
 
 /// The ends that the program gets.
 #[derive(Debug)]

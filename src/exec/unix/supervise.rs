@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::pipes::Outputs;
+use super::family;
 use super::supervisor::{SUPERVISE, awake_when_orphaned, can_be_one};
-use super::{Program, ProgramEnd, family};
+use crate::exec::{Outputs, Program, ProgramEnd};
 
 /// The exit code of a supervisor whose program could not be started, as a shell has it.
 const NOT_STARTED: i32 = 126;

@@ -1,0 +1,8 @@
+//! Running a program on Linux and macOS: pipes, process groups, and who descends from whom.
+
+pub mod family;
+mod pipes;
+mod running;
+pub mod supervise;
+pub mod supervisor;
+pub mod tree;
