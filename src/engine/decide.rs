@@ -44,7 +44,7 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
 }
 
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
-/// would end for want of progress, and a changed file would keep it going.
+/// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///
 /// Looking is dear in a large project. From time to time it happens all the same, for nobody remembers
 /// the times of more than [`UNSEEN`] iterations.
@@ -56,7 +56,7 @@ pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observati
     let unchanged = after.unchanged;
     let many = unchanged > 0 && unchanged.is_multiple_of(UNSEEN);
     let unseen_calls = seen.tool_calls.is_none() && after.idle_stops >= rails.max_idle_stops;
-    unchanged >= rails.max_unchanged || many || unseen_calls
+    unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }
 
 /// Returns whether one more stop without a tool call would end the loop: what shows the calls must then

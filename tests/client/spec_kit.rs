@@ -80,7 +80,7 @@ To stop it: /speckit:cancel";
 const SENT_BACK: [&str; 3] = [
     "Ralph-speckit: 1 of 5 done · iteration 1 · next T002",
     "Ralph-speckit: 2 of 5 done · iteration 2 · next T003",
-    "Ralph-speckit: 3 of 5 done · iteration 3 · claimed done, but 2 tasks are open · next T004",
+    "Ralph-speckit: claimed done, but 2 of 5 are open · next T004",
 ];
 const DONE: &str = "Ralph-speckit: done: 001-demo · 5 of 5 named tasks · 4 iterations · ";
 

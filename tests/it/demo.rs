@@ -47,7 +47,7 @@ fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
     for words in [
         "❯ /speckit:implement",
         "● All done! ALL_TASKS_COMPLETE ⎿ Stop says: Ralph-speckit",
-        "claimed done, but 3 tasks are open",
+        "claimed done, but 3 of 7 are open",
         "all tests passed",
         "7 of 7 tasks, 4 iterations, 1 early finish refused; the loop ended: completed",
     ] {

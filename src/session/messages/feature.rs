@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::insist::Insistence;
 use super::person;
-use super::shortfall::{Reader, brief, explain, hooks_in_words, ids, open_count, short};
+use super::shortfall::{Reader, brief, explain, hooks_in_words, ids, short};
 use super::{AFTER_COMPLETED, NextStep, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall, TerminalReason};
@@ -19,7 +19,7 @@ use crate::feature::{PROGRESS, SIGNAL, STATE};
 use crate::hosts::ContinueForm;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
-use crate::text;
+use crate::text::{self, grouped};
 
 /// The longest reason that is handed to the model, in characters (it is paid for at every iteration).
 const LONGEST: usize = 3_900;
@@ -29,8 +29,6 @@ const SHORTFALL: usize = 120;
 const LIST: usize = 900;
 /// The same where only the next ones are to be named.
 const FEW: usize = 36;
-/// The same in the shortest text.
-const FEWEST: usize = 12;
 /// The agent of a feature's loop; the open tasks and the signal are in every text for it.
 const READER: Reader<'_> = Reader {
     who: "You",
@@ -51,6 +49,10 @@ const INSISTENCE: Insistence<'_> = Insistence {
     same_list: "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.",
 };
 
+/// The same in the shortest text, which says by itself what is to be done.
+const BRIEF_INSISTENCE: Insistence<'_> =
+    Insistence { instead: "", same_list: "No box was ticked since: try another way." };
+
 /// Returns the text that sends the agent back to work (spec 003, FR-1 and FR-15), under 4,000 characters: two or three
 /// lines, and from time to time the whole contract. As more context, which the client shows to the person whole, it has no
 /// word that can be left out.
@@ -65,7 +67,7 @@ pub fn resume(
         "Continue feature: {} (Task {}/{}, Iter {})\n",
         snapshot.feature.name, place.task, place.total, ledger.iterations
     );
-    let is_whole = needs_all(record);
+    let is_whole = needs_all(record, form);
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_)]);
     if form == ContinueForm::Context && !is_whole && !failed && !hooks_due {
@@ -97,26 +99,56 @@ pub fn resume(
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
-/// The same in as few words as there can be.
+/// The same in as few words as there can be: without a line break, it takes three lines of a narrow terminal.
 fn briefly(text: &mut String, snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) {
-    let again = INSISTENCE.line(ledger, &Guardrails::default(), missing);
+    text.truncate(text.trim_end().len());
+    text.push(' ');
+    let claimed = missing.contains(&Shortfall::ClaimedWithOpenTasks);
+    let same_list = if claimed { "" } else { BRIEF_INSISTENCE.same_list };
+    let again = Insistence { same_list, ..BRIEF_INSISTENCE };
+    let again = again.line(ledger, &Guardrails::default(), &[]);
     for shortfall in missing {
-        match shortfall {
-            Shortfall::ClaimedWithOpenTasks if again.is_empty() => {
-                text.push_str("ALL_TASKS_COMPLETE is refused. ");
-            }
-            Shortfall::ClaimedWithOpenTasks => {}
-            other => explain(text, std::slice::from_ref(other), READER),
+        if *shortfall != Shortfall::ClaimedWithOpenTasks {
+            explain(text, std::slice::from_ref(shortfall), READER);
         }
     }
-    *text += &again;
-    what_is_open(text, snapshot, "", FEWEST);
+    if text.ends_with('\n') {
+        text.pop();
+        text.push(' ');
+    }
+    if claimed && again.is_empty() {
+        let _ = match ledger.refused_claims {
+            0 | 1 => write!(text, "{SIGNAL} is refused. "),
+            times => write!(text, "{SIGNAL} is refused, {times} times now. "),
+        };
+    }
+    if !again.is_empty() {
+        *text += again.trim_end();
+        text.push(' ');
+    }
+    what_is_next(text, snapshot);
     text.push_str(if snapshot.by_outline {
         "`spool task next`"
     } else {
         "`spool task next` for spec-executor"
     });
-    text.push_str("; stuck: `spool task block \"why\"`; all done: ALL_TASKS_COMPLETE");
+    text.push_str("; stuck: `spool task block \"why\"`");
+    // An agent that has claimed knows how.
+    if !claimed && again.is_empty() {
+        let _ = write!(text, "; all done: {SIGNAL}");
+    }
+}
+
+/// How many tasks are open, and the next one.
+fn what_is_next(text: &mut String, snapshot: &FeatureSnapshot) {
+    let open = snapshot.tasks.as_ref().map(|list| (list, list.open().next(), list.open().count()));
+    let _ = match open {
+        Some((list, Some(next), open)) => {
+            let (all, next) = (list.tasks.len(), short_id(&next.id));
+            write!(text, "{open} of {all} open, next {next}. ")
+        }
+        _ => return what_is_open(text, snapshot, "", FEW),
+    };
 }
 
 fn what_is_open(text: &mut String, snapshot: &FeatureSnapshot, in_the_list: &str, most: usize) {
@@ -264,20 +296,18 @@ pub fn asked(asked: Option<&Asked>) -> String {
     text
 }
 
-/// Returns the line that a person sees when the agent is sent back.
+/// Returns the line that a person sees when the agent is sent back: how far it is, or what was claimed and is not so; one
+/// line of a narrow terminal, as a rule.
 pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfall]) -> String {
     let place = snapshot.place();
-    let mut parts = vec![
-        format!("{} of {} done", place.done, place.total),
-        format!("iteration {}", ledger.iterations),
-    ];
-    let first = snapshot.tasks.as_ref().and_then(|list| list.open().next());
-    let first = first.map(|task| short_id(&task.id));
-    let open = match &first {
-        Some(id) if place.total - place.done == 1 => format!("{id} is open"),
-        _ => open_count(place.total - place.done),
-    };
-    let named = missing.contains(&Shortfall::ClaimedWithOpenTasks) && open.ends_with(" is open");
+    let mut parts = Vec::new();
+    if !missing.contains(&Shortfall::ClaimedWithOpenTasks) {
+        parts.push(format!("{} of {} done", place.done, place.total));
+        parts.push(format!("iteration {}", ledger.iterations));
+    }
+    let left = place.total - place.done;
+    let are = if left == 1 { "is" } else { "are" };
+    let open = format!("{} of {} {are} open", grouped(left), grouped(place.total));
     for shortfall in missing {
         let is_shown = matches!(
             shortfall,
@@ -291,7 +321,8 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
             parts.push(text::title(&short(shortfall, &open), SHORTFALL));
         }
     }
-    parts.extend(first.filter(|_| !named).map(|id| format!("next {id}")));
+    let first = snapshot.tasks.as_ref().and_then(|list| list.open().next());
+    parts.extend(first.map(|task| format!("next {}", short_id(&task.id))));
     person::line("", &parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 

@@ -7,6 +7,7 @@ pub mod shortfall;
 pub mod task;
 
 use crate::engine::{Stall, TerminalReason};
+use crate::hosts::ContinueForm;
 use crate::store::loops::Record;
 use crate::store::names::ArmedBy;
 
@@ -16,12 +17,13 @@ const ALL_AGAIN: u32 = 10;
 /// What a person does when the work is done, behind "Next: ".
 pub const AFTER_COMPLETED: &str = "look at the work; `spool log` has every decision.";
 
-/// Returns whether the agent gets the whole contract with this stop, and not only what is to be done next: from time to
-/// time, and the first time in a loop whose command it has not read.
-pub fn needs_all(record: &Record) -> bool {
+/// Returns whether the agent gets the whole contract with this stop, and not only what is to be done next: the first time in
+/// a loop whose command it has not read, and from time to time. More context is shown to the person whole: there only a
+/// compaction brings the contract back.
+pub fn needs_all(record: &Record, form: ContinueForm) -> bool {
     let ledger = &record.ledger;
     let has_read_none = ledger.continued <= 1 && record.armed_by != ArmedBy::Command;
-    has_read_none || ledger.iterations.is_multiple_of(ALL_AGAIN)
+    has_read_none || form == ContinueForm::Block && ledger.iterations.is_multiple_of(ALL_AGAIN)
 }
 
 /// What a person does after a loop of one kind has ended.

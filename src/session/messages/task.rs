@@ -24,6 +24,8 @@ use crate::text::{self, counted};
 pub const SHORT: usize = 1_500;
 /// The longest one that is repeated whole at every stop; a longer one has a file.
 pub const REPEATED: usize = 300;
+/// The most characters of a task that are repeated where the client shows them to the person: the rest of a narrow line.
+const LINE: usize = 56;
 /// What the agent does instead of ending its turn once more.
 const INSISTENCE: Insistence<'_> =
     Insistence { instead: "Do the next step now, or say what stops you.", same_list: "" };
@@ -163,13 +165,13 @@ pub fn go_on(
     let Some(assignment) = record.ralph() else {
         return String::new();
     };
-    let mut text = flavour(assignment).to_owned();
     let (ledger, contract) = (&record.ledger, &assignment.contract);
     let marker = contract.token.as_deref().map(marker);
-    let is_whole = needs_all(record);
+    let is_whole = needs_all(record, form);
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
     // The client shows more context to the person whole.
     let is_brief = form == ContinueForm::Context && !is_whole && !failed;
+    let mut text = if is_brief { "" } else { flavour(assignment) }.to_owned();
     let reader = Reader {
         who: "You",
         promise: marker.as_deref().unwrap_or_default(),
@@ -206,7 +208,11 @@ pub fn go_on(
         return limited(text);
     }
     let is_short = assignment.task_file.is_empty();
-    let _ = if is_short {
+    let _ = if is_brief {
+        // The agent has read all of it, and reads it again after a compaction.
+        let mode = if assignment.ultrawork { "ULTRAWORK MODE. " } else { "" };
+        write!(text, "\n{mode}Original task: {}", text::title(&assignment.task, LINE - mode.len()))
+    } else if is_short {
         write!(text, "\nOriginal task: {}", assignment.task)
     } else {
         let path = folder.path(&assignment.task_file).display().to_string();

@@ -204,26 +204,112 @@ fn a_task_of_some_length_is_given_whole_at_the_start_every_tenth_time_and_after_
     assert!(again.contains("The rules are strict"), "{again}");
 }
 
+/// The room that the client leaves on 80 columns, after its margin.
+const ROOM: usize = 74;
+
+/// How many lines a text takes there, broken between words as the client does.
+fn lines_on_80_columns(text: &str) -> usize {
+    let line = |line: &str| {
+        let mut sum = (1, 0);
+        for word in line.split(' ').map(length) {
+            let (lines, used) = sum;
+            let joined = if used == 0 { word } else { used + 1 + word };
+            sum = if joined > ROOM { (lines + 1, word) } else { (lines, joined) };
+        }
+        sum.0
+    };
+    text.lines().map(line).sum()
+}
+
+/// What an agent of a newer client reads at this stop, what the person does, and how many lines of 80 columns both take.
+fn shown(bench: &Bench, words: &str) -> (String, String, usize) {
+    bench.transcript("s1").tool("Edit");
+    let call = bench.stop("s1").by_plugin().held().saying(words);
+    let call = call.variable("AI_AGENT", "claude-code_2-1-330_harness");
+    let stop = call.variable("CLAUDE_CODE_SESSION_ID", "s1").run();
+    let answer = stop.answer.as_ref().unwrap();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("more context");
+    let message = answer["systemMessage"].as_str().unwrap();
+    let heads = [format!("Stop hook says: {text}"), format!("Stop says: {message}")];
+    let lines = heads.iter().map(|text| lines_on_80_columns(text)).sum();
+    (text.to_owned(), message.to_owned(), lines)
+}
+
 #[test]
-fn more_context_is_three_lines_of_a_narrow_terminal_for_the_client_shows_it_to_the_person() {
-    let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 0));
+fn a_stop_with_more_context_takes_four_lines_of_a_narrow_terminal_at_every_iteration() {
+    let feature = "012-real-time-chat-system";
+    let bench = Bench::project().current_feature(feature).tasks(&numbered_tasks(50, 0));
     bench.implement("s1", "");
-    for done in 1..=9 {
+    let mut sum = 0;
+    for done in 1..=49 {
         bench.write_tasks(&numbered_tasks(50, done));
-        bench.transcript("s1").tool("Edit");
-        let call = bench.stop("s1").by_plugin().held();
-        let call = call.variable("AI_AGENT", "claude-code_2-1-330_harness");
-        let stop = call.variable("CLAUDE_CODE_SESSION_ID", "s1").run();
-        let output = &stop.answer.as_ref().unwrap()["hookSpecificOutput"];
-        let text = output["additionalContext"].as_str().unwrap();
-        for words in ["Continue feature: 001-login (", "spec-executor", "spool task next", SIGNAL] {
+        let (text, message, lines) = shown(&bench, "One more.");
+        sum += length(&text);
+        assert!(lines <= 4, "{lines} lines: {message}\n{text}");
+        let head = format!("Continue feature: {feature} (Task {}/50, Iter {done}) ", done + 1);
+        let open = format!("{} of 50 open, next T{:03}.", 50 - done, done + 1);
+        for words in [&*head, &open, "spec-executor", "spool task next", "spool task block", SIGNAL]
+        {
             assert!(text.contains(words), "{words}: {text}");
         }
-        // What the client puts before it, and the room that it leaves on 80 columns.
-        let shown = format!("Stop hook says: {text}");
-        let lines = shown.lines().map(|line| length(line).div_ceil(74)).sum::<usize>();
-        assert!(lines <= 3, "{lines} lines: {text}");
-        let message = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
-        assert!(length(message) + 11 <= 74, "{message}");
+    }
+    eprintln!("with more context: {} characters", sum / 49);
+    // After a compaction the agent has all of it again.
+    assert!(compacted(&bench).contains("spool task done"));
+}
+
+#[test]
+fn a_refused_claim_takes_four_lines_of_a_narrow_terminal_as_well() {
+    let feature = "012-real-time-chat-system";
+    let bench = Bench::project().current_feature(feature).tasks(&numbered_tasks(50, 0));
+    bench.implement("s1", "");
+    for done in 1..=12 {
+        bench.write_tasks(&numbered_tasks(50, done));
+        let (text, message, lines) = shown(&bench, SIGNAL);
+        assert!(lines <= 4, "{lines} lines: {message}\n{text}");
+        let said =
+            format!("claimed done, but {} of 50 are open · next T{:03}", 50 - done, done + 1);
+        assert_eq!(message, format!("Ralph-speckit: {said}"));
+        let times = if done == 1 { ".".to_owned() } else { format!(", {done} times now.") };
+        let refused = format!("{SIGNAL} is refused{times} {} of 50 open, next ", 50 - done);
+        for words in [&*refused, "spec-executor", "spool task next", "spool task block"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_gets_no_further_takes_few_lines_until_its_last_warning() {
+    let bench = Bench::project().current_feature(FEATURE).tasks(&numbered_tasks(50, 12));
+    bench.implement("s1", "");
+    for number in 1..=10 {
+        let (text, message, lines) = shown(&bench, "No.");
+        assert_eq!(text.contains("No box was ticked since: "), (2..=9).contains(&number), "{text}");
+        assert_eq!(text.contains("Last warning: 9 iterations"), number == 10, "{text}");
+        assert!(text.contains("38 of 50 open, next T013."), "{text}");
+        assert!(number == 10 || lines <= 4, "{lines} lines: {message}\n{text}");
+    }
+}
+
+#[test]
+fn a_task_of_any_length_takes_four_lines_of_a_narrow_terminal() {
+    for (command, times) in
+        [("ralph-loop", 1), ("ralph-loop", 3), ("ralph-loop", 9), ("ulw-loop", 3)]
+    {
+        let task = "Write a parser for the configuration language, with tests. ".repeat(times);
+        let task = task.trim();
+        let bench = Bench::project();
+        bench.command("s1", &format!("speckit:{command}"), &format!("\"{task}\"")).run();
+        for number in 1..=11 {
+            bench.write(format!("made/{number}"), "x");
+            let (text, message, lines) = shown(&bench, "no");
+            assert!(lines <= 4, "{lines} lines: {message}\n{text}");
+            for words in ["<promise>DONE</promise>", "spool block", "Original task: Write a parser"]
+            {
+                assert!(text.contains(words), "{words}: {text}");
+            }
+            assert_eq!(text.contains("ULTRAWORK MODE. "), command == "ulw-loop", "{text}");
+        }
+        assert!(compacted(&bench).ends_with(&format!("Original task: {task}")));
     }
 }

@@ -50,7 +50,7 @@ fn token_present_but_objective_checks_fail() {
     assert!(reason.contains("You wrote ALL_TASKS_COMPLETE, but tasks are still open."), "{stop}");
     assert!(reason.contains("2 of 3: T002, T003"), "{stop}");
     let line = stop.message().lines().next().unwrap();
-    assert!(line.ends_with(" · claimed done, but 2 tasks are open · next T002"), "{stop}");
+    assert_eq!(line, "Ralph-speckit: claimed done, but 2 of 3 are open · next T002", "{stop}");
     assert_eq!(bench.record("s1").ledger.refused_claims, 1);
 }
 

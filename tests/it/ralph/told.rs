@@ -59,7 +59,7 @@ fn d10_numbers_and_their_words_agree() {
     bench.implement("s1", "").context();
     bench.tick("T002");
     let stop = works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE");
-    assert!(stop.message().ends_with(" · claimed done, but T003 is open"), "{stop}");
+    assert!(stop.message().ends_with(": claimed done, but 1 of 3 is open · next T003"), "{stop}");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Sent back: 1 time; tool calls seen: 1;"), "{status}");
     let bench = armed("\"Make it\"");
