@@ -177,7 +177,7 @@ impl fmt::Display for TerminalReason {
                 write!(out, "task {task} is at attempt {used}, and {limit} are allowed")
             }
             Self::Blocked { need } => write!(out, "the agent needs a person: {need}"),
-            Self::Cancelled => write!(out, "it was canceled"),
+            Self::Cancelled => write!(out, "it was cancelled"),
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),

@@ -65,29 +65,40 @@ pub fn write(config: &Path, settings: &[u8]) -> Result<()> {
         .with_context(|| format!("could not write `{}`", path.display()))
 }
 
-/// Returns whether the entry was taken out; one that is no longer as it was put in stays.
-pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<bool> {
+/// What became of the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryRemoval {
+    /// It was taken out.
+    Removed,
+    /// There was none any more.
+    WasGone,
+    /// It is no longer as it was put in, and stays.
+    LeftAlone,
+}
+
+/// Returns what became of the entry; one that is no longer as it was put in stays.
+pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval> {
     let path = settings_of(config);
-    let Some(text) = content(&path)? else { return Ok(true) };
+    let Some(text) = content(&path)? else { return Ok(EntryRemoval::WasGone) };
     if text == put_in {
         return fs::remove_file(&path)
-            .map(|()| true)
+            .map(|()| EntryRemoval::Removed)
             .with_context(|| format!("could not remove `{}`", path.display()));
     }
-    let Ok(settings) = parsed(&path, &text) else { return Ok(false) };
+    let Ok(settings) = parsed(&path, &text) else { return Ok(EntryRemoval::LeftAlone) };
     if settings.get(KEY).is_none() {
-        return Ok(true);
+        return Ok(EntryRemoval::WasGone);
     }
     if settings[KEY]["command"] != command {
-        return Ok(false);
+        return Ok(EntryRemoval::LeftAlone);
     }
     let without = without(&text, put_in).filter(|text| {
         let mut expected = settings.clone();
         expected.as_object_mut().map(|it| it.shift_remove(KEY));
         parsed(&path, text).is_ok_and(|left| left == expected)
     });
-    let Some(without) = without else { return Ok(false) };
-    write(config, without.as_bytes()).map(|()| true)
+    let Some(without) = without else { return Ok(EntryRemoval::LeftAlone) };
+    write(config, without.as_bytes()).map(|()| EntryRemoval::Removed)
 }
 
 fn entry(command: &str) -> String {
@@ -199,7 +210,7 @@ mod tests {
             let path = settings_of(folder.path());
             assert_eq!(parsed(&path, &text(&folder)).unwrap()[KEY]["command"], COMMAND);
             assert_eq!(with_entry(folder.path(), COMMAND).unwrap(), None, "it is there already");
-            assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+            assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
             assert_eq!(text(&folder), settings);
         }
     }
@@ -209,9 +220,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
         write(folder.path(), &with).unwrap();
-        assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+        assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
         assert!(!settings_of(folder.path()).exists());
-        assert!(remove(folder.path(), &put_in, COMMAND).unwrap(), "there is nothing left to do");
+        let again = remove(folder.path(), &put_in, COMMAND).unwrap();
+        assert_eq!(again, EntryRemoval::WasGone, "there is nothing left to do");
     }
 
     #[test]
@@ -227,7 +239,10 @@ mod tests {
             (format!("{{\n  {entry}\n}}\n"), "{\n}\n"),
         ] {
             let folder = folder_with(&settings);
-            assert!(remove(folder.path(), "as it was put in", COMMAND).unwrap());
+            assert_eq!(
+                remove(folder.path(), "as it was put in", COMMAND).unwrap(),
+                EntryRemoval::Removed
+            );
             assert_eq!(text(&folder), left);
         }
     }
@@ -237,7 +252,10 @@ mod tests {
         let folder = folder_with(r#"{"statusLine": {"type": "command", "command": "theirs"}}"#);
         let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
         assert!(refused.contains("it stays as it is: theirs\n"), "{refused}");
-        assert!(!remove(folder.path(), "as it was put in", COMMAND).unwrap());
+        assert_eq!(
+            remove(folder.path(), "as it was put in", COMMAND).unwrap(),
+            EntryRemoval::LeftAlone
+        );
         for broken in ["{", "[]", "{\"a\": 1,}", "{} {}"] {
             let folder = folder_with(broken);
             let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
@@ -255,7 +273,7 @@ mod tests {
         write(folder.path(), &with).unwrap();
         assert!(link.is_symlink());
         assert!(text(&elsewhere).contains(KEY));
-        assert!(remove(folder.path(), &put_in, COMMAND).unwrap());
+        assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
         assert_eq!((link.is_symlink(), text(&elsewhere)), (true, "{}".to_owned()));
     }
 

@@ -45,21 +45,31 @@ pub fn write(config: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the commands that still bear our mark, and returns the files that bear it no longer.
-pub fn remove(config: &Path) -> Result<Vec<PathBuf>> {
-    let mut kept = Vec::new();
+/// What became of the commands; those that were gone are in neither.
+#[derive(Clone, Debug, Default)]
+pub struct CommandsRemoval {
+    /// The names of those that were removed.
+    pub removed: Vec<&'static str>,
+    /// The files that bear our mark no longer, and stay.
+    pub kept: Vec<PathBuf>,
+}
+
+/// Removes the commands that still bear our mark, and returns what became of each.
+pub fn remove(config: &Path) -> Result<CommandsRemoval> {
+    let mut all = CommandsRemoval::default();
     for name in USER_COMMANDS {
         let file = file_of(config, name);
         if file.symlink_metadata().is_err() {
             continue;
         }
         if !is_ours(&file) {
-            kept.push(file);
+            all.kept.push(file);
             continue;
         }
         fs::remove_file(&file).with_context(|| format!("could not remove `{}`", file.display()))?;
+        all.removed.push(name);
     }
-    Ok(kept)
+    Ok(all)
 }
 
 /// The plugin's own command, with our mark after it.

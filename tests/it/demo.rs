@@ -137,7 +137,7 @@ fn the_journal_that_the_demo_names_can_be_read() {
     log.arg("log").arg("--project").arg(scratch.path().join("demo")).env_clear();
     let printed = String::from_utf8(log.finish().stdout).expect("text");
     assert_eq!(printed.matches("  continue  ").count(), 3, "{printed}");
-    assert_eq!(printed.matches("  end: completed  ").count(), 1, "{printed}");
+    assert_eq!(printed.matches("  done (completed)  ").count(), 1, "{printed}");
 }
 
 #[test]

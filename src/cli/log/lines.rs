@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::feature::project::printable;
+use crate::session::messages::person::more_than;
 use crate::session::report::feature::sums;
 use crate::store::journal::Entry;
 use crate::store::loops::TERMINAL;
@@ -102,16 +103,21 @@ impl LoggedLoop {
             (VerdictName::Continue, _) => (style::WARN, "continue".to_owned()),
             (VerdictName::Wait, _) => (style::DIM, "wait".to_owned()),
             (VerdictName::End, _) if entry.reason == EndName::Completed => {
-                (style::GOOD, "end: completed".to_owned())
+                (style::GOOD, "done (completed)".to_owned())
             }
-            (VerdictName::End, _) => (style::BAD, format!("end: {}", entry.reason)),
+            (VerdictName::End, _) => (style::BAD, format!("ended ({})", entry.reason)),
+            (_, event @ JournalEvent::Ended) if entry.reason != EndName::None => {
+                (style::BOLD, format!("{event} ({})", entry.reason))
+            }
             (_, event) => (style::BOLD, event.as_str().to_owned()),
         };
         let sums = match entry.verdict {
             VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
             _ => None,
         };
-        let sums = sums.map_or_else(String::new, |sums| format!(" ({sums})"));
+        let words = more_than(&entry.reason, &entry.words);
+        let gap = if words.is_empty() { "" } else { " " };
+        let sums = sums.map_or_else(String::new, |sums| format!("{gap}({sums})"));
         let task = match entry.task.as_str() {
             "" => String::new(),
             task => format!(" task {}", printable(task)),
@@ -128,7 +134,7 @@ impl LoggedLoop {
             style.render(),
             printable(&what),
             style.render_reset(),
-            printable(&entry.words),
+            words,
         )
     }
 }

@@ -10,9 +10,12 @@ use super::args::SetupArgs;
 use super::files::{exists, remove_file, remove_if_empty};
 use super::site::{SetupSite, our_plugin};
 use super::steps::{RemovalStep, Tense};
+use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::client::{Client, PluginData};
 use crate::plugin::receipt::{self, Registration, SetupReceipt};
+use crate::plugin::status_line::EntryRemoval;
+use crate::plugin::user_commands::CommandsRemoval;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_commands};
 use crate::store::private::state_home;
 
@@ -42,10 +45,17 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for step in &steps {
-        undo(site, step, &mut receipt)?;
+        let done = undo(site, step, &mut receipt)?;
         if matches!(step, RemovalStep::RemoveReceipt) && data.exists() {
             outln!("left `{}`: it is not empty or cannot be removed", data.display());
-        } else if let Some(line) = step.describe(&site.places, Tense::Did) {
+            continue;
+        }
+        let line = match done {
+            StepDone::Wholly => step.describe(&site.places, Tense::Did),
+            StepDone::Partly(line) => Some(line),
+            StepDone::NotAtAll => None,
+        };
+        if let Some(line) = line {
             outln!("{line}");
         }
     }
@@ -125,8 +135,24 @@ fn plan_to_unregister(
     Ok(Some(steps))
 }
 
-fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) -> Result<()> {
-    match step {
+/// What was done of a step.
+enum StepDone {
+    /// All that it is described with.
+    Wholly,
+    /// This.
+    Partly(String),
+    /// Nothing: it was done before, or what is there is a person's own.
+    NotAtAll,
+}
+
+fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) -> Result<StepDone> {
+    let done: Result<()> = match step {
+        RemovalStep::RemoveCommands(registration) => {
+            return remove_commands(site, registration, receipt);
+        }
+        RemovalStep::RemoveStatusLine(registration) => {
+            return remove_status_line(site, registration, receipt);
+        }
         RemovalStep::Uninstall(registration) => {
             client_of(site, registration)?.uninstall(IDENTIFIER, PluginData::Discard)
         }
@@ -134,34 +160,6 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) ->
             client_of(site, registration)?.remove_marketplace(MARKETPLACE)
         }
         RemovalStep::RemoveCopy(copy) => remove_copy(copy),
-        RemovalStep::RemoveCommands(registration) => {
-            for kept in user_commands::remove(&registration.claude_folder)? {
-                errln!(
-                    "left alone: `{}` is no longer what `spool setup` put there",
-                    kept.display()
-                );
-            }
-            let commands = registration.claude_folder.join("commands");
-            if registration.made_commands.as_ref() == Some(&commands) {
-                remove_if_empty(&commands);
-            }
-            receipt
-                .registration(registration.claude_config.as_deref(), &registration.claude_folder)
-                .user_commands = false;
-            receipt.save(&site.places.data)
-        }
-        RemovalStep::RemoveStatusLine(registration) => {
-            let config = &registration.claude_folder;
-            if !status_line::remove(config, &registration.status_line, &site.status_line())? {
-                errln!(
-                    "left alone: `statusLine` in `{}` is no longer what `spool setup` put there",
-                    status_line::settings_of(config).display()
-                );
-            }
-            let claude_config = registration.claude_config.as_deref();
-            receipt.registration(claude_config, config).status_line.clear();
-            receipt.save(&site.places.data)
-        }
         RemovalStep::Forget(registration) => {
             receipt.registrations.retain(|known| known.claude_folder != registration.claude_folder);
             receipt.save(&site.places.data)
@@ -186,7 +184,55 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) ->
             }
             Ok(())
         }
+    };
+    done.map(|()| StepDone::Wholly)
+}
+
+fn remove_commands(
+    site: &SetupSite<'_>,
+    registration: &Registration,
+    receipt: &mut SetupReceipt,
+) -> Result<StepDone> {
+    let CommandsRemoval { removed, kept } = user_commands::remove(&registration.claude_folder)?;
+    for kept in &kept {
+        errln!("left alone: `{}` is no longer what `spool setup` put there", kept.display());
     }
+    let commands = registration.claude_folder.join("commands");
+    if registration.made_commands.as_ref() == Some(&commands) {
+        remove_if_empty(&commands);
+    }
+    receipt
+        .registration(registration.claude_config.as_deref(), &registration.claude_folder)
+        .user_commands = false;
+    receipt.save(&site.places.data)?;
+    Ok(match removed.len() {
+        0 => StepDone::NotAtAll,
+        all if all == USER_COMMANDS.len() => StepDone::Wholly,
+        _ => {
+            let (names, folder) = (removed.join(", /"), commands.display());
+            StepDone::Partly(format!("removed /{names} from `{folder}`"))
+        }
+    })
+}
+
+fn remove_status_line(
+    site: &SetupSite<'_>,
+    registration: &Registration,
+    receipt: &mut SetupReceipt,
+) -> Result<StepDone> {
+    let config = &registration.claude_folder;
+    let removal = status_line::remove(config, &registration.status_line, &site.status_line())?;
+    if removal == EntryRemoval::LeftAlone {
+        errln!(
+            "left alone: `statusLine` in `{}` is no longer what `spool setup` put there",
+            status_line::settings_of(config).display()
+        );
+    }
+    let claude_config = registration.claude_config.as_deref();
+    receipt.registration(claude_config, config).status_line.clear();
+    receipt.save(&site.places.data)?;
+    let is_removed = removal == EntryRemoval::Removed;
+    Ok(if is_removed { StepDone::Wholly } else { StepDone::NotAtAll })
 }
 
 fn client_of(site: &SetupSite<'_>, registration: &Registration) -> Result<Client> {

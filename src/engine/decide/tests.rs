@@ -276,7 +276,7 @@ fn every_demand_has_its_name() {
     });
     insta::assert_snapshot!(first(&contract(), &table), @r"
     demand: end blocked: the agent needs a person: a key for the server
-    demand: end cancelled: it was canceled
+    demand: end cancelled: it was cancelled
     demand: end stopped: it was stopped
     demand: end harness_failed: the agent program could not be run: no such program
     ");
@@ -480,7 +480,7 @@ fn a_pause_hides_neither_an_end_nor_a_promise() {
     insta::assert_snapshot!(first(&contract(), &table), @r#"
     no promise: wait [Paused("asked for")]
     the promise: end completed: all the work is done
-    a cancel: end cancelled: it was canceled
+    a cancel: end cancelled: it was cancelled
     a need: end blocked: the agent needs a person: a key
     "#);
 }

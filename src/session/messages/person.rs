@@ -1,7 +1,9 @@
 //! What a person reads of a loop of either kind: in the same order everywhere, and on as few lines as will do.
 
+use crate::engine::TerminalReason;
 use crate::feature::project::printable;
 use crate::store::loops::Record;
+use crate::store::names::EndName;
 use crate::text::{self, OURS, counted, grouped};
 
 /// Returns one line of these parts behind our name; empty ones are left out.
@@ -42,6 +44,15 @@ pub fn ended(record: &Record, head: &str, parts: [&str; 2], next: &str) -> Strin
         text.push_str(&behind_next(next));
     }
     text
+}
+
+/// Returns the words of an end that say more than its name; empty for a loop that was cancelled, and no more is known.
+pub fn more_than(name: &EndName, words: &str) -> String {
+    // As versions before have it in their notes.
+    const BEFORE: &str = "it was canceled";
+    let says_no_more = words == BEFORE || words == TerminalReason::Cancelled.to_string();
+    let is_said = *name == EndName::Cancelled && says_no_more;
+    if is_said { String::new() } else { printable(words) }
 }
 
 /// Returns what a person does next as it stands behind "Next: ", where no sentence begins.

@@ -8,13 +8,14 @@ use serde::Serialize;
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
-use crate::engine::{Ledger, TerminalReason};
+use crate::engine::Ledger;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::session::life::{self, SessionLife};
 use crate::session::messages::feature as messages;
+use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
@@ -300,12 +301,9 @@ impl FeatureReport {
             }
             "paused" => paused(self.record.as_ref()),
             _ => {
-                // That a canceled loop was canceled is said already.
-                let is_said = self.reason == EndName::Cancelled.as_str()
-                    && self.words == TerminalReason::Cancelled.to_string();
-                let words = if is_said { "" } else { self.words.as_str() };
+                let words = more_than(&self.reason.clone().into(), &self.words);
                 let why = if words.is_empty() { "" } else { ": " };
-                format!("ended ({}){why}{}", self.reason, printable(words))
+                format!("ended ({}){why}{words}", self.reason)
             }
         }
     }

@@ -131,7 +131,7 @@ impl TaskReport {
             (_, Some(_)) if !self.record.moved_to.is_empty() => {
                 format!("ended ({}): {}", self.reason, printable(&self.record.words))
             }
-            // That a canceled loop was canceled is said already.
+            // That a cancelled loop was cancelled is said already.
             (_, Some(crate::engine::TerminalReason::Cancelled)) => {
                 format!("ended ({})", self.reason)
             }

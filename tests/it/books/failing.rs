@@ -89,7 +89,7 @@ fn block_ends_the_loop_at_once_and_shows_the_person_what_is_needed() {
     );
     let log = project.spool(&["log"]).ok();
     assert!(
-        log.contains("end: blocked  the agent needs a person: put the API key into .env"),
+        log.contains("ended (blocked)  the agent needs a person: put the API key into .env"),
         "{log}"
     );
     let stop = project.stop("I need a key.");

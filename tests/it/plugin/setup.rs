@@ -383,6 +383,8 @@ fn a_command_of_the_persons_own_is_never_overwritten_and_never_removed() {
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert!(outcome.err.contains("left alone: "), "{outcome}");
+    assert!(outcome.out.contains("removed /cancel-ralph, /ulw-loop from `"), "{outcome}");
+    assert!(!outcome.out.contains("the commands"), "{outcome}");
     assert_eq!(fs::read_to_string(path).unwrap(), "mine by now");
     let left = files(&scratch.home().join(".claude/commands"));
     assert_eq!(left, ["other.md", "ralph-loop.md"].map(std::path::PathBuf::from));
@@ -430,6 +432,29 @@ fn the_status_line_is_put_in_and_taken_out_byte_for_byte() {
     let outcome = setup(&scratch, &["--remove"]);
     assert!(outcome.out.contains("removed the status line from `"), "{outcome}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
+}
+
+#[test]
+fn removing_says_nothing_of_what_was_changed_since_or_is_gone() {
+    for (theirs, says) in [
+        (Some(r#"{"statusLine": {"type": "command", "command": "theirs"}}"#), "left alone: "),
+        (Some("{}"), ""),
+        (None, ""),
+    ] {
+        let scratch = with_claude();
+        let settings = scratch.home().join(".claude/settings.json");
+        assert_eq!(setup(&scratch, &["--statusline", "--user-commands"]).code, Some(0));
+        fs::remove_file(&settings).unwrap();
+        fs::remove_dir_all(scratch.home().join(".claude/commands")).unwrap();
+        if let Some(theirs) = theirs {
+            fs::write(&settings, theirs).unwrap();
+        }
+        let outcome = setup(&scratch, &["--remove"]);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        assert!(outcome.err.contains(says), "{outcome}");
+        assert!(!outcome.out.contains("status line"), "{outcome}");
+        assert!(!outcome.out.contains("the commands"), "{outcome}");
+    }
 }
 
 #[test]

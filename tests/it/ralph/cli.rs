@@ -44,7 +44,7 @@ fn status_and_log_need_no_spec_kit_project() {
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Loop: ended (completed)"), "{status}");
     let log = printed(&spool(&bench, None, &["log"]));
-    for words in ["armed", "Limit: 5 iterations", "continue", "no promise", "end: completed"] {
+    for words in ["armed", "Limit: 5 iterations", "continue", "no promise", "done (completed)"] {
         assert!(log.contains(words), "{words}\n{log}");
     }
 }

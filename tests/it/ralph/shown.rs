@@ -5,6 +5,7 @@ use super::{PROMISE, armed, ralph, works_and_says};
 use crate::hook::support::Bench;
 use crate::support::terminal::{CTRL_C, Terminal};
 use serde_json::Value;
+use std::fs;
 
 /// Starts `spool` on a terminal of 80 columns and 24 lines.
 fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Terminal> {
@@ -98,10 +99,27 @@ fn the_log_shows_each_loop_by_itself_and_by_its_name() {
     assert_eq!(log.lines().filter(|line| line.is_empty()).count(), 2, "{log}");
     let one = printed(&spool(&bench, None, &["log", "--loop", "Make one"]));
     assert_eq!(one.lines().count(), 3, "{one}");
-    assert!(one.contains("  iteration 1  end: completed  "), "{one}");
+    assert!(one.contains("  iteration 1  done (completed)  "), "{one}");
     let error = refused(&spool(&bench, None, &["log", "--loop", "Make on"]));
     assert!(error.contains("did you mean `Make one`?"), "{error}");
     assert!(error.contains("loops here: Make one, Make three, Make two"), "{error}");
+}
+
+#[test]
+fn the_log_has_the_words_of_an_end_that_a_person_reads_and_says_nothing_twice() {
+    let bench = armed("\"Make it\"");
+    works_and_says(&bench, "no").reason();
+    printed(&spool(&bench, None, &["cancel", "--session", "s1"]));
+    let log = printed(&spool(&bench, None, &["log"]));
+    let last = log.lines().last().unwrap_or_default();
+    assert!(last.contains("  ended (cancelled)  (1 tool call"), "{log}");
+    assert!(!log.contains("it was cancel"), "{log}");
+    let journal = bench.path(".claude/ralph/s1/journal.jsonl");
+    let earlier = fs::read_to_string(&journal).unwrap();
+    assert!(earlier.contains("it was cancelled"), "{earlier}");
+    fs::write(&journal, earlier.replace("it was cancelled", "it was canceled")).unwrap();
+    let log = printed(&spool(&bench, None, &["log"]));
+    assert!(!log.contains("it was cancel"), "as earlier versions wrote it: {log}");
 }
 
 #[test]
