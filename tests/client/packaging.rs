@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 on_every_client! {
     the_assembled_plugin_and_the_checkout_are_valid
+    a_checkout_with_manifests_at_the_top_level_too_installs
     setup_leaves_an_enabled_plugin_and_remove_leaves_nothing
     the_stop_hook_of_an_installed_plugin_fires
     a_plain_checkout_finds_the_installed_program_and_is_started_for_our_commands_only
@@ -107,10 +108,30 @@ fn the_assembled_plugin_and_the_checkout_are_valid(version: &str) {
             + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
         assert!(said.contains("Validation passed"), "{said}");
-        for word in ["warning", "Warning", "error", "Error", "⚠", "✘"] {
+        for word in ["warning", "Warning", "error", "Error", "Advice", "⚠", "✘"] {
             assert!(!said.contains(word), "{word}: {said}");
         }
     }
+}
+
+fn a_checkout_with_manifests_at_the_top_level_too_installs(version: &str) {
+    let home = Home::new(version);
+    let place = Project::new();
+    let folder = checkout(&place);
+    for name in ["plugin.json", "marketplace.json"] {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), folder.join(name)).unwrap();
+    }
+    for arguments in [
+        &["plugin", "marketplace", "add", folder.to_str().unwrap()][..],
+        &["plugin", "install", "speckit@ralph-speckit"],
+    ] {
+        let output = home.claude(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+    let plugins = home.plugins();
+    assert_eq!(plugins.as_array().unwrap().len(), 1, "{plugins:#}");
+    assert_eq!(plugins[0]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&plugins[0]["enabled"], plugins[0].get("errors")), (&json!(true), None));
 }
 
 fn setup_leaves_an_enabled_plugin_and_remove_leaves_nothing(version: &str) {

@@ -66,6 +66,28 @@ fn the_manifests_name_the_plugin_and_its_marketplace() {
     assert_eq!(plugin.get("hooks"), None);
 }
 
+/// Claude Code reads those in `.claude-plugin`; who looks for them at the top level finds the same.
+#[test]
+fn the_manifests_are_at_the_top_level_too_and_the_same() {
+    for name in ["plugin.json", "marketplace.json"] {
+        assert_eq!(text(name), text(&format!(".claude-plugin/{name}")), "{name}");
+    }
+}
+
+/// The hook of an installed plugin runs in every session: that is said where a person decides to install it.
+#[test]
+fn the_manifest_says_what_runs_and_what_is_kept() {
+    let description = json("plugin.json")["description"].to_string();
+    for words in [
+        "runs in every session",
+        "silent unless a loop is armed",
+        "runs the checks that you configured",
+        "~/.local/state/ralph-speckit",
+    ] {
+        assert!(description.contains(words), "{words}: {description}");
+    }
+}
+
 #[test]
 fn the_icon_is_a_small_square_png() {
     let icon = fs::read(checkout().join(".claude-plugin/icon.png")).unwrap();
