@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ralph_speckit::engine::edit;
 use ralph_speckit::engine::tasks::TaskList;
+use ralph_speckit::feature::extensions::mandatory_in;
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::feature::state::State;
 use ralph_speckit::hosts::claude::event::ClaudeEvent;
@@ -36,10 +37,11 @@ pub struct Target {
 }
 
 /// All kinds of input.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "event", run: event },
     Target { name: "command", run: command },
     Target { name: "settings", run: settings },
+    Target { name: "extensions", run: extensions },
     Target { name: "state", run: state },
     Target { name: "tasks", run: tasks },
     Target { name: "record", run: record },
@@ -120,6 +122,35 @@ fn settings(bytes: &[u8]) {
             assert_eq!((again.enabled, again.checks), (settings.enabled, settings.checks));
         }
     }
+}
+
+/// The extensions of spec-kit: what is asked of the agent are names of commands, few and in one form.
+fn extensions(bytes: &[u8]) {
+    let (hooks, wrong) = mandatory_in(bytes);
+    for commands in [&hooks.before, &hooks.after] {
+        assert!(commands.len() <= 20, "{commands:?}");
+        for (place, command) in commands.iter().enumerate() {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+            assert!(
+                (1..=80).contains(&command.len()) && command.bytes().all(is_part),
+                "{command:?}"
+            );
+            assert!(
+                !command.starts_with('-') && !commands[..place].contains(command),
+                "{command:?}"
+            );
+        }
+    }
+    for words in &wrong {
+        assert!(!words.contains(char::is_control) && words.len() < 1_000, "{words:?}");
+    }
+    let maps = [&hooks.before, &hooks.after].map(|commands| {
+        let map = |command| serde_json::json!({ "command": command, "optional": false });
+        commands.iter().map(map).collect::<Vec<_>>()
+    });
+    let again =
+        serde_json::json!({ "hooks": { "before_implement": maps[0], "after_implement": maps[1] } });
+    assert_eq!(mandatory_in(again.to_string().as_bytes()), (hooks, Vec::new()));
 }
 
 /// The state file: writing it down keeps every field.

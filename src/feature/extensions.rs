@@ -20,31 +20,39 @@ const LONGEST: usize = 80;
 /// Returns the commands that have to be run before and after spec-kit's implement command, by the rules of its template
 /// (enabled, `optional: false`, without a condition), and in words what is wrong with the file.
 pub fn mandatory(root: &Path) -> (ExtensionHooks, Vec<String>) {
+    let folder = read::folder_inside(root, &root.join(".specify"));
+    match folder.and_then(|folder| read::read_in(&folder, "extensions.yml", MOST)) {
+        Ok(content) => mandatory_in(&content.bytes),
+        Err(Problem::Missing) => (ExtensionHooks::default(), Vec::new()),
+        Err(problem) => {
+            (ExtensionHooks::default(), vec![in_file(&format!(" cannot be read: {problem}"))])
+        }
+    }
+}
+
+/// Returns the same of a file with these bytes.
+pub fn mandatory_in(bytes: &[u8]) -> (ExtensionHooks, Vec<String>) {
     let mut hooks = ExtensionHooks::default();
     let mut wrong = Vec::new();
-    match events(root) {
+    match events(bytes) {
         Ok(None) => {}
         Ok(Some(events)) => {
             hooks.before = commands(&events, "before_implement", &mut wrong);
             hooks.after = commands(&events, "after_implement", &mut wrong);
         }
-        Err(why) => wrong.push(why),
-    }
-    for why in &mut wrong {
-        *why = ["`", FILE, "`", why].concat();
+        Err(why) => wrong.push(in_file(&why)),
     }
     (hooks, wrong)
 }
 
+/// What is wrong, with the name of the file before it.
+fn in_file(why: &str) -> String {
+    ["`", FILE, "`", why].concat()
+}
+
 /// The value of `hooks` in the file; `None` where there is none.
-fn events(root: &Path) -> Result<Option<YamlValue>, String> {
-    let folder = read::folder_inside(root, &root.join(".specify"));
-    let content = match folder.and_then(|folder| read::read_in(&folder, "extensions.yml", MOST)) {
-        Ok(content) => content,
-        Err(Problem::Missing) => return Ok(None),
-        Err(problem) => return Err(format!(" cannot be read: {problem}")),
-    };
-    let text = std::str::from_utf8(&content.bytes).map_err(|_| " is not UTF-8 text".to_owned())?;
+fn events(bytes: &[u8]) -> Result<Option<YamlValue>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| " is not UTF-8 text".to_owned())?;
     let file = read_generated(text.trim_start_matches('\u{feff}'));
     let file = file.map_err(|error| [", ", &error.what()].concat())?.value;
     match member(&file, "hooks") {
@@ -77,7 +85,7 @@ fn commands(events: &YamlValue, event: &str, wrong: &mut Vec<String>) -> Vec<Str
         }
     }
     if is_odd {
-        wrong.push([": not all of `hooks.", event, "` is understood"].concat());
+        wrong.push(in_file(&[": not all of `hooks.", event, "` is understood"].concat()));
     }
     found
 }

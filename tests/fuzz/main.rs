@@ -100,6 +100,7 @@ targets! {
     any_event "event",
     any_command "command",
     any_settings "settings",
+    any_extensions "extensions",
     any_state "state",
     any_task_list "tasks",
     any_record "record",
