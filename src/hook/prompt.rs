@@ -23,8 +23,9 @@ use crate::store::names::ArmedBy;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
 pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
+    let request = || FeatureRequest::parse(arguments);
     let answered = match command {
-        "implement" => FeatureRequest::parse(arguments).and_then(|it| implement(event, &it)),
+        "implement" => typed(event).and_then(|()| implement(event, &request()?)),
         "speckit-implement" => spec_kit(event, arguments),
         "cancel" => cancelled(event, arguments.trim()),
         "status" => status(event),
@@ -35,6 +36,20 @@ pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
     };
     answered
         .unwrap_or_else(|refusal| HookAnswer::stop_command(&format!("Ralph-speckit: {refusal}")))
+}
+
+/// Refuses a command that no person typed: an agent, or a file of the project, can schedule one, and what a command arms
+/// is what a person sees and answers for.
+fn typed(event: &HookEvent) -> Result<(), Refusal> {
+    match &event.transcript {
+        Some(transcript) if transcript.enters_scheduled(event.started_in.as_deref()) => {
+            Err(Refusal::nothing(
+                "a scheduled task entered this command, and only a person arms a loop",
+                "type it yourself",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn implement(event: &HookEvent, request: &FeatureRequest) -> Result<HookAnswer, Refusal> {
@@ -73,8 +88,10 @@ fn spec_kit(event: &HookEvent, arguments: &str) -> Result<HookAnswer, Refusal> {
         const OFF: &str = "Ralph-speckit: no loop: `spec_kit_command: false` in the settings. /speckit:implement keeps working until every task is done.";
         return Ok(if enabled { HookAnswer::notify(OFF) } else { HookAnswer::silent() });
     }
-    let request = FeatureRequest { by_outline: true, ..FeatureRequest::parse(arguments)? };
-    match implement(event, &request) {
+    let request = || FeatureRequest::parse(arguments);
+    let armed = typed(event)
+        .and_then(|()| implement(event, &FeatureRequest { by_outline: true, ..request()? }));
+    match armed {
         Err(Refusal::Nothing(why, _)) => {
             Ok(HookAnswer::notify(&format!("Ralph-speckit: no loop: {why}")))
         }
@@ -108,6 +125,7 @@ fn status(event: &HookEvent) -> Result<HookAnswer, Refusal> {
 }
 
 fn ralph(event: &HookEvent, arguments: &str, flavour: Flavour) -> Result<HookAnswer, Refusal> {
+    typed(event)?;
     let request = TaskRequest::parse(arguments)?;
     let session = usable_session(event)?;
     if request.adopt.is_some() {

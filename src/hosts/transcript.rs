@@ -28,6 +28,10 @@ pub trait Transcript {
     /// transcript shows them.
     fn commands_run(&self, from: u64) -> Vec<String>;
 
+    /// Returns whether the prompt that begins a turn now is one that the host entered by itself, because it had been
+    /// scheduled; waits as long as the host may need to write that down. `started_in` is the session's first folder.
+    fn enters_scheduled(&self, started_in: Option<&Path>) -> bool;
+
     /// Returns how long the transcript may lag behind its session.
     fn lag(&self) -> Duration;
 

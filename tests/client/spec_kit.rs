@@ -13,6 +13,8 @@ on_every_client! {
     spec_kits_own_command_does_the_named_tasks_and_no_others
     spec_kits_own_command_does_the_same_where_the_client_prints_text
     spec_kits_own_command_does_the_same_on_a_screen
+    an_agent_that_calls_the_commands_itself_arms_nothing
+    a_scheduled_task_arms_nothing
 }
 
 const SKILL: &str =
@@ -197,4 +199,50 @@ fn spec_kits_own_command_does_the_same_on_a_screen(version: &str) {
     if version == "2.1.330" {
         assert_no_trouble(&screen, "I stop here.");
     }
+}
+
+/// Only what a person types arms a loop: the text of a repository can lead an agent to call the commands by itself.
+fn an_agent_that_calls_the_commands_itself_arms_nothing(version: &str) {
+    let workshop = demo();
+    workshop.project.write(".claude/ralph-speckit.local.md", "---\nchecks:\n  - touch ran\n---\n");
+    let mut replies: Vec<Reply> = ["speckit-implement", "speckit:implement", "speckit:ralph-loop"]
+        .iter()
+        .map(|name| Reply::tool("Skill", json!({"skill": name, "args": "T001"})))
+        .collect();
+    replies.push(Reply::text("Done."));
+    let model = ScriptedModel::playing(replies).expect("a model");
+    let client = workshop.client(version, &model);
+    let run = client.run("Work on the tasks").expect("a run");
+    assert_eq!(model.main_requests().len(), 4, "{}", run.describe());
+    assert!(!workshop.project.path().join(".claude/ralph").exists(), "{}", run.describe());
+}
+
+/// Nor does what an agent has scheduled: the client enters it as a prompt, as if a person had typed it.
+fn a_scheduled_task_arms_nothing(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = demo();
+    workshop.project.write(".claude/ralph-speckit.local.md", "---\nchecks:\n  - touch ran\n---\n");
+    let model = ScriptedModel::start(move |asked| match asked.number {
+        1 => Reply::tool("ToolSearch", json!({"query": "select:CronCreate"})),
+        2 => Reply::tool(
+            "CronCreate",
+            json!({"cron": "* * * * *", "prompt": TYPED, "recurring": false}),
+        ),
+        _ => Reply::text("Scheduled, I think."),
+    });
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client);
+    type_line(&terminal, "Schedule it");
+    model.wait_for_main_request(3);
+    // The command runs without a loop, at the next minute.
+    model.wait_for_main_request(4);
+    terminal.wait_for("Ralph-speckit: no loop: a scheduled task entered this command");
+    assert_eq!(model.main_requests().len(), 4, "no turn more:\n{}", terminal.screen());
+    assert!(!workshop.project.path().join(".claude/ralph").exists(), "{}", terminal.screen());
+    // What a person types arms, also after such a turn.
+    type_line(&terminal, TYPED);
+    terminal.wait_for("Ralph-speckit: armed: 001-demo · 5 open tasks");
 }

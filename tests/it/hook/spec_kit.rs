@@ -2,6 +2,7 @@
 
 use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
+use serde_json::json;
 
 fn typed(bench: &Bench, arguments: &str) -> Outcome {
     let call = bench.command("s1", "speckit-implement", arguments);
@@ -136,4 +137,32 @@ fn the_settings_leave_the_command_alone() {
     typed(&switched_off, "").silent();
     let misspelt = Bench::ready().settings("---\nspec_kit_comand: false\n---\n");
     assert!(typed(&misspelt, "").reason().contains("did you mean `spec_kit_command`?"));
+}
+
+#[test]
+fn what_was_scheduled_is_typed_by_nobody_and_arms_nothing() {
+    let fires = json!({"type": "system", "subtype": "scheduled_task_fire", "isMeta": false,
+        "content": "Running scheduled task (Nov 23 6:05am)"});
+    let bench = Bench::ready().settings("---\nchecks: [\"touch ran\"]\n---\n");
+    bench.transcript("s1").user("Schedule it").assistant("It is.").raw(fires.to_string());
+    let before = bench.everything();
+    // Spec-kit's own command runs as it does without us.
+    let answer = typed(&bench, "--ignore-checklists");
+    assert!(!answer.is_block(), "{answer}");
+    assert!(
+        answer.message().contains("no loop: a scheduled task entered this command"),
+        "{answer}"
+    );
+    for (name, arguments) in [
+        ("speckit:implement", ""),
+        ("speckit:ralph-loop", "\"x\" --check \"touch ran\""),
+        ("speckit:ulw-loop", "x"),
+    ] {
+        let refused = bench.command("s1", name, arguments).run();
+        assert!(refused.reason().contains("only a person arms a loop"), "{name}: {refused}");
+    }
+    assert_eq!(bench.everything(), before, "nothing is armed");
+    // That prompt was a turn of its own; what is typed after it arms.
+    bench.transcript("s1").user("/speckit-implement").assistant("Done.");
+    typed(&bench, "").context();
 }

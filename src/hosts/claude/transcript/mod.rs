@@ -6,6 +6,7 @@ pub mod activity;
 mod lag;
 mod line;
 mod queue;
+mod scheduled;
 mod skills;
 pub mod tail;
 
@@ -15,10 +16,18 @@ use std::time::Duration;
 
 use super::{commands, sessions};
 use crate::hosts::transcript::{Activity, HostProgram, Transcript, TranscriptPart, TurnEnd};
+use crate::world::{self, Deadline};
 use tail::TranscriptTail;
 
 /// How long the end of a turn may take to be written.
 const LAG: Duration = Duration::from_millis(500);
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// Where the client keeps what is scheduled beyond the end of a session; a project can come with such a file.
+const SCHEDULED: &str = ".claude/scheduled_tasks.json";
+/// How long after a scheduled prompt was entered its line may take to be written: it is there within 0.1 s.
+const ENTERED: Duration = Duration::from_millis(200);
 
 /// A transcript of Claude Code.
 pub struct ClaudeTranscript {
@@ -55,6 +64,22 @@ impl Transcript for ClaudeTranscript {
 
     fn commands_run(&self, from: u64) -> Vec<String> {
         skills::run_since(&self.path, from)
+    }
+
+    fn enters_scheduled(&self, started_in: Option<&Path>) -> bool {
+        // Nothing was scheduled in a session that begins, but what a file says.
+        let has_some = |folder: &Path| folder.join(SCHEDULED).symlink_metadata().is_ok();
+        if !self.path.exists() && !started_in.is_some_and(|it| it.ancestors().any(has_some)) {
+            return false;
+        }
+        let patience = Deadline::after(ENTERED);
+        loop {
+            let is_entered = scheduled::is_entered(&self.path);
+            if is_entered || patience.is_over() {
+                return is_entered;
+            }
+            world::pause(PAUSE);
+        }
     }
 
     fn lag(&self) -> Duration {

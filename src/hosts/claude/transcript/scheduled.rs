@@ -1,0 +1,97 @@
+//! Prompts that nobody typed: Claude Code enters what its agent, or a file of the project, has scheduled.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::tail::TranscriptTail;
+use crate::hosts::json::read_json;
+
+/// What the client calls the line that it writes when it enters one.
+const FIRES: &str = "scheduled_task_fire";
+
+/// Returns whether the transcript shows that a scheduled prompt was entered, and none after it that began a turn.
+pub fn is_entered(path: &Path) -> bool {
+    let Some(tail) = TranscriptTail::read(path, 0) else { return false };
+    let mut is_entered = false;
+    for line in tail.lines_with(br#""type":""#) {
+        let fires = memchr::memmem::find(line, FIRES.as_bytes()).is_some();
+        // Most lines are passed over: only such a line can begin it, and only a prompt can end it.
+        if !fires && !is_entered {
+            continue;
+        }
+        match read_json::<EnteredLine>(line) {
+            Some(line) if line.kind == "system" && line.subtype == FIRES => is_entered = true,
+            Some(line) if line.is_prompt() => is_entered = false,
+            _ => {}
+        }
+    }
+    is_entered
+}
+
+/// A line of a transcript, as far as it says who entered a prompt.
+#[derive(Deserialize)]
+struct EnteredLine {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    subtype: String,
+    #[serde(rename = "isSidechain", default)]
+    is_aside: bool,
+    #[serde(default)]
+    message: Value,
+}
+
+impl EnteredLine {
+    /// Whether it is a prompt, and neither the result of a tool nor what a hook has answered.
+    fn is_prompt(&self) -> bool {
+        let content = &self.message["content"];
+        let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_result = blocks.iter().any(|block| block["type"] == "tool_result");
+        let first = content.as_str().or_else(|| blocks.first()?["text"].as_str());
+        let is_hook = first.is_some_and(|text| text.starts_with("Stop hook feedback"));
+        self.kind == "user" && !self.is_aside && !is_result && !is_hook
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Claude Code 2.1.143 and 2.1.330 write it.
+    const FIRE: &str = r#"{"parentUuid":"0","isSidechain":false,"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 23 6:05am)","isMeta":false}"#;
+    const PROMPT: &str = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":"<command-name>/speckit-implement</command-name>"}}"#;
+    const RESULT: &str = r#"{"type":"user","isSidechain":false,"message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"scheduled_task_fire"}]}}"#;
+    const SAID: &str = r#"{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"text","text":"Done."}]}}"#;
+    const SENT_BACK: &str = r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"Stop hook feedback:\nContinue"}}"#;
+
+    fn entered(lines: &[&str]) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        is_entered(&path)
+    }
+
+    #[test]
+    fn a_scheduled_prompt_is_entered_until_a_prompt_begins_a_turn() {
+        assert!(entered(&[PROMPT, SAID, FIRE]));
+        assert!(!entered(&[PROMPT, SAID]));
+        assert!(!entered(&[FIRE, PROMPT]));
+        assert!(!entered(&[FIRE, PROMPT, RESULT, SAID]));
+        assert!(entered(&[FIRE, PROMPT, SAID, FIRE]));
+        // It waits for the end of the turn that is under way.
+        assert!(entered(&[PROMPT, FIRE, SAID, RESULT, SENT_BACK, SAID]));
+        let aside = PROMPT.replace("\"isSidechain\":false", "\"isSidechain\":true");
+        assert!(entered(&[FIRE, &aside]));
+    }
+
+    #[test]
+    fn nobody_elses_words_enter_one() {
+        let quoted = SAID.replace("Done.", &FIRE.replace('"', "\\\""));
+        assert!(!entered(&[&quoted, RESULT, "scheduled_task_fire"]));
+        let other = FIRE.replace("\"type\":\"system\"", "\"type\":\"assistant\"");
+        assert!(!entered(&[&other, &FIRE[..90]]));
+        assert!(!is_entered(Path::new("/nowhere/transcript.jsonl")));
+    }
+}
