@@ -69,11 +69,11 @@ pub fn screen(text: &str, more: &str) -> io::Result<()> {
     let mut drawn = "\u{1b}[H".to_owned();
     for line in text.lines().take(room) {
         // The rest of what was there before is wiped away, line by line: nothing flickers.
-        drawn.extend(line.chars().take(size.columns));
+        drawn.push_str(text::beginning(line, size.columns));
         drawn.push_str("\u{1b}[K\r\n");
     }
     let more = if text.lines().count() > room { more } else { "" };
-    drawn.extend(more.chars().take(size.columns - 1));
+    drawn.push_str(text::beginning(more, size.columns - 1));
     drawn.push_str("\u{1b}[J");
     let mut stream = io::stdout().lock();
     stream.write_all(drawn.as_bytes()).and_then(|()| stream.flush())
@@ -102,7 +102,7 @@ pub fn size_of(stream: impl AsTerminal) -> Option<TerminalSize> {
 /// How large a terminal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// How many characters a line has.
+    /// How many columns a line has; a wide character takes two.
     pub columns: usize,
     /// How many lines there are.
     pub rows: usize,
@@ -117,8 +117,8 @@ fn fitted(text: &str, size: Option<TerminalSize>) -> String {
     text.split_inclusive('\n').map(|line| wrapped(line, columns)).collect()
 }
 
-/// A line in as many of at most `width` characters as it needs, broken at blanks, all but the first one indented.
-/// Colors have no width.
+/// A line in as many of at most `width` columns as it needs, broken at blanks and beside wide characters, all but the
+/// first one indented. Colors have no width.
 fn wrapped(line: &str, width: usize) -> String {
     let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
     if shown_width(text) <= width {
@@ -128,7 +128,7 @@ fn wrapped(line: &str, width: usize) -> String {
     let indent = INDENT + blanks.min(width / 3);
     let mut wrapped = " ".repeat(blanks);
     let mut column = blanks;
-    for word in text[blanks..].split_inclusive(' ') {
+    for word in text[blanks..].split_inclusive(' ').flat_map(unbroken) {
         let shown = shown_width(word.trim_end());
         if shown > 0 && column > indent && column + shown > width {
             wrapped.truncate(wrapped.trim_end_matches(' ').len());
@@ -142,10 +142,33 @@ fn wrapped(line: &str, width: usize) -> String {
     wrapped + end
 }
 
+/// The parts of a word between which a line may be broken: beside each character that is two columns wide, where nothing
+/// joins it to the next one.
+fn unbroken(word: &str) -> Vec<&str> {
+    if word.is_ascii() {
+        return vec![word];
+    }
+    let (mut parts, mut from) = (Vec::new(), 0);
+    for (at, letter) in word.char_indices().skip(1) {
+        let mut bytes = [0; 4];
+        let width = text::columns(letter.encode_utf8(&mut bytes));
+        let before = word[..at].chars().next_back().unwrap_or_default();
+        let is_beside = width == 2 || text::columns(before.encode_utf8(&mut bytes)) == 2;
+        // The end of a sentence begins no line, and of joined characters only the whole has a width.
+        let begins = width > 0 && !"、。，．！？：；）」』】〉》".contains(letter);
+        if is_beside && begins && before != '\u{200d}' && letter != ' ' {
+            parts.push(&word[from..at]);
+            from = at;
+        }
+    }
+    parts.push(&word[from..]);
+    parts
+}
+
 fn shown_width(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
-    let plain = parts.next().unwrap_or_default().chars().count();
-    let after_color = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
+    let plain = text::columns(parts.next().unwrap_or_default());
+    let after_color = |part: &str| part.split_once('m').map_or(0, |(_, rest)| text::columns(rest));
     plain + parts.map(after_color).sum::<usize>()
 }
 
@@ -191,6 +214,29 @@ pub fn exit_code(code: ExitCode) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::wrapped;
+    use crate::text::{beginning, narrow};
+
+    #[test]
+    fn wide_characters_take_two_columns_and_a_line_may_break_beside_them() {
+        assert_eq!(wrapped("T001 日本語 ok", 14), "T001 日本語 ok");
+        assert_eq!(wrapped("T001 日本語 ok", 13), "T001 日本語\n    ok");
+        assert_eq!(wrapped("登录页面显示错误信息。", 12), "登录页面显示\n    错误信\n    息。");
+        assert_eq!(wrapped("done 🎉🎉🎉 x", 12), "done 🎉🎉🎉\n    x");
+        // Joined ones stay together, and an accent takes no column of its own.
+        assert_eq!(
+            wrapped("aaaa 👩\u{200d}💻👩\u{200d}💻", 6),
+            "aaaa\n    👩\u{200d}💻\n    👩\u{200d}💻"
+        );
+        assert_eq!(wrapped("e\u{301}e\u{301}e\u{301} x", 5), "e\u{301}e\u{301}e\u{301} x");
+    }
+
+    #[test]
+    fn what_is_cut_to_a_width_counts_columns() {
+        assert_eq!((beginning("日本語", 5), beginning("日本語", 6)), ("日本", "日本語"));
+        assert_eq!(beginning("abc", 2), "ab");
+        assert_eq!((narrow("日本語", 5), narrow("abc", 5)), ("日本…".to_owned(), "abc".to_owned()));
+        assert_eq!(narrow("日本語", 6), "日本語");
+    }
 
     #[test]
     fn a_line_that_is_wider_than_the_terminal_continues_indented() {

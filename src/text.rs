@@ -145,6 +145,33 @@ pub fn lasted(time: Duration) -> String {
     }
 }
 
+/// Returns how many columns of a terminal a text takes: wide characters, such as those of Chinese, take two.
+#[cfg(feature = "cli")]
+pub fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { unicode_width::UnicodeWidthStr::width(text) }
+}
+
+/// Returns the beginning of a text that fits into this many columns.
+#[cfg(feature = "cli")]
+pub fn beginning(text: &str, most: usize) -> &str {
+    if columns(text) <= most {
+        return text;
+    }
+    let ends = text.char_indices().map(|(at, _)| at);
+    let fits = ends.take_while(|end| columns(&text[..*end]) <= most).last();
+    &text[..fits.unwrap_or_default()]
+}
+
+/// Returns the same as [`title`] in at most `most` columns.
+#[cfg(feature = "cli")]
+pub fn narrow(text: &str, most: usize) -> String {
+    let text = title(text, most);
+    if columns(&text) <= most {
+        return text;
+    }
+    format!("{}…", beginning(&text, most.saturating_sub(1)))
+}
+
 /// Returns how many letters have to be added, removed, replaced or swapped with their neighbour to make one text of another.
 pub fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());

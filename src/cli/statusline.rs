@@ -22,7 +22,7 @@ use crate::world::Deadline;
 const MOST: usize = 1 << 20;
 /// How long the caller has to hand it over.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How many letters of a name are shown.
+/// How many columns of a name are shown.
 const NAME: usize = 20;
 /// How wide the bar is.
 const BAR: u64 = 8;
@@ -94,7 +94,7 @@ impl StatusLine {
         let loops = Loops::of(&project.root);
         let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
         let (place, next) = place(&project, &record).unzip();
-        let name = text::title(&printable(&record.about), NAME);
+        let name = text::narrow(&printable(&record.about), NAME);
         if let Some(reason) = &record.ledger.ended {
             let ended = EndName::of(reason);
             let how = match (&ended, place) {
@@ -114,7 +114,7 @@ impl StatusLine {
         let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
         parts.push(format!("iteration {}", record.ledger.iterations + 1));
         if let Some(check) = loops.running_check(session) {
-            parts.push(format!("check {}", text::title(&check, NAME)));
+            parts.push(format!("check {}", text::narrow(&check, NAME)));
         } else if record.pause().is_some() {
             parts.push("paused".to_owned());
         } else {
@@ -133,7 +133,7 @@ fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
     let snapshot = FeatureSnapshot::read_by(&feature, now())?;
     let snapshot = snapshot.under(&pinned::standing(&project.root, record), Some(record), now());
     let next = snapshot.tasks.as_ref().and_then(|list| list.open().next());
-    let next = next.map(|task| text::title(&printable(&task.id), NAME));
+    let next = next.map(|task| text::narrow(&printable(&task.id), NAME));
     Some((snapshot.place(), next.unwrap_or_default()))
 }
 
