@@ -1,9 +1,11 @@
 //! The part of a task list that the live loop of a feature is about, and how a new task joins it.
 
 use std::borrow::Cow;
+use std::io;
+use std::path::Path;
 
 use crate::engine::tasks::TaskList;
-use crate::feature::project::{Feature, Project};
+use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
 use crate::session::pinned;
 use crate::store::loops::{Asked, Loops, PATIENCE};
@@ -28,7 +30,9 @@ pub fn within<'a>(list: &'a TaskList, asked: Option<&Asked>) -> Cow<'a, TaskList
 }
 
 /// Makes a new task one of those that the live loop of a feature is about; for somebody who has the feature's lock.
-pub fn join(project: &Project, feature: &Feature, id: &str) -> Result<(), Refusal> {
+///
+/// `after` is the task that it stands behind, which is one of them.
+pub fn join(project: &Project, feature: &Feature, id: &str, after: &str) -> Result<(), Refusal> {
     let Some(mut asked) = asked(project, feature) else { return Ok(()) };
     if asked.tasks.is_empty() || asked.tasks.iter().any(|known| known == id) {
         return Ok(());
@@ -41,7 +45,7 @@ pub fn join(project: &Project, feature: &Feature, id: &str) -> Result<(), Refusa
         let _lock = loops.lock()?;
         if let Some(pin) = pins.read(whose)? {
             let written = pins.update(whose, &Pin { asked, ..pin });
-            return written.map_err(|error| Refusal::unwritable(&pins.path(whose), &error));
+            return written.map_err(|error| cannot_join(after, &pins.path(whose), &error));
         }
         return Ok(());
     }
@@ -52,4 +56,19 @@ pub fn join(project: &Project, feature: &Feature, id: &str) -> Result<(), Refusa
         folder.save(&record)?;
     }
     Ok(())
+}
+
+/// The refusal where what a person armed cannot be changed from here, as in a sandbox: which tasks the loop is about
+/// stands outside of the project.
+fn cannot_join(after: &str, path: &Path, error: &io::Error) -> Refusal {
+    let after = printable(after);
+    Refusal::new(
+        format!(
+            "nothing was added: after {after} it would be one of the named tasks that this loop is about, and `{}`, which says which these are, cannot be written: {error}",
+            path.display()
+        ),
+        format!(
+            "do it as a part of {after}, or put it after a task that was not named; in a sandbox, a person runs the same `spool task add` in a terminal, or lets the sandbox write that folder"
+        ),
+    )
 }

@@ -277,7 +277,7 @@ impl<'a> Books<'a> {
         let words = |id: &str| format!("{id} behind {}: {what}", after.id);
         let is_part = self.part().find(&after.id).is_some();
         let join = |id: &str| {
-            if is_part { part::join(self.project, self.feature, id) } else { Ok(()) }
+            if is_part { part::join(self.project, self.feature, id, &after.id) } else { Ok(()) }
         };
         if let Some(id) = self.added_before(&after, &what) {
             join(&id)?;

@@ -104,7 +104,7 @@ fn named(place: &Place, listing: &Listing, name: &str, module: Option<&str>) -> 
             bail!(
                 "there is no change `{name}` in `{}`\n{}",
                 place.root.display(),
-                names::one_of(&names::nearest_first(name, &ids(&narrowed_or(&narrowed, &all))))
+                names::did_you_mean(name, &ids(&narrowed_or(&narrowed, &all)))
             )
         }
         several => {

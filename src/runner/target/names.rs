@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::feature::project::is_feature_name;
 use crate::store::read;
-use crate::text::distance;
+use crate::text::{distance, nearest};
 
 /// The most names in one message.
 pub const NAMES: usize = 20;
@@ -65,7 +65,7 @@ pub fn belongs_to_module(name: &str, module: &str) -> bool {
 }
 
 /// Returns the ids, the one that looks most like the name first.
-pub fn nearest_first(name: &str, ids: &[String]) -> Vec<String> {
+fn nearest_first(name: &str, ids: &[String]) -> Vec<String> {
     let name = name.to_lowercase();
     let mut ids = ids.to_vec();
     ids.sort_by_cached_key(|id| {
@@ -75,6 +75,20 @@ pub fn nearest_first(name: &str, ids: &[String]) -> Vec<String> {
         (!id.contains(&name), apart, id)
     });
     ids
+}
+
+/// Returns what a name that nothing has may have meant: the nearest one as a question, then all, the nearest first.
+pub fn did_you_mean(name: &str, ids: &[String]) -> String {
+    let ids = nearest_first(name, ids);
+    let is_near = |id: &&String| {
+        let words = id.split(is_separator).chain(id.split_once('_').map(|(_, words)| words));
+        nearest(name, words.chain([id.as_str()])).is_some()
+    };
+    match ids.first().filter(is_near) {
+        Some(near) if ids.len() > 1 => format!("did you mean `{near}`?\n{}", one_of(&ids)),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => one_of(&ids),
+    }
 }
 
 /// Returns a line with the names that there are, none for none.

@@ -227,6 +227,35 @@ fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
 }
 
 #[test]
+fn where_what_was_armed_cannot_be_written_a_refused_task_names_the_way_out() {
+    let bench = ready();
+    bench.implement("s1", "T003-T004");
+    let list = || fs::read_to_string(bench.feature_path("tasks.md")).unwrap();
+    let (before, pin) = (list(), bench.pin("feature-001-login"));
+    // No file can grow, as for an agent in a sandbox.
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" task add --after T003 'Light it'";
+    let command = bench.spool();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).arg(command.get_program()).envs(
+        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
+    );
+    shell.current_dir(bench.path("")).env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDECODE", "1");
+    let output = shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let output = output.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    for words in [
+        "nothing was added: after T003 it would be one of the named tasks",
+        "feature-001-login.json`",
+        "do it as a part of T003, or put it after a task that was not named",
+        "a person runs the same `spool task add` in a terminal",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!((list(), bench.pin("feature-001-login")), (before, pin));
+}
+
+#[test]
 fn a_loop_from_a_terminal_keeps_its_part_for_the_session_that_takes_it() {
     let bench = ready();
     let said = bench.spool().args(["start", "T002", "be quick"]).finish();

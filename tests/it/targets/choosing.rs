@@ -61,6 +61,14 @@ fn an_unknown_change_is_answered_with_those_that_there_are_nearest_first() {
         Bench::with(&["001-01_login", "001-02_logout"]).plan(&["--change", "logut"]).refused();
     assert!(said.contains("there is no change `logut`"), "{said}");
     assert!(said.find("001-02_logout").unwrap() < said.find("001-01_login").unwrap(), "{said}");
+    assert!(
+        said.contains("\ndid you mean `001-02_logout`?\nthere are:\n  001-02_logout"),
+        "{said}"
+    );
+    let said = Bench::with(&["001-01_add-login"]).plan(&["--change", "add-lgoin"]).refused();
+    assert!(said.trim_end().ends_with("\ndid you mean `001-01_add-login`?"), "{said}");
+    let said = Bench::with(&["001-01_login", "001-02_logout"]).plan(&["--change", "xyz"]).refused();
+    assert!(!said.contains("did you mean") && said.contains("\nthere are:\n"), "{said}");
 }
 
 #[test]
