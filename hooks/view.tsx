@@ -35,6 +35,7 @@ const spool = async ($: EngineInterface, args: string[], cwd: string, stdin = ''
 }
 
 let shown = NONE
+/** The lines of the open pane; none while it is closed. */
 let report: string[] = []
 let seenAt = 0
 let isLooking = false
@@ -51,10 +52,31 @@ const show = ($: EngineInterface, next: StatusLine) => {
   shown = next
 }
 
+/** Returns what `spool status` says, without the lines that a person in this session needs least: a pane may be low. */
+const reportOf = async ($: EngineInterface, folder: string) => {
+  const text = await spool($, ['status'], folder).catch(error => `${error}`)
+  const lines = text.split('\n').filter(line => line.trim() !== '' && !line.startsWith('Project: '))
+  return ['(Escape closes this, the arrow keys scroll it)', ...lines]
+}
+
+/** Keeps an open pane up to date. */
+const refresh = async ($: EngineInterface, folder: string) => {
+  if (report.length === 0) {
+    return
+  }
+  const next = await reportOf($, folder)
+  // It may have been closed meanwhile.
+  if (report.length > 0 && next.join('\n') !== report.join('\n')) {
+    report = next
+    $.ui.invalidate('ui.render')
+  }
+}
+
 const look = async ($: EngineInterface) => {
   const env = await $.process.hookEnv()
   const session = env.CLAUDE_CODE_SESSION_ID ?? ''
   const folder = env.CLAUDE_PROJECT_DIR ?? ''
+  await refresh($, folder)
   const record = session === '' ? undefined : await recordOf($, folder, session)
   if (record === undefined) {
     return show($, NONE)
@@ -103,11 +125,23 @@ export const register: Register = on => {
   // While the agent works, the client prints a command's text only after the turn: a pane is there at once.
   on('command.run', { command: COMMAND }, async $ => {
     const { CLAUDE_PROJECT_DIR: folder = '' } = await $.process.hookEnv()
-    const text = await spool($, ['status'], folder).catch(error => `${error}`)
-    report = ['(Escape closes this)', ...text.trimEnd().split('\n')]
+    report = await reportOf($, folder)
     const pane = { id: COMMAND, title: 'Loop', rows: report.length } as const
     const { isPlaced } = await $.ui.open({ ...pane, focus: true, closeOnEscape: true })
-    return isPlaced ? {} : { text: text.trimEnd(), isTextDisplayOnly: true }
+    if (isPlaced) {
+      return {}
+    }
+    const text = report.slice(1).join('\n')
+    report = []
+    return { text, isTextDisplayOnly: true }
+  })
+
+  on('ui.close', async ($, e, next) => {
+    const closed = await next(e)
+    if (e.id === COMMAND) {
+      report = []
+    }
+    return closed
   })
 
   on('ui.render', { component: 'Pane', requestId: COMMAND }, ($, e) => {

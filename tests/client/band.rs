@@ -63,11 +63,18 @@ fn the_loop_is_seen_while_the_agent_works(columns: u16) {
     assert!(line.contains(" ago "), "its last sign of life is not cut off: {line:?}");
 
     type_line(&terminal, "/speckit-loop");
-    terminal.wait_for("(Escape closes this)");
+    terminal.wait_for("(Escape closes this, the arrow keys scroll it)");
     terminal.wait_for("1 of 3 done");
     assert_eq!(model.main_requests().len(), 3, "answered while the agent works");
+    let sign = |screen: &str| {
+        screen.lines().find_map(|line| line.split_once("Sign of life: ")).map(|it| it.1.to_owned())
+    };
+    let first = sign(&terminal.screen()).expect("a sign of life");
+    wait_until(&terminal, |screen| sign(screen).is_some_and(|next| next != first));
     terminal.press(&["Escape"]);
-    wait_until(&terminal, |screen| !screen.contains("(Escape closes this)"));
+    wait_until(&terminal, |screen| {
+        !screen.contains("(Escape closes this, the arrow keys scroll it)")
+    });
     assert!(!terminal.screen().contains("Interrupted"), "{}", terminal.screen());
 
     go.send(()).expect("the agent");

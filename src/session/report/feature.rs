@@ -246,6 +246,14 @@ impl FeatureReport {
         for problem in &self.problems {
             let _ = writeln!(text, "  Problem: {problem}");
         }
+        let what = if self.place.named { " named tasks" } else { "" };
+        let _ = writeln!(text, "  Tasks: {} of {}{what} done", self.done, self.total);
+        if let Some(next) = self.open.first() {
+            let _ = match self.open.len() - 1 {
+                0 => writeln!(text, "  Open: {next}"),
+                more => writeln!(text, "  Open: next {next}, then {more} more"),
+            };
+        }
         #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write(text);
@@ -255,12 +263,6 @@ impl FeatureReport {
         }
         if self.phase != "none" {
             let _ = writeln!(text, "  Phase: {}", self.phase);
-        }
-        let what = if self.place.named { " named tasks" } else { "" };
-        let _ = writeln!(text, "  Tasks: {} of {}{what} done", self.done, self.total);
-        if let Some(next) = self.open.first() {
-            let more = self.open.len() - 1;
-            let _ = writeln!(text, "  Open: next {next}, then {more} more");
         }
         if self.loop_status == "none" {
             return;

@@ -271,14 +271,14 @@ fn the_view_is_small_asks_only_spool_and_takes_part_in_no_event_of_the_loop() {
     assert_eq!(imports, ["import type { EngineInterface, Register } from 'claude-code'"]);
     let heard: Vec<&str> =
         view.split(" on('").skip(1).map(|it| it.split('\'').next().unwrap()).collect();
-    assert_eq!(heard, ["session.start", "command.run", "ui.render", "ui.render"]);
+    assert_eq!(heard, ["session.start", "command.run", "ui.close", "ui.render", "ui.render"]);
     assert_eq!(with("$.process.run").len(), 1);
     assert_eq!(with("/bin/spool`").len(), 1);
     assert_eq!(
         with("spool($, ["),
         [
+            "  const text = await spool($, ['status'], folder).catch(error => `${error}`)",
             "  show($, JSON.parse(await spool($, ['statusline', '--json'], folder, asked)))",
-            "    const text = await spool($, ['status'], folder).catch(error => `${error}`)",
         ]
     );
     // A client of before would complain about the types of its values.

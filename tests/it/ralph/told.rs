@@ -62,6 +62,8 @@ fn d10_numbers_and_their_words_agree() {
     assert!(stop.message().ends_with(": claimed done, but 1 of 3 is open · next T003"), "{stop}");
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Sent back: 1 time; tool calls seen: 1;"), "{status}");
+    let first = "  Loop: live\n  Tasks: 2 of 3 done\n  Open: T003\n  Now: T003 ";
+    assert!(status.contains(first), "{status}");
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();
     let said = bench.command("s1", "speckit:cancel-ralph", "").run();
