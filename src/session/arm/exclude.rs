@@ -31,8 +31,9 @@ pub fn keep_out(folder: &Path) -> Option<String> {
         is_ignored &= rules.ignore(&path, name.as_bytes(), false);
     }
     let common = common_folder(&data);
-    // A `.git` that names some other folder is not followed there.
-    let is_repository = common.join("HEAD").is_file() && common.join("objects").is_dir();
+    // A `.git` that names some other folder is not followed there, nor into a repository that has no such work tree.
+    let is_its = data.canonicalize().ok()?.starts_with(common.canonicalize().ok()?);
+    let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
     if is_ignored || !is_repository || !folder.parent()?.ends_with("specs") {
         return None;
     }

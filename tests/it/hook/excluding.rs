@@ -65,6 +65,21 @@ fn a_linked_work_tree_uses_the_list_of_its_repository() {
 }
 
 #[test]
+fn a_repository_that_the_projects_files_merely_name_is_left_alone() {
+    let bench = committed();
+    let other = bench.outside().join("other");
+    fs::rename(bench.root.join(".git"), &other).unwrap();
+    let before = fs::read(other.join("info/exclude")).unwrap();
+    bench.write("data/commondir", format!("{}\n", other.display()));
+    for name in ["HEAD", "index"] {
+        fs::copy(other.join(name), bench.root.join("data").join(name)).unwrap();
+    }
+    bench.write(".git", "gitdir: data\n");
+    assert!(!armed(&bench, "s1").contains(TOLD));
+    assert_eq!(fs::read(other.join("info/exclude")).unwrap(), before);
+}
+
+#[test]
 fn files_that_are_tracked_or_ignored_are_left_as_they_are() {
     let bench = committed();
     fs::write(bench.feature_path(".progress.md"), "ours\n").unwrap();
