@@ -71,7 +71,7 @@ pub fn words(reason: &TerminalReason, signal: Option<i32>) -> String {
     }
 }
 
-const NEXT: NextStep =
+const NEXT: NextStep<'_> =
     NextStep { again: "run the same command again", look_at: "the log of the last iteration" };
 
 /// Returns what a person does next, in one or two sentences; empty when there is nothing to do.

@@ -25,6 +25,8 @@ use crate::text::{self, grouped};
 const LONGEST: usize = 3_900;
 /// The most characters of one thing that is missing, in a line for a person.
 const SHORTFALL: usize = 120;
+/// The most characters of named tasks that a person is told to type again.
+const TYPED: usize = 60;
 /// The most characters that the list of open tasks takes.
 const LIST: usize = 900;
 /// The same where only the next ones are to be named.
@@ -419,7 +421,7 @@ pub fn end_message(
         why.push_str("; ");
         why.push_str(&text::line(failed));
     }
-    let mut next = what_next(reason);
+    let mut next = what_next(Some(record), reason);
     if snapshot.tasks.is_some() && place.done < place.total {
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
@@ -467,7 +469,7 @@ pub fn end_without_files(record: &Record) -> String {
 pub fn gone_message(record: &Record, place: TaskPosition) -> String {
     let done = if place.total > 0 { place.words() } else { String::new() };
     let why = ["its state file is gone", &done];
-    person::ended(record, "ended (cancelled)", why, "continue with /speckit:implement.")
+    person::ended(record, "ended (cancelled)", why, &format!("{}.", again(Some(record))))
 }
 
 /// Returns the ids of the open tasks, as many as fit, and how many more there are.
@@ -518,8 +520,23 @@ fn plain(reason: &TerminalReason) -> String {
 
 /// What a person does when tasks are gone from a list that is done.
 const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
-const NEXT: NextStep =
-    NextStep { again: "continue with /speckit:implement", look_at: "the task and at .progress.md" };
+
+/// How the work continues: with the command that armed the loop, for the tasks that it was about.
+fn again(record: Option<&Record>) -> String {
+    let asked = record.and_then(|record| record.asked.as_deref());
+    let by_outline = asked.is_some_and(|asked| asked.by_outline);
+    let tasks = asked.map(|asked| in_runs(&asked.tasks)).filter(|tasks| !tasks.is_empty());
+    let (command, before) = if by_outline {
+        ("spec-kit's implement command", " for ")
+    } else {
+        ("/speckit:implement", " ")
+    };
+    let tasks = tasks.map(|tasks| match tasks.chars().count() {
+        ..=TYPED => [before, &printable(&tasks)].concat(),
+        _ => " for the same tasks".to_owned(),
+    });
+    format!("continue with {command}{}", tasks.unwrap_or_default())
+}
 
 /// Returns what a person does after an end, behind "Next: "; `None` is one of which nobody knows more.
 pub fn after_end(record: Option<&Record>, reason: Option<&TerminalReason>) -> String {
@@ -527,17 +544,18 @@ pub fn after_end(record: Option<&Record>, reason: Option<&TerminalReason>) -> St
     match reason {
         Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&what_next(reason)),
-        None => format!("{}.", NEXT.again),
+        Some(reason) => person::behind_next(&what_next(record, reason)),
+        None => format!("{}.", again(record)),
     }
 }
 
-fn what_next(reason: &TerminalReason) -> String {
+fn what_next(record: Option<&Record>, reason: &TerminalReason) -> String {
     if *reason == TerminalReason::CorruptState {
         return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
             .to_owned();
     }
-    NEXT.after(reason)
+    let again = again(record);
+    NextStep { again: &again, look_at: "the task and at .progress.md" }.after(reason)
 }
 
 fn file_name(snapshot: &FeatureSnapshot) -> &'static str {

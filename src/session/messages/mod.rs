@@ -28,14 +28,14 @@ pub fn needs_all(record: &Record, form: ContinueForm) -> bool {
 
 /// What a person does after a loop of one kind has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct NextStep {
+pub struct NextStep<'a> {
     /// How the work continues: a command, after "then".
-    pub again: &'static str,
+    pub again: &'a str,
     /// What shows why the work stopped, after "look at".
     pub look_at: &'static str,
 }
 
-impl NextStep {
+impl NextStep<'_> {
     /// Returns what a person does after this end, in one or two sentences.
     pub fn after(self, reason: &TerminalReason) -> String {
         let Self { again, look_at } = self;

@@ -320,7 +320,7 @@ pub fn grounds(record: &Record) -> &'static str {
     }
 }
 
-const NEXT: NextStep =
+const NEXT: NextStep<'_> =
     NextStep { again: "start it again with /speckit:ralph-loop", look_at: "what it did last" };
 
 fn flavour(assignment: &Assignment) -> &'static str {

@@ -76,6 +76,34 @@ fn exactly_the_named_boxes_end_the_loop() {
 }
 
 #[test]
+fn after_an_end_the_same_command_continues_with_the_same_tasks() {
+    let again = |command: &str| {
+        let bench = ready();
+        let source = if command.contains(':') { "plugin" } else { "projectSettings" };
+        let typed = |text: &str| {
+            let call = bench.command("s1", command, text).with("command_source", source);
+            let armed = call.run().context().to_owned();
+            assert!(armed.contains("Only these tasks: T002, T003."), "{armed}");
+        };
+        typed("T002-T003");
+        bench.stop("s1").run().reason();
+        spool(&bench, "s1", &["task", "block", "the key"]);
+        let told = bench.stop("s1").by_plugin().held().run().told().to_owned();
+        let status = spool(&bench, "s1", &["status"]);
+        let next = told.lines().find(|line| line.starts_with("Next: ")).unwrap().to_owned();
+        assert!(status.ends_with(&format!("  {next}\n")), "{status}");
+        // What it says can be typed.
+        typed("T002, T003");
+        next
+    };
+    let next = again("speckit:implement");
+    assert_eq!(next, "Next: do that, then continue with /speckit:implement T002, T003.");
+    let next = again("speckit-implement");
+    let by_hand = "Next: do that, then continue with spec-kit's implement command for T002, T003.";
+    assert_eq!(next, by_hand);
+}
+
+#[test]
 fn what_a_person_reads_counts_the_named_tasks() {
     let bench = ready();
     bench.implement("s1", "T002-T003");
