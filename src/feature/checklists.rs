@@ -11,10 +11,24 @@ const MOST_FILES: usize = 200;
 /// The most that is read of one checklist, in bytes.
 const MOST: u64 = 1 << 18;
 
+/// The most checklists that are named.
+const NAMED: usize = 12;
+
+/// Returns the same as [`open`] for so many that a person can read them, and how many more there are.
+pub fn named(feature: &Feature) -> Vec<String> {
+    let mut open = open(feature);
+    let more = open.len().saturating_sub(NAMED);
+    open.truncate(NAMED);
+    if more > 0 {
+        open.push(["and ", &more.to_string(), " more"].concat());
+    }
+    open
+}
+
 /// Returns a few words for each checklist that has open items or cannot be read, such as `ux.md: 3 of 12 open`, by name.
 ///
 /// An item is what spec-kit's implement command counts: a line that begins with `- [ ]`, `- [x]` or `- [X]`.
-pub fn open(feature: &Feature) -> Vec<String> {
+fn open(feature: &Feature) -> Vec<String> {
     let unread = |name: &str, why: &dyn std::fmt::Display| {
         vec![[&text::title(name, 80), ": cannot be read: ", &why.to_string()].concat()]
     };

@@ -26,11 +26,19 @@ pub struct Facts<'a> {
     pub by_word: bool,
     /// How many files should have been committed, and were not.
     pub uncommitted: usize,
+    /// The extension hooks of spec-kit that had to run before the work was done, in words; empty for none.
+    pub hooks: String,
 }
 
 /// Returns what speaks against taking the end at its word, a sentence each; nothing of it is proof.
 pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
-    let all = [only_words(facts), only_boxes(facts), vanished(facts), uncommitted(facts)];
+    let all = [
+        only_words(facts),
+        only_boxes(facts),
+        vanished(facts),
+        uncommitted(facts),
+        unseen_hooks(facts),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -71,5 +79,15 @@ fn uncommitted(facts: &Facts<'_>) -> Option<String> {
     (facts.uncommitted > 0).then(|| {
         let files = counted(facts.uncommitted as u64, "file");
         format!("{files} could not be committed: see `git status`")
+    })
+}
+
+/// Nobody tells a runner which commands an agent has carried out.
+fn unseen_hooks(facts: &Facts<'_>) -> Option<String> {
+    (!facts.hooks.is_empty()).then(|| {
+        format!(
+            "whether the extension hooks of spec-kit ran cannot be seen from here: {}",
+            facts.hooks
+        )
     })
 }

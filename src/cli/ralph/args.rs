@@ -35,6 +35,9 @@ pub struct RalphArgs {
     /// Let the project's `.spool/ralph.toml` name checks and the agent program, commit, and lift limits, this once
     #[arg(long, help_heading = CHANGE)]
     pub trust_project: bool,
+    /// Continue although checklists of the spec-kit feature are open
+    #[arg(long, help_heading = CHANGE)]
+    pub ignore_checklists: bool,
     #[command(flatten)]
     pub place: Where,
 }
@@ -73,7 +76,7 @@ Changes:
 Files with settings:
   ~/.config/ralph-speckit/ralph.toml (or below $XDG_CONFIG_HOME), for all your projects
   .spool/ralph.toml in a project of any kind
-  What you type is stronger than the project's file, and that is stronger than yours. Each long flag above, from --change to --json, is a key, but for --trust-project:
+  What you type is stronger than the project's file, and that is stronger than yours. Each long flag above, from --change to --json, is a key, but for --trust-project and --ignore-checklists:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]

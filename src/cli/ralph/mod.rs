@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::person::in_agents_session;
 use crate::feature::settings;
 use crate::runner::driver;
 use crate::runner::exit;
@@ -20,7 +21,7 @@ use crate::runner::options::{
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
-use crate::runner::target::{self, Change, ChangeQuery, FoundChange};
+use crate::runner::target::{self, Change, ChangeQuery, FoundChange, SpecKitRules};
 use crate::style;
 use crate::text;
 
@@ -164,6 +165,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     }
     options::refuse_what_a_command_cannot_do(&settings, &options)?;
     options.done = Some(done(&change, &options)?);
+    options.spec_kit = spec_kit(&change, args)?;
     if args.dry_run {
         return Ok(RalphJob::Plan(Some(change), options, Box::new(layers)));
     }
@@ -223,6 +225,33 @@ fn demo(args: &RalphArgs, start: &Path) -> Result<RalphJob> {
     } else {
         RalphJob::Demo(options)
     })
+}
+
+/// What spec-kit asks for around the change; refused where checklists are open and no person has decided to continue.
+fn spec_kit(change: &Change, args: &RalphArgs) -> Result<SpecKitRules> {
+    let rules = SpecKitRules::of(change);
+    let open = &rules.open_checklists;
+    let is_person = !in_agents_session();
+    let is_waived = args.ignore_checklists && is_person;
+    if !open.is_empty() && !is_waived {
+        let next = if is_person {
+            "tick what you have reviewed, or add --ignore-checklists to continue with them open"
+        } else {
+            "only a person can continue with them open: `spool ralph` with --ignore-checklists, in a terminal of their own"
+        };
+        bail!(
+            "nothing is started, because feature `{}` has open checklists:\n  {}\n{next}",
+            change.id,
+            open.join("\n  ")
+        );
+    }
+    for why in &rules.wrong {
+        warn(&format!("{why}; the agent is told of no hook that is not named"));
+    }
+    if !open.is_empty() {
+        warn(&format!("open checklists, as you wish: {}", open.join(", ")));
+    }
+    Ok(rules)
 }
 
 fn warn(words: &str) {

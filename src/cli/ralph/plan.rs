@@ -28,6 +28,7 @@ pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Res
     }
     agent(&mut text, change, options, first.as_deref())?;
     criteria(&mut text, change, options);
+    around(&mut text, options);
     limits(&mut text, options);
     sources(&mut text, layers);
     if let Some(prompt) = first {
@@ -64,6 +65,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         remarks: &[],
         tasks: change.tasks().as_deref(),
         resumed: false,
+        spec_kit: &options.spec_kit,
     })
 }
 
@@ -148,6 +150,18 @@ fn criteria(text: &mut String, change: Option<&Change>, options: &Options) {
     }
     if options.min_iterations > 0 {
         let _ = writeln!(text, "Not before: iteration {}", options.min_iterations);
+    }
+}
+
+/// What spec-kit asks for around the work.
+fn around(text: &mut String, options: &Options) {
+    let hooks = options.spec_kit.hooks_in_words();
+    if !hooks.is_empty() {
+        let _ = writeln!(text, "Extension hooks: {hooks}");
+    }
+    let open = &options.spec_kit.open_checklists;
+    if !open.is_empty() {
+        let _ = writeln!(text, "Open checklists, as you wish: {}", open.join(", "));
     }
 }
 

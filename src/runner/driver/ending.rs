@@ -117,6 +117,10 @@ impl Driver<'_> {
                 && self.plan.done == DoneCriteria::Manual
                 && self.plan.options.checks.is_empty(),
             uncommitted: self.totals.uncommitted.len(),
+            hooks: match reason {
+                TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
+                _ => String::new(),
+            },
         })
     }
 

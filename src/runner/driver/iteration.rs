@@ -105,6 +105,7 @@ impl Driver<'_> {
             remarks: &self.feedback.remarks,
             tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             resumed: self.resumes().is_some(),
+            spec_kit: &self.plan.options.spec_kit,
         })?;
         Ok(text)
     }

@@ -12,6 +12,7 @@ use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
 use crate::runner::harness::HarnessChoice;
+use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
 
 /// All that a loop was asked for, defaults filled in.
@@ -33,6 +34,8 @@ pub struct Options {
     pub max_iterations: Option<u32>,
     /// What counts as done, `None` for tasks where there is a list and manual where not.
     pub done: Option<DoneCriteria>,
+    /// What spec-kit asks for around the change, once that is known.
+    pub spec_kit: SpecKitRules,
     /// Commands that must pass.
     pub checks: Vec<Check>,
     /// Iterations in a row without a commit that end the loop, 0 for none.
@@ -174,6 +177,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     };
     let promise = settings.completion_promise.map(|it| it.value.0);
     Ok(Options {
+        spec_kit: SpecKitRules::default(),
         task,
         harness,
         model: settings.model.map(|it| it.value.0),

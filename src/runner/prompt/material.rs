@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::engine::{Contract, PromiseMatch, Shortfall};
 use crate::runner::options::DoneCriteria;
-use crate::runner::target::Change;
+use crate::runner::target::{Change, SpecKitRules};
 
 /// What the prompt of an iteration is made of.
 #[derive(Clone, Debug)]
@@ -31,4 +31,6 @@ pub struct Material<'a> {
     pub tasks: Option<&'a Path>,
     /// Whether the agent continues with its last session and knows the change already.
     pub resumed: bool,
+    /// What spec-kit asks for around the change.
+    pub spec_kit: &'a SpecKitRules,
 }

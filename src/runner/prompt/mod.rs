@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::options::DoneCriteria;
-use super::target::Change;
+use super::target::{Change, SpecKitRules};
 use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
 use documents::Documents;
@@ -82,6 +82,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
         }
         _ => text.push_str("- Take the next step that brings the work forward, and test it.\n"),
     }
+    around(text, material.spec_kit);
     ending(text, material);
     text.push_str("- Leave everything in a state from which the next iteration can continue.\n");
     match material.contract.guardrails.max_commitless {
@@ -101,6 +102,34 @@ fn rules(text: &mut String, material: &Material<'_>) {
          - When only a person can continue, the loop is ended by this line in your final message, alone on its line:\n\n\
          <blocked>what the person must do</blocked>\n",
     );
+}
+
+/// What spec-kit asks for around the work.
+fn around(text: &mut String, rules: &SpecKitRules) {
+    let typed = |commands: &[String]| ["/", &commands.join(", /")].concat();
+    let hooks = &rules.hooks;
+    if !hooks.before.is_empty() {
+        let _ = writeln!(
+            text,
+            "- Before the first task, run what spec-kit's extensions demand, each as the command or skill of that name, unless an earlier iteration did: {}.",
+            typed(&hooks.before)
+        );
+    }
+    if !hooks.after.is_empty() {
+        let _ = writeln!(
+            text,
+            "- When the last box is ticked, run what spec-kit's extensions demand then, before you end: {}.",
+            typed(&hooks.after)
+        );
+    }
+    if !hooks.is_empty() {
+        text.push_str("- Say in your final message which of them you have run.\n");
+    }
+    if !rules.open_checklists.is_empty() {
+        text.push_str(
+            "- Checklists of the feature are open, and the person has decided to continue with them: do not ask about them, and do not tick them.\n",
+        );
+    }
 }
 
 /// What ends the loop: the promise, and the checks.

@@ -18,6 +18,7 @@ struct PromptBench {
     missing: Vec<Shortfall>,
     remarks: Vec<String>,
     context: String,
+    spec_kit: SpecKitRules,
 }
 
 impl PromptBench {
@@ -47,6 +48,7 @@ impl PromptBench {
             missing: Vec::new(),
             remarks: Vec::new(),
             context: String::new(),
+            spec_kit: SpecKitRules::default(),
         }
     }
 
@@ -72,6 +74,7 @@ impl PromptBench {
             remarks: &self.remarks,
             tasks,
             resumed: false,
+            spec_kit: &self.spec_kit,
         }
     }
 

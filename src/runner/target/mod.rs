@@ -4,6 +4,7 @@ mod change;
 mod names;
 mod place;
 mod shelf;
+mod spec_kit;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use shelf::Listing;
 pub use change::{Change, ChangeKind};
 pub use names::{matching, one_of};
 pub use place::worktree_around;
+pub use spec_kit::SpecKitRules;
 
 /// What the person asked for.
 #[derive(Clone, Debug, Default)]

@@ -12,9 +12,6 @@ use crate::session::arguments::feature::FeatureRequest;
 use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::due::ExtensionHooks;
 
-/// The most checklists that are named.
-const NAMED: usize = 12;
-
 /// What stands before a loop that may be armed.
 #[derive(Default)]
 pub struct Gate {
@@ -51,14 +48,9 @@ impl Gate {
         request: &FeatureRequest,
         armer: Armer<'_>,
     ) -> Result<(), Refusal> {
-        let mut open = checklists::open(feature);
+        let open = checklists::named(feature);
         if open.is_empty() {
             return Ok(());
-        }
-        let more = open.len().saturating_sub(NAMED);
-        open.truncate(NAMED);
-        if more > 0 {
-            open.push(format!("and {more} more"));
         }
         let name = &feature.name;
         if request.ignore_checklists && armer.is_person() {

@@ -268,8 +268,7 @@ fn where_what_was_armed_cannot_be_written_a_refused_task_names_the_way_out() {
         command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))),
     );
     shell.current_dir(bench.path("")).env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDECODE", "1");
-    let output = shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let output = output.output().unwrap();
+    let output = shell.finish();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{said}");
     for words in [

@@ -15,6 +15,7 @@ mod safety;
 mod spec_000;
 mod spec_001;
 mod spec_004;
+mod spec_kit;
 mod support;
 mod traps;
 mod usage_limits;

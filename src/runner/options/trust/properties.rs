@@ -76,6 +76,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         min_iterations,
         max_iterations,
         done,
+        spec_kit: _,
         checks,
         stall_threshold,
         no_progress,

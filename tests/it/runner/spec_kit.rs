@@ -1,0 +1,91 @@
+//! A feature of spec-kit under `spool ralph`: the gate of its checklists, and the mandatory hooks of its extensions.
+
+use super::support::Bench;
+
+const FEATURE: &str = ".specify/specs/001-login";
+const HOOKS: &str = "\
+hooks:
+  before_implement:
+  - {command: speckit.git.commit, enabled: true, optional: false}
+  after_implement:
+  - {command: speckit.review.run, optional: false}
+  - {command: speckit.offer, optional: true}
+";
+
+/// A feature with one open task; its agent ticks it.
+fn feature() -> Bench {
+    let bench = Bench::new();
+    bench.write(format!("{FEATURE}/spec.md"), "# Login\n");
+    bench.write(format!("{FEATURE}/tasks.md"), "- [ ] T001 Make it\n");
+    bench.commit("the feature");
+    bench.agent(&format!("echo made > made.txt; echo '- [x] T001 Make it' > {FEATURE}/tasks.md"));
+    bench
+}
+
+fn ralph<'a>(bench: &'a Bench, arguments: &str) -> super::support::Call<'a> {
+    let call = bench.spool(&format!("ralph --change 001-login --retry-pause=10ms {arguments}"));
+    call.arg("--harness-command").arg("agent").arg("Build it")
+}
+
+#[test]
+fn open_checklists_refuse_the_start_until_a_person_says_otherwise() {
+    let bench = feature();
+    bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n- [ ] CHK002 Open\n");
+    let ran = ralph(&bench, "").run().with_code(2);
+    for words in [
+        "nothing is started, because feature `001-login` has open checklists:\n  ux.md: 1 of 2 open",
+        "add --ignore-checklists to continue with them open",
+    ] {
+        assert!(ran.errors.contains(words), "{words}: {ran}");
+    }
+    assert_eq!(bench.runs(), 0);
+    assert!(!bench.path(".spool").join(".state").exists() && !bench.path(".claude").exists());
+
+    // An agent decides nothing of that.
+    let ran = ralph(&bench, "--ignore-checklists").env("CLAUDECODE", "1").run().with_code(2);
+    assert!(ran.errors.contains("only a person can continue with them open"), "{ran}");
+    assert_eq!(bench.runs(), 0);
+
+    let ran = ralph(&bench, "--ignore-checklists").run().with_code(0);
+    assert!(ran.errors.contains("open checklists, as you wish: ux.md: 1 of 2 open"), "{ran}");
+    let prompt = bench.prompt(1);
+    assert!(prompt.contains("do not ask about them, and do not tick them"), "{prompt}");
+}
+
+#[test]
+fn the_mandatory_hooks_are_told_to_the_agent_and_what_nobody_saw_is_a_caveat() {
+    let bench = feature();
+    bench.write(".specify/extensions.yml", HOOKS);
+    let plan = ralph(&bench, "--dry-run").run().with_code(0);
+    let words = "before the first task /speckit-git-commit; after the last one /speckit-review-run";
+    assert!(plan.output.contains(&format!("Extension hooks: {words}\n")), "{plan}");
+    let ran = ralph(&bench, "--strict").run().with_code(11);
+    ran.says(&format!(
+        "whether the extension hooks of spec-kit ran cannot be seen from here: {words}"
+    ));
+    let prompt = bench.prompt(1);
+    for words in [
+        "Before the first task, run what spec-kit's extensions demand",
+        "unless an earlier iteration did: /speckit-git-commit.",
+        "before you end: /speckit-review-run.",
+    ] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
+    assert!(!prompt.contains("speckit-offer"), "{prompt}");
+}
+
+#[test]
+fn where_spec_kit_asks_for_nothing_nothing_is_said() {
+    let bench = feature();
+    bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n");
+    let ran = ralph(&bench, "--strict").run().with_code(0);
+    assert!(!ran.errors.contains("hecklist") && !ran.output.contains("xtension"), "{ran}");
+    let prompt = bench.prompt(1);
+    assert!(!prompt.contains("hecklist") && !prompt.contains("xtension"), "{prompt}");
+    // A change of another kind is no feature.
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.write(".specify/extensions.yml", HOOKS);
+    bench.agent("echo more >> made.txt");
+    bench.ralph("--max-iterations 1").run().with_code(3);
+    assert!(!bench.prompt(1).contains("xtension"));
+}
