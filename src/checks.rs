@@ -4,11 +4,10 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::engine::{Check, CheckResult};
-use crate::exec::{Program, ProgramEnd, ProgramOutput};
+use crate::exec::{Program, ProgramEnd, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
 use crate::world::Deadline;
@@ -43,8 +42,8 @@ pub fn run_each(
 /// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).current_dir(folder);
+    let mut shell = shell::line(command);
+    shell.current_dir(folder);
     let ran = Program::new(shell, limit).kept().run_for_tail(TAIL, &mut || false);
     let (passed, outcome) = outcome(&ran, limit);
     let tail = ran.map(|ran| readable(&ran.output)).unwrap_or_default();
@@ -77,8 +76,7 @@ pub const NOTICE_LIMIT: Duration = Duration::from_secs(5);
 ///
 /// No word of the notice is in a command line: all are in variables, and the words on its standard input as well.
 pub fn tell(command: &str, notice: &PersonNotice, project: &Path) -> Option<String> {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | sh -c "$0""#, command]);
+    let mut shell = shell::line_with_words(command);
     shell.current_dir(project).env("RALPH_PROJECT", project);
     for (name, value) in [
         ("RALPH_ABOUT", &notice.about),

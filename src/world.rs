@@ -118,6 +118,14 @@ pub fn raw_variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
+/// The variable that names the person's folder.
+pub const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+
+/// Returns the person's own folder, `None` where the environment names none.
+pub fn home() -> Option<PathBuf> {
+    folder(HOME)
+}
+
 /// Returns a folder named by an environment variable, `None` when it is not an absolute path.
 pub fn folder(name: &str) -> Option<PathBuf> {
     raw_variable(name).map(PathBuf::from).filter(|path| path.is_absolute())

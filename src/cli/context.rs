@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::feature::project::Project;
 use crate::store::names::PausedBy;
+use crate::system::files::real_path;
 use crate::world;
 
 /// Which project a command is about.
@@ -19,8 +20,7 @@ pub struct Where {
 impl Where {
     pub fn start(&self) -> Result<PathBuf> {
         match &self.project {
-            Some(folder) => folder
-                .canonicalize()
+            Some(folder) => real_path(folder)
                 .with_context(|| format!("cannot open the folder `{}`", folder.display())),
             None => std::env::current_dir().context("the current folder cannot be read"),
         }

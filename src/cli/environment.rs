@@ -33,12 +33,17 @@ pub const CLIENT_VARIABLES: &[&str] =
 impl Environment {
     /// Returns the environment of this process; an error when it has no home or no working folder.
     pub fn of_this_process() -> Result<Self> {
-        let home = world::folder("HOME").context(
-            "the environment variable `HOME` names no folder\nset it to your home folder",
-        )?;
+        let home = world::home().with_context(|| {
+            format!(
+                "the environment variable `{}` names no folder\nset it to your home folder",
+                world::HOME
+            )
+        })?;
         let working_folder = env::current_dir().context("could not find the working folder")?;
         let managed = if cfg!(target_os = "macos") {
             "/Library/Application Support/ClaudeCode"
+        } else if cfg!(windows) {
+            r"C:\Program Files\ClaudeCode"
         } else {
             "/etc/claude-code"
         };

@@ -14,6 +14,7 @@ use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
 use crate::session::pinned::indented;
 use crate::store::trust;
+use crate::system::files::real_path;
 use crate::text;
 
 /// Allow the commands that a repository's own files name.
@@ -132,7 +133,7 @@ fn roots(place: &Where) -> Result<Vec<PathBuf>> {
     let mut roots: Vec<PathBuf> =
         [with_loops, root_around(&start).ok()].into_iter().flatten().collect();
     if roots.is_empty() {
-        roots.push(start.canonicalize()?);
+        roots.push(real_path(&start)?);
     }
     roots.dedup();
     Ok(roots)

@@ -140,7 +140,7 @@ pub fn common_folder(data: &Path) -> PathBuf {
 
 /// A person's own list: `core.excludesFile`, or the one that git reads without it.
 fn excludes_file(common: &Path) -> Option<PathBuf> {
-    let home = world::folder("HOME");
+    let home = world::home();
     let settings =
         world::folder("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
     let settings = settings.map(|folder| folder.join("git"));

@@ -15,7 +15,10 @@ pub enum ProcessLife {
         start: u64,
     },
     /// There is one, and the system shows nothing of it.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux shows anything"))]
+    #[cfg_attr(
+        not(any(target_os = "linux", windows)),
+        allow(dead_code, reason = "macOS shows nothing")
+    )]
     Hidden,
 }
 
@@ -31,7 +34,17 @@ impl ProcessLife {
     }
 
     /// Returns what is known of this process id.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(windows)]
+    pub fn of(id: u32) -> Self {
+        match processes::start_of(id) {
+            Some(start) if processes::is_alive(id) => Self::Lives { start },
+            None if processes::is_alive(id) => Self::Hidden,
+            _ => Self::Gone,
+        }
+    }
+
+    /// Returns what is known of this process id.
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub fn of(id: u32) -> Self {
         if processes::is_alive(id) { Self::Lives { start: 0 } } else { Self::Gone }
     }

@@ -4,14 +4,23 @@
 pub(crate) mod alive;
 pub(crate) mod find;
 pub(crate) mod partner;
+#[cfg(unix)]
 mod unix;
 pub(crate) mod version;
+#[cfg(windows)]
+mod windows;
 
 use std::io;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use crate::world;
+
+#[cfg(unix)]
 pub(crate) use unix::*;
+#[cfg(windows)]
+pub(crate) use windows::*;
 
 /// How often a running program is looked at, and the interrupt asked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -162,6 +171,15 @@ impl Program {
     ) -> io::Result<ProgramEnd> {
         self.go(Outputs::Apart, interrupt, take)
     }
+}
+
+/// Returns the path under which this program can be started again, also when its file was replaced or
+/// deleted meanwhile, where the system allows that; `None` where the system does not say.
+pub fn own_program() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Some(PathBuf::from("/proc/self/exe"));
+    }
+    world::program()
 }
 
 #[cfg(test)]

@@ -54,7 +54,12 @@ fn has_started_this(runner: u32) -> bool {
     false
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn has_started_this(runner: u32) -> bool {
+    super::tree::descends_from(runner)
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn has_started_this(runner: u32) -> bool {
     crate::system::processes::is_alive(runner)
 }

@@ -8,6 +8,7 @@ use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
 use crate::store::pins::{PinKey, Pins};
 use crate::store::read::{self, Problem};
+use crate::system::files::real_path;
 use crate::text;
 use crate::world;
 
@@ -144,7 +145,7 @@ impl Project {
     }
 
     fn at(folder: &Path) -> Option<Self> {
-        folder.canonicalize().ok().map(|root| Self { root })
+        real_path(folder).ok().map(|root| Self { root })
     }
 
     /// Returns the feature that is worked on: `SPECIFY_FEATURE_DIRECTORY`, `.specify/feature.json`,

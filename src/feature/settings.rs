@@ -16,6 +16,7 @@ use crate::engine::{Check, hash_of};
 use crate::evidence::{commits, index};
 use crate::refusal::Refusal;
 use crate::store::read::{self, Problem};
+use crate::system::files::real_path;
 use crate::text;
 
 pub use error::{SETTINGS, SettingsError};
@@ -101,7 +102,7 @@ pub fn come_with_the_repository(root: &Path) -> bool {
     if is_tracked(root, &path) {
         return true;
     }
-    match path.canonicalize() {
+    match real_path(&path) {
         Ok(real) => real.parent().is_none_or(|folder| is_tracked(folder, &real)),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
@@ -135,11 +136,11 @@ fn read_inside(root: &Path) -> Result<Vec<u8>, Problem> {
     // Without settings this one look is all that they cost.
     let linked = is_link(&path)?;
     if linked || path.parent().is_some_and(|folder| is_link(folder).unwrap_or(true)) {
-        let real = path.canonicalize().map_err(|error| match error.kind() {
+        let real = real_path(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Problem::Refused("it is a link to nothing".to_owned()),
             _ => error.into(),
         })?;
-        if !real.starts_with(root.canonicalize()?) {
+        if !real.starts_with(real_path(root)?) {
             return Err(Problem::Outside);
         }
     }

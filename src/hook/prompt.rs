@@ -20,6 +20,7 @@ use crate::session::report::StatusReport;
 use crate::session::select::feature_to_cancel;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::ArmedBy;
+use crate::system::files::real_path;
 
 /// Returns the answer to a slash command; silence for those that are not ours.
 pub fn answer(event: &HookEvent, command: &str, arguments: &str) -> HookAnswer {
@@ -209,7 +210,7 @@ fn project_of_session(event: &HookEvent) -> Option<Project> {
     let starts = [event.cwd.clone(), event.started_in.clone()];
     let around = starts.iter().flatten().filter_map(|it| Project::around_session(it, session));
     // A ralph loop needs no project, and its notes may have been taken away.
-    let folders = starts.iter().flatten().filter_map(|folder| folder.canonicalize().ok());
+    let folders = starts.iter().flatten().filter_map(|folder| real_path(folder).ok());
     let projects = around.chain(folders.map(|root| Project { root }));
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
     let mut own: Vec<_> = projects.filter(|it| knows(it) || it.has_pin_of(session)).collect();
@@ -234,7 +235,7 @@ fn project_with_loops(event: &HookEvent, session: Option<&str>) -> Option<Projec
 /// The folder that the session was started in: a ralph loop needs no project.
 fn start_folder(event: &HookEvent) -> Result<PathBuf, Refusal> {
     let folder = event.started_in.clone().or_else(|| event.cwd.clone());
-    let real = folder.as_deref().and_then(|folder| folder.canonicalize().ok());
+    let real = folder.as_deref().and_then(|folder| real_path(folder).ok());
     real.ok_or_else(|| {
         Refusal::new(
             "the folder of the session cannot be found",

@@ -14,6 +14,7 @@ use crate::store::journal::Entry;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::JournalEvent;
 use crate::store::pins::{Pin, PinState};
+use crate::system::files::real_path;
 use crate::world::{self, Deadline};
 
 /// Returns the answer to a stop: silence, a block, or a line that says why the loop ended.
@@ -159,7 +160,7 @@ pub fn unheard(event: &HookEvent) -> HookAnswer {
 /// project, and its notes may have been taken away.
 fn armed_in_start(event: &HookEvent) -> Option<Project> {
     let root = event.started_in.clone().or_else(|| event.cwd.clone())?;
-    let root = root.canonicalize().ok()?;
+    let root = real_path(&root).ok()?;
     Some(Project { root }).filter(|project| is_pinned_in(project, &event.session))
 }
 

@@ -15,7 +15,7 @@ use super::files::FILES;
 use super::programs::{self, Programs};
 use super::{NAME, VERSION};
 use crate::store::read;
-use crate::system::files::{self, FileUse};
+use crate::system::files::{self, FileUse, real_path};
 use crate::world::WallTime;
 
 /// The most that is read of a file of a plugin, in bytes: more than a program has.
@@ -208,7 +208,7 @@ pub fn is_same(folder: &Path, programs: &Programs) -> bool {
 
 fn absolute(folder: &Path) -> Result<PathBuf> {
     // A link is followed first: renaming over it would leave its target behind, of another version.
-    if let Ok(real) = folder.canonicalize() {
+    if let Ok(real) = real_path(folder) {
         return Ok(real);
     }
     if folder.is_symlink() {

@@ -7,13 +7,13 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::call::Advise;
 use crate::store::read;
-use crate::system::files;
+use crate::system::files::{self, real_path};
 
 /// The name of the program that Claude Code starts.
-pub const HOOK: &str = "ralph-hook";
+pub const HOOK: &str = if cfg!(windows) { "ralph-hook.exe" } else { "ralph-hook" };
 
 /// The name of the program that people and agents start.
-pub const SPOOL: &str = "spool";
+pub const SPOOL: &str = if cfg!(windows) { "spool.exe" } else { "spool" };
 
 /// Where the two programs of one build lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Programs {
 impl Programs {
     /// Returns `running`, a `spool`, and the `ralph-hook` in the same folder; an error when one of them is no program.
     pub fn beside(running: &Path) -> Result<Self> {
-        let spool = running.canonicalize().with_context(|| {
+        let spool = real_path(running).with_context(|| {
             format!("could not find the running program `{}`", running.display())
         })?;
         let ralph_hook = spool.with_file_name(HOOK);

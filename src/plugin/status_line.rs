@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_whole};
+use crate::system::files::real_path;
 
 /// The most that is read of the settings, in bytes.
 const MOST: u64 = 4 << 20;
@@ -58,7 +59,7 @@ pub fn with_entry(config: &Path, command: &str) -> Result<Option<(Vec<u8>, Strin
 /// Returns nothing, after the settings are written; a link is followed, so that it stays one.
 pub fn write(config: &Path, settings: &[u8]) -> Result<()> {
     let path = settings_of(config);
-    let path = path.canonicalize().unwrap_or(path);
+    let path = real_path(&path).unwrap_or(path);
     let folder = path.parent().unwrap_or(config);
     fs::create_dir_all(folder)
         .and_then(|()| write_whole(&path, settings, Flush::ToDisk))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::screen::{counted, grouped};
 use super::task_list::list_at;
+use crate::system::files::real_path;
 
 /// The most tasks that are named.
 const NAMED: usize = 10;
@@ -48,9 +49,9 @@ fn only_words(facts: &Facts<'_>) -> Option<String> {
 }
 
 fn only_boxes(facts: &Facts<'_>) -> Option<String> {
-    let list = facts.list?.canonicalize().ok();
+    let list = real_path(facts.list?).ok();
     let is_list =
-        |file: &PathBuf| list.is_some() && facts.worktree.join(file).canonicalize().ok() == list;
+        |file: &PathBuf| list.is_some() && real_path(&facts.worktree.join(file)).ok() == list;
     if facts.ticked == 0 || !facts.touched.iter().all(is_list) {
         return None;
     }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
-use crate::exec::Program;
+use crate::exec::{Program, shell};
 
 /// How long one program may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,7 +20,7 @@ const MOST: usize = 1 << 20;
 pub enum ScriptStep {
     /// Writes a file of the project.
     Write(&'static str, &'static str),
-    /// Runs a command that must succeed.
+    /// Runs a command that must succeed, `sh` with a script of the project.
     Run(&'static str),
     /// Ticks the box of a task.
     Tick(&'static str),
@@ -80,9 +80,11 @@ pub fn git(folder: &Path, arguments: &[&str]) -> bool {
 }
 
 fn run(folder: &Path, command: &str) -> Result<String> {
-    let mut words = command.split(' ');
-    let mut program = Command::new(words.next().unwrap_or_default());
-    program.args(words).current_dir(folder);
+    let Some(sh) = shell::sh() else {
+        return Ok("left out, for there is no `sh` here".to_owned());
+    };
+    let mut program = Command::new(sh);
+    program.args(command.split(' ').skip(1)).current_dir(folder);
     let ran = Program::new(program, PATIENCE)
         .kept()
         .run(MOST, &mut || false)

@@ -44,11 +44,17 @@ impl Lock {
     }
 
     /// Returns the lock on a folder: nobody removes it as long as something is in it. On file systems that
-    /// lock no folders (NFS), it is the lock on the file `instead`.
+    /// lock no folders (NFS, Windows), it is the lock on the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
         loop {
-            let file = files::open_folder(folder)?;
+            let file = match files::open_folder(folder) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    return Self::take(instead, deadline.left());
+                }
+                Err(error) => return Err(error),
+            };
             match wait_for(&file, deadline) {
                 Ok(()) if is_at(&file, folder) => return Ok(Self { file }),
                 Ok(()) => {}

@@ -30,6 +30,7 @@ use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
+use crate::system::files::real_path;
 use crate::world::{self, FileTime};
 
 /// Where the loops of a project are, relative to its root.
@@ -302,14 +303,14 @@ impl Loops {
     /// is on the way, and others may enter neither. Nearly always it is so, and one look is enough.
     fn are_made(&self, claims: &Path) -> bool {
         let is_real = |real: PathBuf| real.as_os_str() == claims.as_os_str();
-        claims.canonicalize().is_ok_and(is_real)
+        real_path(claims).is_ok_and(is_real)
             && is_private_folder(&self.folder)
             && is_private_folder(claims)
     }
 
     /// Returns the real root of the project; an error where it is gone.
     pub fn root(&self) -> io::Result<PathBuf> {
-        self.folder.ancestors().nth(2).unwrap_or(&self.folder).canonicalize()
+        real_path(self.folder.ancestors().nth(2).unwrap_or(&self.folder))
     }
 
     /// Returns the path of the claim on a feature; an error when the name cannot name a file.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::read::{self, Problem, below};
 use super::write::{Flush, LEFT_ALONE, remove_leftovers, write_private};
-use crate::system::files;
+use crate::system::files::{self, real_path};
 use crate::world;
 
 /// The folder in the person's state folder that is ours.
@@ -20,11 +20,12 @@ const OURS: &str = "ralph-speckit";
 /// as `~/.local/state/ralph-speckit`; an error that says why there is none.
 pub fn state_home() -> io::Result<PathBuf> {
     let own = world::folder("XDG_STATE_HOME").map(|state| below(&state, &[OURS]));
-    let home = || world::folder("HOME").map(|home| below(&home, &[".local/state", OURS]));
+    let home = || world::home().map(|home| below(&home, &[".local/state", OURS]));
     own.or_else(home).ok_or_else(|| {
-        io::Error::other(
-            "there is no place outside of the project to keep what is armed: neither `HOME` nor `XDG_STATE_HOME` names a folder",
-        )
+        io::Error::other(format!(
+            "there is no place outside of the project to keep what is armed: neither `{}` nor `XDG_STATE_HOME` names a folder",
+            world::HOME
+        ))
     })
 }
 
@@ -71,7 +72,7 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
 
 /// Returns an error when a path leads into the project, whatever links lead there: the agent could write it.
 pub(super) fn refuse_inside(root: &Path, path: &Path) -> io::Result<()> {
-    let existing = path.ancestors().find_map(|above| above.canonicalize().ok());
+    let existing = path.ancestors().find_map(|above| real_path(above).ok());
     if path.starts_with(root) || existing.is_some_and(|real| real.starts_with(root)) {
         return Err(io::Error::other(format!(
             "what is armed cannot be kept in `{}`: that lies in the project, where the agent can write; set `XDG_STATE_HOME` to a folder outside of it",

@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::system::files;
+use crate::system::files::{self, real_path};
 use crate::world::WallTime;
 
 /// A regular file's content and the time of its last change.
@@ -109,7 +109,7 @@ fn kind_of(meta: &fs::Metadata) -> &'static str {
 
 /// Returns the real path of a folder when it lies inside `root`, whatever links lead there.
 pub fn folder_inside(root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
-    let real = folder.canonicalize()?;
+    let real = real_path(folder)?;
     if !is_inside(root, &real) {
         return Err(Problem::Outside);
     }
@@ -158,7 +158,7 @@ pub fn below(folder: &Path, names: &[&str]) -> PathBuf {
 /// `folder` must be a real path inside the project already (see [`folder_inside`]).
 pub fn read_in(folder: &Path, name: &str, most: u64) -> Result<FileContent, Problem> {
     let path = below(folder, &[name]);
-    if path.symlink_metadata()?.is_symlink() && !is_inside(folder, &path.canonicalize()?) {
+    if path.symlink_metadata()?.is_symlink() && !is_inside(folder, &real_path(&path)?) {
         return Err(Problem::Outside);
     }
     read(&path, most)

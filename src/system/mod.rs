@@ -1,6 +1,12 @@
-//! Where the systems differ: files, folders, names, standard input, processes, signals, terminals. Nothing above knows on
-//! which system it runs, but for `src/exec`, which runs programs, and `src/runner/process`.
+//! Where the systems differ: files, folders, names, standard input, processes, signals, terminals. Both rooms have the same
+//! items: nothing above knows on which system it runs, but for `src/exec`, which runs programs, and `src/runner/process`.
 
+#[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
+#[cfg(unix)]
 pub use unix::*;
+#[cfg(windows)]
+pub use windows::*;

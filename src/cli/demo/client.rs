@@ -16,6 +16,7 @@ use crate::exec::find::find;
 use crate::exec::{Program, ProgramEnd, Source};
 use crate::plugin::{self, Programs};
 use crate::runner::script::ScriptStep;
+use crate::system::files::real_path;
 use crate::world;
 
 /// How long the client may take for the whole play.
@@ -107,9 +108,7 @@ fn watch(command: Command, name: &Path, stage: &Stage) -> Result<()> {
 
 fn located(program: &Path) -> Result<PathBuf> {
     if program.components().count() > 1 {
-        return program
-            .canonicalize()
-            .with_context(|| format!("cannot find `{}`", program.display()));
+        return real_path(program).with_context(|| format!("cannot find `{}`", program.display()));
     }
     find(program).with_context(|| {
         format!(

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::script;
 use crate::runner::script::{begin_history, write};
+use crate::system::files::real_path;
 
 /// Where the demo is played: a project, and a place for all that is kept outside of one.
 ///
@@ -35,7 +36,7 @@ impl Scene {
             None if keep => temporary()?.keep(),
             None => empty_folder(&scratch.path().join("todo-list"))?,
         };
-        let project = project.canonicalize()?;
+        let project = real_path(&project)?;
         let files = [
             (
                 ".specify/feature.json",
@@ -50,7 +51,7 @@ impl Scene {
             write(&project, name, &text)?;
         }
         begin_history(&project, ".", "The feature and its tasks");
-        let beside = scratch.path().canonicalize()?;
+        let beside = real_path(scratch.path())?;
         Ok(Self { project, beside, stays: keep || wanted.is_some(), _scratch: scratch })
     }
 }

@@ -19,6 +19,7 @@ use crate::runner::options::file;
 use crate::runner::options::{
     self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust, resolve,
 };
+use crate::runner::process;
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
 use crate::runner::target::{self, Change, ChangeQuery, FoundChange, SpecKitRules};
@@ -64,7 +65,10 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     };
     match job {
         RalphJob::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
-        RalphJob::Run(change, options) => driver::run(&change, &options),
+        RalphJob::Run(change, options) => {
+            process::must_be_possible()?;
+            driver::run(&change, &options)
+        }
         RalphJob::Demo(options) => play(&options),
         RalphJob::Status(root, change, options) => status(&root, &change, options.form),
         RalphJob::AddContext(change, words) => {
@@ -92,6 +96,7 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
 
 /// Plays the demo on a throw-away project, which stays for a look.
 fn play(options: &Options) -> Result<ExitCode> {
+    process::must_be_possible()?;
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
     demo_agent::project(&folder)?;

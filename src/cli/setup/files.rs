@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::system::files::real_path;
 use anyhow::{Context, Result};
 
 /// Returns whether something is at `path`; an error where that cannot be seen: nothing is added or removed on a guess.
@@ -12,7 +13,7 @@ pub fn exists(path: &Path) -> Result<bool> {
 
 /// Returns whether two paths name the same folder.
 pub fn is_same_place(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
+    match (real_path(one), real_path(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     }

@@ -16,7 +16,7 @@ use crate::plugin::receipt::SetupReceipt;
 use crate::plugin::{
     IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, status_line, user_commands,
 };
-use crate::system::files;
+use crate::system::files::{self, real_path};
 
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
@@ -202,7 +202,7 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
         .with_context(|| format!("could not make the folder `{}`", site.places.bin.display()))?;
     for (name, source) in programs.named() {
         let target = site.places.bin.join(name);
-        if target.canonicalize().is_ok_and(|there| there == source) {
+        if real_path(&target).is_ok_and(|there| there == source) {
             continue;
         }
         let copy = || -> Result<()> {

@@ -11,6 +11,7 @@ use crate::exec::find::find;
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, programs, receipt, status_line};
 use crate::store::write::{LEFT_ALONE, remove_leftovers};
+use crate::system::files::real_path;
 use crate::world::WallTime;
 
 /// How the name of a program begins while it is being copied.
@@ -37,7 +38,7 @@ impl<'a> SetupSite<'a> {
         let data = environment.data_folder();
         let places = Places { plugin: data.join("plugin"), bin: data.join("bin"), data };
         let claude = match claude {
-            Some(named) => Some(named.canonicalize().with_context(|| {
+            Some(named) => Some(real_path(named).with_context(|| {
                 format!("could not find the Claude Code `{}`", named.display())
             })?),
             None => find("claude"),

@@ -3,6 +3,7 @@
 pub mod family;
 mod pipes;
 mod running;
+pub mod shell;
 pub mod supervise;
 pub mod supervisor;
 pub mod tree;

@@ -5,11 +5,8 @@
 
 use std::io::{self, PipeWriter};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::world;
 
 /// The argument that makes this program a supervisor of the program that follows.
 pub const SUPERVISE: &str = "supervise-the-following";
@@ -40,7 +37,7 @@ pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
     if !KNOWN.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let Some(own) = own_program() else { return Ok(None) };
+    let Some(own) = crate::exec::own_program() else { return Ok(None) };
     let (watched, lifeline) = io::pipe()?;
     let mut supervisor = Command::new(own);
     supervisor
@@ -59,13 +56,4 @@ pub fn of(command: &Command) -> io::Result<Option<(Command, PipeWriter)>> {
         supervisor.current_dir(folder);
     }
     Ok(Some((supervisor, lifeline)))
-}
-
-/// Returns the path under which this program can be started again, also when its file was replaced or
-/// deleted meanwhile, where the system allows that; `None` where the system does not say.
-pub fn own_program() -> Option<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Some(PathBuf::from("/proc/self/exe"));
-    }
-    world::program()
 }

@@ -31,7 +31,7 @@ pub fn ours<'a>(name: &'a str, source: &str) -> Option<&'a str> {
         return Some(SPEC_KIT[0]);
     }
     let config = world::folder("CLAUDE_CONFIG_DIR")
-        .or_else(|| world::folder("HOME").map(|home| home.join(".claude")));
+        .or_else(|| world::home().map(|home| home.join(".claude")));
     let config = config.filter(|_| USER_COMMANDS.contains(&name) && source == PERSON)?;
     // A skill comes before a command of the same name: then it is the skill that was called.
     (is_ours(&file_of(&config, name)) && !skill_of(&config, name).exists()).then_some(name)

@@ -82,7 +82,7 @@ impl Harness for Gemini {
     }
 
     fn session_folders(&self) -> Vec<PathBuf> {
-        world::folder("HOME").map(|home| home.join(".gemini").join("tmp")).into_iter().collect()
+        world::home().map(|home| home.join(".gemini").join("tmp")).into_iter().collect()
     }
 
     fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {

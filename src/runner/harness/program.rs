@@ -145,7 +145,7 @@ fn ask(
 
 /// Returns the folder that a variable names, else this folder of the person's home.
 pub fn home(variable: &str, folder: &str) -> Option<PathBuf> {
-    world::folder(variable).or_else(|| Some(world::folder("HOME")?.join(folder)))
+    world::folder(variable).or_else(|| Some(world::home()?.join(folder)))
 }
 
 /// Returns a prompt as one argument or as what standard input gets, never as both; an error for an empty one.

@@ -24,7 +24,7 @@ const ACTIONS: [&str; 6] =
 /// Returns where the person's file is: `$XDG_CONFIG_HOME/ralph-speckit/ralph.toml`, or below `~/.config`.
 pub fn user_file() -> Option<PathBuf> {
     let config = world::folder("XDG_CONFIG_HOME");
-    let config = config.or_else(|| Some(world::folder("HOME")?.join(".config")));
+    let config = config.or_else(|| Some(world::home()?.join(".config")));
     config.map(|folder| folder.join("ralph-speckit").join("ralph.toml"))
 }
 

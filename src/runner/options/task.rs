@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use super::settings::{Origin, RunnerSettings};
 use crate::store::read;
+use crate::system::files::real_path;
 
 /// The longest prompt, in bytes.
 const MOST: u64 = 256 << 10;
@@ -43,7 +44,7 @@ pub fn task(
         Origin::Project(..) => {
             let root = root.unwrap_or(start);
             let path = root.join(named);
-            match path.canonicalize() {
+            match real_path(&path) {
                 Ok(real) if real.starts_with(root) => real,
                 Ok(_) => bail!("{} leads out of the project", setting.origin.named("prompt-file")),
                 Err(_) => path,

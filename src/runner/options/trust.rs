@@ -12,6 +12,7 @@ use crate::engine::PromiseMatch;
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned::indented;
 use crate::store;
+use crate::system::files::real_path;
 use crate::world;
 
 #[cfg(test)]
@@ -159,10 +160,10 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
 /// Whether the person's own file names the project; a project's file cannot get here.
 fn names_project(person: &RunnerSettings, root: &Path) -> bool {
     person.trusted_projects.iter().any(|folder| {
-        let path = match (folder.value.strip_prefix("~/"), world::folder("HOME")) {
+        let path = match (folder.value.strip_prefix("~/"), world::home()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(&folder.value),
         };
-        path.is_absolute() && path.canonicalize().is_ok_and(|folder| folder == root)
+        path.is_absolute() && real_path(&path).is_ok_and(|folder| folder == root)
     })
 }

@@ -1,25 +1,43 @@
 //! One run of an agent program: its process tree, its output, its time limits, and its end.
 
+#[cfg(unix)]
 mod handle;
 mod lines;
 mod log;
+#[cfg(unix)]
 mod orphaned;
+#[cfg(unix)]
 mod protocol;
+#[cfg(unix)]
 mod run;
+#[cfg(unix)]
 mod supervisor;
 mod watch;
+#[cfg(windows)]
+mod windows;
 
 use std::io;
 use std::path::PathBuf;
 
+#[cfg(unix)]
 pub use orphaned::has_supervisor;
+#[cfg(unix)]
 pub use run::run;
+#[cfg(unix)]
 pub use supervisor::supervise_if_asked;
 pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
+#[cfg(windows)]
+pub use windows::{has_supervisor, must_be_possible, run, supervise_if_asked};
+
+/// Returns an error where no agent program can be run.
+#[cfg(unix)]
+pub fn must_be_possible() -> io::Result<()> {
+    Ok(())
+}
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.
 pub fn own_program() -> io::Result<PathBuf> {
-    crate::exec::supervisor::own_program()
+    crate::exec::own_program()
         .ok_or_else(|| io::Error::other("the system does not say where this program is"))
 }

@@ -11,6 +11,7 @@ use crate::store::read::{self, folder_inside};
 use crate::store::write::{
     Flush, LEFT_ALONE, make_private_folder, remove_all_leftovers, write_private,
 };
+use crate::system::files::real_path;
 
 /// The most entries that are read of the folder with all states.
 const MOST: usize = 10_000;
@@ -41,7 +42,7 @@ pub fn is_change_id(id: &str) -> bool {
 /// outside of the project, whatever links are in the way.
 pub fn make_state_folder(root: &Path, change: &str) -> Result<PathBuf> {
     check_id(change)?;
-    let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
+    let root = real_path(root).with_context(|| format!("`{}`", root.display()))?;
     make(&root, &root.join(".spool"))?;
     let states = make_private(&root, &root.join(".spool").join(".state"))?;
     remove_all_leftovers(&states, LEFT_ALONE);
@@ -64,7 +65,7 @@ pub fn find_state_folder(root: &Path, change: &str) -> Result<Option<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at(&folder, &error)),
     }
-    let root = root.canonicalize().with_context(|| format!("`{}`", root.display()))?;
+    let root = real_path(root).with_context(|| format!("`{}`", root.display()))?;
     match folder_inside(&root, &folder) {
         Ok(real) => Ok(Some(real)),
         Err(problem) => bail!("`{}`: {problem}\n{MOVE_AWAY}", folder.display()),

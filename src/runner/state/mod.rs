@@ -31,6 +31,7 @@ use crate::store::write::{
     Flush, LEFT_ALONE, append_private_line, open_or_create, remove_all_leftovers, remove_leftovers,
     write_private, write_whole,
 };
+use crate::system::files::real_path;
 use crate::system::processes;
 use crate::world;
 
@@ -107,7 +108,7 @@ impl StateFiles {
         commits_since: impl FnOnce(&str) -> Vec<String>,
     ) -> Result<Self> {
         let folder = make_state_folder(&change.root, &change.id)?;
-        let tree = change.worktree.canonicalize();
+        let tree = real_path(&change.worktree);
         let tree = tree.with_context(|| format!("`{}`", change.worktree.display()))?;
         let claude = make(&tree, &tree.join(".claude"))?;
         let now = world::now();
@@ -417,7 +418,7 @@ pub fn read_state(folder: &Path) -> Result<Option<(LoopState, Option<Iteration>)
 
 /// Whether no link leads to this folder.
 fn is_real(folder: &Path) -> bool {
-    folder.canonicalize().is_ok_and(|real| real == folder)
+    real_path(folder).is_ok_and(|real| real == folder)
 }
 
 /// Who has the work tree, as far as `loop-state.json` says.

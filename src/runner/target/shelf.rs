@@ -10,6 +10,7 @@ use super::place::Place;
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::Project;
 use crate::store::read::{self, Problem};
+use crate::system::files::real_path;
 use crate::text::grouped;
 
 /// The folder of finished changes; nothing in it is ever matched.
@@ -102,7 +103,7 @@ fn change(
         Err(problem) => return Err(problem.to_string()),
     };
     // A link from the shelf into its archive brings nothing back.
-    let shelf = path.parent().and_then(|shelf| shelf.canonicalize().ok());
+    let shelf = path.parent().and_then(|shelf| real_path(shelf).ok());
     let archived = shelf.is_some_and(|shelf| folder.starts_with(shelf.join(ARCHIVE)));
     if archived || !has_documents(&folder) {
         return Ok(None);

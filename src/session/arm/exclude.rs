@@ -8,6 +8,7 @@ use crate::evidence::index;
 use crate::feature::{PROGRESS, STATE};
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_whole};
+use crate::system::files::real_path;
 
 /// What is added to `info/exclude`.
 const LINES: &str = "\
@@ -32,7 +33,7 @@ pub fn keep_out(folder: &Path) -> Option<String> {
     }
     let common = common_folder(&data);
     // A `.git` that names some other folder is not followed there, nor into a repository that has no such work tree.
-    let is_its = data.canonicalize().ok()?.starts_with(common.canonicalize().ok()?);
+    let is_its = real_path(&data).ok()?.starts_with(real_path(&common).ok()?);
     let is_repository = is_its && common.join("HEAD").is_file() && common.join("objects").is_dir();
     if is_ignored || !is_repository || !folder.parent()?.ends_with("specs") {
         return None;

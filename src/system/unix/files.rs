@@ -187,3 +187,8 @@ pub fn is_program(path: &Path) -> bool {
 pub fn names_of_program(path: PathBuf) -> impl Iterator<Item = PathBuf> {
     std::iter::once(path)
 }
+/// Returns the real path of what a path leads to.
+#[expect(clippy::disallowed_methods, reason = "this is the room for it")]
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}

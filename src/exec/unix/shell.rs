@@ -1,0 +1,24 @@
+//! The shell that a command line of a person is handed to.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Returns the shell that scripts are written for, `None` where there is none.
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere there may be none")]
+pub fn sh() -> Option<PathBuf> {
+    Some(PathBuf::from("sh"))
+}
+
+/// Returns the program that runs a command line.
+pub fn line(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command);
+    shell
+}
+
+/// Returns the program that runs a command line with the words in `RALPH_WORDS` on its standard input.
+pub fn line_with_words(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"printf '%s\n' "$RALPH_WORDS" | sh -c "$0""#, command]);
+    shell
+}

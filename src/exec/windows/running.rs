@@ -1,0 +1,120 @@
+//! A running program: listened to, ended at its limit with all that it started.
+
+use std::io;
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use super::family::{self, end_descendants};
+use super::job::Job;
+use super::pipes::{self, Pipes};
+use crate::exec::find::find;
+use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
+use crate::world::Deadline;
+
+/// Starts a program without a window, and out of reach of Ctrl-C.
+const NO_WINDOW: u32 = 0x0800_0000;
+
+impl Program {
+    /// Runs it to its end with these outputs, and returns how it ended.
+    ///
+    /// No program can be asked to end here: at its limit it is ended.
+    pub(in crate::exec) fn go(
+        mut self,
+        outputs: Outputs,
+        interrupt: &mut dyn FnMut() -> bool,
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) -> io::Result<ProgramEnd> {
+        // Before there is a child: what descends from this process is in its job.
+        let _ = family::own_job();
+        let (mut pipes, writers) = Pipes::of(outputs)?;
+        let mut command = resolved(self.command);
+        command.stdout(writers.output).stderr(writers.errors).creation_flags(NO_WINDOW);
+        command.stdin(match pipes::feed(std::mem::take(&mut self.input))? {
+            Some(reader) => Stdio::from(reader),
+            None => Stdio::null(),
+        });
+        let mut run = RunningProgram::of(command)?;
+        let limit = self.limit.map(Deadline::after);
+        let end = run.until_over(limit, &mut pipes, interrupt, take);
+        drop(run);
+        pipes.take_the_rest(take);
+        end
+    }
+}
+
+/// The same command with the whole path of its program: what ends in `.cmd`, as npm writes it, is found as well.
+fn resolved(command: Command) -> Command {
+    let Some(path) =
+        find(command.get_program()).filter(|path| path.as_os_str() != command.get_program())
+    else {
+        return command;
+    };
+    let mut found = Command::new(path);
+    found.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => found.env(name, value),
+            None => found.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        found.current_dir(folder);
+    }
+    found
+}
+
+/// A running program; dropping it leaves nothing of it alive.
+struct RunningProgram {
+    child: Child,
+    /// `None` where the system refuses one.
+    job: Option<Job>,
+}
+
+impl RunningProgram {
+    #[expect(clippy::disallowed_methods, reason = "this is the room for it")]
+    fn of(mut command: Command) -> io::Result<Self> {
+        let job = Job::new().ok();
+        let child = command.spawn()?;
+        let job = job.filter(|job| job.take_in(&child).is_ok());
+        Ok(Self { child, job })
+    }
+
+    fn until_over(
+        &mut self,
+        limit: Option<Deadline>,
+        pipes: &mut Pipes,
+        interrupt: &mut dyn FnMut() -> bool,
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) -> io::Result<ProgramEnd> {
+        let mut look = Deadline::after(LOOK);
+        loop {
+            let came = pipes.turn(LOOK, take);
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(ProgramEnd::Left(status));
+            }
+            if !came {
+                // Both outputs may be closed long before it leaves.
+                crate::world::pause(std::time::Duration::from_millis(1));
+            }
+            let wanted = look.is_over() && {
+                look = Deadline::after(LOOK);
+                interrupt()
+            };
+            if wanted {
+                return Ok(ProgramEnd::Interrupted);
+            }
+            if limit.is_some_and(|limit| limit.is_over()) {
+                return Ok(ProgramEnd::OverTime);
+            }
+        }
+    }
+}
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        drop(self.job.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        end_descendants();
+    }
+}
