@@ -18,6 +18,7 @@ mod neighbours;
 mod packaging;
 mod pausing;
 mod ralph;
+mod released;
 mod safety;
 mod screen;
 mod scripted_model;

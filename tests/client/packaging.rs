@@ -23,24 +23,29 @@ on_every_client! {
 const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
 
 /// A scratch home, with nothing of this machine's environment.
-struct Home {
+pub struct Home {
     folder: TempDir,
     claude: PathBuf,
 }
 
 impl Home {
-    fn new(version: &str) -> Self {
+    pub fn new(version: &str) -> Self {
         let folder = TempDir::with_prefix("home of speckit ").unwrap();
         Self { folder, claude: program(version) }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn run(&self, program: impl AsRef<Path>, arguments: &[&str]) -> Output {
+    pub fn run(&self, program: impl AsRef<Path>, arguments: &[&str]) -> Output {
+        self.command(program, arguments).output().unwrap()
+    }
+
+    fn command(&self, program: impl AsRef<Path>, arguments: &[&str]) -> Command {
         let claude = self.claude.parent().unwrap().display();
-        Command::new(program.as_ref())
+        let mut command = Command::new(program.as_ref());
+        command
             .args(arguments)
             .current_dir(self.path())
             .env_clear()
@@ -49,13 +54,19 @@ impl Home {
             .env("PATH", format!("{claude}:/usr/bin:/bin"))
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("DISABLE_AUTOUPDATER", "1")
-            .env("DISABLE_TELEMETRY", "1")
-            .output()
-            .unwrap()
+            .env("DISABLE_TELEMETRY", "1");
+        command
     }
 
-    fn claude(&self, arguments: &[&str]) -> Output {
+    pub fn claude(&self, arguments: &[&str]) -> Output {
         self.run(&self.claude, arguments)
+    }
+
+    /// Runs the client with variables more than it would have.
+    pub fn claude_with(&self, arguments: &[&str], more: &[(&str, String)]) -> Output {
+        let mut command = self.command(&self.claude, arguments);
+        command.envs(more.iter().map(|(name, value)| (name, value)));
+        command.output().unwrap()
     }
 
     /// Runs `spool` and returns what it printed; it must succeed.
@@ -65,19 +76,19 @@ impl Home {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn plugins(&self) -> Value {
+    pub fn plugins(&self) -> Value {
         let output = self.claude(&["plugin", "list", "--json"]);
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    fn client(&self, version: &str, project: &Project, model: &ScriptedModel) -> Client {
+    pub fn client(&self, version: &str, project: &Project, model: &ScriptedModel) -> Client {
         client(version, project, model).home(self.path())
     }
 }
 
 /// Every path below a folder, files and folders.
-fn paths(folder: &Path) -> Vec<PathBuf> {
+pub fn paths(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(next) = waiting.pop() {

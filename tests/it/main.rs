@@ -18,6 +18,8 @@ mod imports;
 mod plugin;
 mod ralph;
 mod readme;
+#[cfg(target_os = "linux")]
+mod release;
 mod runner;
 mod runner_books;
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use crate::support::limited::Limited;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -165,4 +165,115 @@ fn without_a_home_the_hook_still_lets_the_stop_through() {
     let output = scratch.command(&launcher, &[]).env_remove("HOME").stdin(Stdio::null()).finish();
     assert_eq!(output.status.code(), Some(0));
     serde_json::from_slice::<Value>(&output.stdout).unwrap();
+}
+
+/// A released plugin: the launchers, and programs of two systems that say which one they are.
+fn released(scratch: &Home, plugin: &str) -> PathBuf {
+    for name in ["ralph-hook", "spool"] {
+        scratch.copy(checkout().join("bin").join(name), &format!("{plugin}/bin/{name}"));
+        for system in ["linux-x86_64", "linux-aarch64", "macos-aarch64"] {
+            program(
+                scratch,
+                &format!("{plugin}/programs/{system}/{name}"),
+                &format!("{name} of {system}"),
+            );
+        }
+    }
+    scratch.top().join(plugin).join("bin")
+}
+
+/// Makes the machine one of another system, as `uname` tells it.
+fn on(scratch: &mut Home, system: &str) {
+    scratch.script("systems/uname", &format!("echo '{system}'"));
+    scratch.search_first("systems");
+}
+
+const X86: &str = "Linux x86_64";
+const MAC: &str = "Darwin arm64";
+
+#[test]
+fn a_released_plugin_starts_the_program_of_the_system() {
+    let mut scratch = Home::new();
+    let bin = released(&scratch, "plugin");
+    program(&scratch, "home/.cargo/bin/spool", "cargo");
+    for (system, says) in
+        [(X86, "linux-x86_64"), ("Linux aarch64", "linux-aarch64"), (MAC, "macos-aarch64")]
+    {
+        on(&mut scratch, system);
+        let outcome = scratch.run(bin.join("spool"), &["a b"]);
+        assert_eq!(outcome.out, format!("spool of {says}\n<a b>\n"), "{outcome}");
+    }
+    on(&mut scratch, "FreeBSD amd64");
+    assert_eq!(scratch.run(bin.join("spool"), &[]).out, "cargo\n");
+}
+
+/// The client then starts it without a shell: a stop costs what the program costs.
+#[test]
+fn the_hook_of_a_released_plugin_takes_the_place_of_its_launcher_at_its_first_start() {
+    let mut scratch = Home::new();
+    let bin = released(&scratch, "plugin");
+    on(&mut scratch, X86);
+    for _first_then_again in 0..2 {
+        let outcome = scratch.run(bin.join("ralph-hook"), &["claude", "Stop"]);
+        assert_eq!(outcome.out, "ralph-hook of linux-x86_64\n<claude>\n<Stop>\n", "{outcome}");
+        assert_eq!(outcome.err, "");
+    }
+    let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
+    let program = bin.join("../programs/linux-x86_64/ralph-hook");
+    assert_eq!(inode(bin.join("ralph-hook")), inode(program));
+    assert_eq!(
+        fs::read_dir(&bin).unwrap().count(),
+        3,
+        "the launchers, and the note of who settled"
+    );
+}
+
+#[test]
+fn where_machines_of_two_systems_share_a_plugin_the_launcher_comes_back_for_good() {
+    let mut scratch = Home::new();
+    let bin = released(&scratch, "plugin");
+    let hook = || fs::read_to_string(bin.join("ralph-hook")).unwrap();
+    let launcher = hook();
+    on(&mut scratch, MAC);
+    scratch.run(bin.join("ralph-hook"), &[]);
+    assert_ne!(hook(), launcher);
+    on(&mut scratch, X86);
+    assert_eq!(scratch.run(bin.join("spool"), &[]).out, "spool of linux-x86_64\n");
+    assert_eq!(hook(), launcher);
+    for (system, says) in [(X86, "linux-x86_64"), (MAC, "macos-aarch64"), (X86, "linux-x86_64")] {
+        on(&mut scratch, system);
+        assert_eq!(scratch.run(bin.join("ralph-hook"), &[]).out, format!("ralph-hook of {says}\n"));
+        assert_eq!(hook(), launcher);
+    }
+}
+
+#[test]
+fn a_clone_with_programs_is_not_changed_and_a_copy_of_the_client_is() {
+    let mut scratch = Home::new();
+    on(&mut scratch, X86);
+    for (plugin, is_settled) in [("clone", false), ("home/.claude/plugins/cache/of/speckit", true)]
+    {
+        let bin = released(&scratch, plugin);
+        fs::create_dir(bin.join("../.git")).unwrap();
+        scratch.run(bin.join("ralph-hook"), &[]);
+        assert_eq!(bin.join(".settled").exists(), is_settled, "{plugin}");
+    }
+}
+
+#[test]
+fn twenty_first_starts_at_once_all_reach_the_program() {
+    let mut scratch = Home::new();
+    let bin = released(&scratch, "plugin");
+    on(&mut scratch, X86);
+    let mut started: Vec<_> = (0..20)
+        .map(|_| {
+            let mut hook = scratch.command(bin.join("ralph-hook"), &[]);
+            hook.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for hook in started.drain(..) {
+        let output = hook.finish();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "ralph-hook of linux-x86_64\n");
+    }
+    assert_eq!(fs::read_dir(&bin).unwrap().count(), 3);
 }

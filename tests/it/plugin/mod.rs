@@ -4,6 +4,6 @@ mod build;
 mod crates;
 mod doctor;
 mod launchers;
-mod scratch;
+pub mod scratch;
 mod setup;
 mod tidy;

@@ -1,0 +1,88 @@
+//! What `scripts/release` packs, with the programs of this build: archives, installers, npm packages, and what cargo uploads.
+
+mod archives;
+mod cargo;
+mod npm;
+mod server;
+
+use crate::plugin::scratch::{HOOK, SPOOL, checkout};
+use crate::support::limited::Limited;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The platform that the tests run on, as a release names it.
+fn platform() -> String {
+    format!("linux-{}", std::env::consts::ARCH)
+}
+
+/// Whether a tool is there; where it is not, the test that needs it says so.
+fn has(tool: &str) -> bool {
+    let asked = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", tool]).finish();
+    let found = asked.status.success();
+    if !found {
+        println!("left out: `{tool}` is not installed");
+    }
+    found
+}
+
+/// Runs `scripts/release` with a folder of its own.
+fn release(dist: &Path, arguments: &[&str]) -> Output {
+    Command::new(checkout().join("scripts/release"))
+        .args(arguments)
+        .env("DIST", dist)
+        .env("RELEASE_URL", "https://releases.example/v1")
+        .env_remove("GITHUB_REPOSITORY")
+        .finish()
+}
+
+/// Packs the programs of this build once for all tests; `None` where a tool is missing.
+fn packed() -> Option<PathBuf> {
+    static PACKED: OnceLock<Option<TempDir>> = OnceLock::new();
+    let folder = PACKED.get_or_init(|| {
+        if !has("zip") || !has("strip") {
+            return None;
+        }
+        let dist = tempfile::tempdir().unwrap();
+        let programs = dist.path().join("programs").join(platform());
+        fs::create_dir_all(&programs).unwrap();
+        for (name, program) in [("ralph-hook", HOOK), ("spool", SPOOL)] {
+            // What is there only for a debugger is most of a program that was built for tests.
+            let mut strip = Command::new("strip");
+            let stripped = strip.arg("-o").arg(programs.join(name)).arg(program).finish();
+            assert!(stripped.status.success(), "{stripped:?}");
+        }
+        let output = release(dist.path(), &["pack"]);
+        assert!(output.status.success(), "{output:?}");
+        Some(dist)
+    });
+    folder.as_ref().map(|dist| dist.path().join("release"))
+}
+
+/// The hash that `SHA256SUMS` has for each file.
+fn sums(release: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(release.join("SHA256SUMS")).unwrap();
+    let line =
+        |line: &str| line.split_once("  ").map(|(sum, name)| (name.to_owned(), sum.to_owned()));
+    text.lines().map(|it| line(it).unwrap()).collect()
+}
+
+/// Unpacks an archive into a folder, with the tool that its name asks for.
+fn unpack(archive: &Path, folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let mut command = match archive.extension().and_then(|it| it.to_str()) {
+        Some("zip") => Command::new("unzip"),
+        _ => Command::new("tar"),
+    };
+    match archive.extension().and_then(|it| it.to_str()) {
+        Some("zip") => command.arg("-q").arg(archive).arg("-d").arg(folder),
+        _ => command.arg("-xzf").arg(archive).arg("-C").arg(folder),
+    };
+    let output = command.finish();
+    assert!(output.status.success(), "{output:?}");
+}

@@ -1,0 +1,100 @@
+//! The npm packages: installed with npm from a registry on loopback, without a script, for this platform only.
+
+use super::server::{Shelf, serve};
+use super::{VERSION, has, packed, unpack};
+use crate::plugin::scratch::files;
+use crate::support::limited::Limited;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+/// What a registry answers for every package of the release.
+fn registry(release: &Path, address: &str, manifests: &mut Vec<Value>) -> Shelf {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut shelf = Shelf::new();
+    for entry in fs::read_dir(release).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|kind| kind != "tgz") {
+            continue;
+        }
+        let file = path.file_name().unwrap().to_str().unwrap();
+        let folder = scratch.path().join(file);
+        unpack(&path, &folder);
+        let text = fs::read(folder.join("package/package.json")).unwrap();
+        let mut manifest: Value = serde_json::from_slice(&text).unwrap();
+        manifests.push(manifest.clone());
+        let name = manifest["name"].as_str().unwrap().to_owned();
+        manifest["dist"] = json!({"tarball": format!("{address}/{name}/-/{file}")});
+        let packument = json!({
+            "name": name, "dist-tags": {"latest": VERSION}, "versions": {VERSION: manifest},
+        });
+        shelf.insert(format!("/{name}"), packument.to_string().into_bytes());
+        shelf.insert(format!("/{name}/-/{file}"), fs::read(&path).unwrap());
+    }
+    shelf
+}
+
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    // What the test's own environment says to npm is not for this one.
+    for name in ["npm_config_registry", "NPM_CONFIG_REGISTRY", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"]
+    {
+        command.env_remove(name);
+    }
+    command.env("HOME", folder).env("npm_config_cache", folder.join("cache"));
+    command.env("npm_config_update_notifier", "false").env("npm_config_audit", "false");
+    command.finish()
+}
+
+#[test]
+fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
+    if !has("npm") {
+        return;
+    }
+    let Some(release) = packed() else { return };
+    let mut manifests = Vec::new();
+    let address = serve(|address| registry(&release, address, &mut manifests));
+    assert_eq!(manifests.len(), 2, "{manifests:#?}");
+    for manifest in &manifests {
+        assert_eq!(manifest.get("scripts"), None, "{manifest:#}");
+        assert_eq!(manifest["version"], VERSION);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let installed = run(folder, "npm", &["install", "ralph-speckit", "--registry", &address]);
+    assert!(installed.status.success(), "{installed:?}");
+
+    let demo = run(folder, "npx", &["spool", "demo", "--fast"]);
+    let said = String::from_utf8_lossy(&demo.stdout);
+    assert!(demo.status.success() && said.contains("the loop ended: completed"), "{demo:?}");
+    // The name of the package is a command as well: that is what `npx ralph-speckit setup` asks for.
+    let setup = run(folder, "npx", &["ralph-speckit", "setup", "--dry-run"]);
+    let said = String::from_utf8_lossy(&setup.stdout);
+    assert!(said.contains("would write the plugin"), "{setup:?}");
+    let refused = run(folder, "npx", &["spool", "stauts"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+
+    let removed = run(folder, "npm", &["uninstall", "ralph-speckit", "--registry", &address]);
+    assert!(removed.status.success(), "{removed:?}");
+    let left: Vec<_> =
+        files(folder).into_iter().filter(|path| path.starts_with("node_modules")).collect();
+    let left: Vec<_> = left.iter().filter(|path| !path.ends_with(".package-lock.json")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn without_the_package_of_the_platform_the_launcher_says_what_is_missing() {
+    if !has("npm") {
+        return;
+    }
+    let Some(release) = packed() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    unpack(&release.join(format!("ralph-speckit-{VERSION}.tgz")), folder.path());
+    let outcome = run(folder.path(), "node", &["package/spool.js", "status"]);
+    let said = String::from_utf8_lossy(&outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(1), "{outcome:?}");
+    assert!(said.contains("is not installed") && said.contains("--omit=optional"), "{said}");
+}
