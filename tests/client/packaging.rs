@@ -104,24 +104,30 @@ pub fn paths(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn the_assembled_plugin_and_the_checkout_are_valid(version: &str) {
-    let home = Home::new(version);
-    let built = home.path().join("plugin");
-    home.spool(&["plugin", "build", built.to_str().unwrap()]);
+/// Fails unless the client finds nothing to say against the plugin in this folder, by the rules of the directory as well.
+pub fn assert_valid(home: &Home, version: &str, folder: &Path) {
     let profile: &[&str] = match version {
         // It has no profiles yet.
         "2.1.143" => &[],
         _ => &["--profile", "directory", "--strict"],
     };
-    for folder in [built.to_str().unwrap(), env!("CARGO_MANIFEST_DIR")] {
-        let output = home.claude(&[&["plugin", "validate", folder], profile].concat());
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        assert!(said.contains("Validation passed"), "{said}");
-        for word in ["warning", "Warning", "error", "Error", "Advice", "⚠", "✘"] {
-            assert!(!said.contains(word), "{word}: {said}");
-        }
+    let folder = folder.to_str().unwrap();
+    let output = home.claude(&[&["plugin", "validate", folder], profile].concat());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("Validation passed"), "{said}");
+    for word in ["warning", "Warning", "error", "Error", "Advice", "⚠", "✘"] {
+        assert!(!said.contains(word), "{word}: {said}");
+    }
+}
+
+fn the_assembled_plugin_and_the_checkout_are_valid(version: &str) {
+    let home = Home::new(version);
+    let built = home.path().join("plugin");
+    home.spool(&["plugin", "build", built.to_str().unwrap()]);
+    for folder in [&built, Path::new(env!("CARGO_MANIFEST_DIR"))] {
+        assert_valid(&home, version, folder);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The plugin as it is released: an archive, or a git repository, from a marketplace on loopback. Nothing else is installed.
 
-use crate::packaging::{Home, paths};
+use crate::packaging::{Home, assert_valid, paths};
 use crate::support::{Project, on_every_client};
 use crate::workshop::{Worker, Workshop, programs};
 use scripted_model::{Reply, ScriptedModel};
@@ -16,6 +16,8 @@ use tempfile::TempDir;
 
 on_every_client! {
     a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled
+    the_released_archive_is_valid
+    npx_sets_the_plugin_up_and_removes_it
 }
 
 /// A name that no machine has: the client refuses archives that lie on this machine.
@@ -249,4 +251,44 @@ fn a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstall
     let run = client.run("/speckit:status").expect("a run");
     assert_eq!(run.system_messages("UserPromptExpansion"), [""; 0], "{}", run.describe());
     assert_eq!(run.system_messages("Stop"), [""; 0], "{}", run.describe());
+}
+
+fn the_released_archive_is_valid(version: &str) {
+    let Some(release) = release() else { return };
+    let place = Project::new();
+    let archive = release.join(format!("speckit-{}.zip", env!("CARGO_PKG_VERSION")));
+    run("unzip", &["-q", archive.to_str().expect("a path")], place.path());
+    assert_valid(&Home::new(version), version, place.path());
+}
+
+/// With node alone: both packages from files, as a registry would give them.
+fn npx_sets_the_plugin_up_and_removes_it(version: &str) {
+    let Some(release) = release() else { return };
+    let home = Home::new(version);
+    let packages: Vec<_> = paths(&release)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|kind| kind == "tgz"))
+        .map(|path| path.display().to_string())
+        .collect();
+    if packages.is_empty() {
+        println!("left out: npm is not installed");
+        return;
+    }
+    let words: Vec<&str> = packages.iter().map(String::as_str).collect();
+    let installed =
+        home.run("npm", &[&["install", "--offline", "--no-audit"], &words[..]].concat());
+    assert!(installed.status.success(), "{installed:?}");
+    let setup = home.run("npx", &["ralph-speckit", "setup"]);
+    assert!(setup.status.success(), "{setup:?}");
+    let plugins = home.plugins();
+    assert_eq!(
+        (&plugins[0]["id"], &plugins[0]["enabled"]),
+        (&json!("speckit@ralph-speckit"), &json!(true))
+    );
+    let doctor = home.run("npx", &["ralph-speckit", "doctor"]);
+    let told = String::from_utf8_lossy(&doctor.stdout);
+    assert!(told.ends_with("all checks passed\n"), "{told}");
+    let removed = home.run("npx", &["ralph-speckit", "setup", "--remove"]);
+    assert!(removed.status.success(), "{removed:?}");
+    assert_eq!(home.plugins(), json!([]));
 }
