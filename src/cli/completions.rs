@@ -8,7 +8,6 @@ use clap::Command;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use super::help;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list;
 use crate::feature::project::Project;
@@ -49,12 +48,9 @@ pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers a shell that asks what could come next, and ends the program then.
-pub fn answer_if_asked() {
-    CompleteEnv::with_factory(|| with_live_names(help::command()))
-        .var(VARIABLE)
-        .bin("spool")
-        .complete();
+/// Answers a shell that asks what could come next in a command line, and ends the program then.
+pub fn answer_if_asked(command: fn() -> Command) {
+    CompleteEnv::with_factory(|| with_live_names(command())).var(VARIABLE).bin("spool").complete();
 }
 
 /// The command with the names that exist here behind every argument that takes one.

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
-use super::Spool;
 use crate::style;
 
 /// The commands in the order of the help; those that an agent calls come last.
-const GROUPS: [(&str, &[&str]); 5] = [
+pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run a loop", &["demo", "ralph", "start"]),
     ("Look at it", &["status", "log", "doctor"]),
     ("Steer it", &["pause", "resume", "cancel", "stop", "adopt"]),
@@ -16,9 +15,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("For agents", &["task", "block"]),
 ];
 
-/// Returns the command line of `spool` with its grouped help.
-pub fn command() -> Command {
-    let command = Spool::command();
+/// Returns the command line with its commands in groups.
+pub fn grouped(command: Command) -> Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{}Options:{}\n{{options}}{{after-help}}",
         groups(&command),
@@ -47,34 +45,4 @@ fn groups(command: &Command) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_command_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
-        grouped.sort_unstable();
-        let command = Spool::command();
-        let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        all.sort_unstable();
-        assert_eq!(grouped, all);
-    }
-
-    #[test]
-    fn every_line_of_a_group_fits_a_terminal_of_80_columns() {
-        let page = command().render_help().to_string();
-        // What follows is broken by clap.
-        let groups = page.split_once("Options:").expect("options").0;
-        for line in groups.lines().filter(|line| line.starts_with(' ')) {
-            assert!(line.len() <= 80, "{} columns: {line}", line.len());
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_well_formed() {
-        command().debug_assert();
-    }
 }

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail};
 use clap::Command;
 use clap_mangen::Man;
 
-use super::help;
 use crate::store::write::{Flush, write_whole};
 use crate::text;
 
@@ -28,9 +27,9 @@ Examples:
   spool man ralph | man -l -                   read one page
   spool man --to ~/.local/share/man/man1       then `man spool-ralph` shows it";
 
-/// Prints one page, or writes all.
-pub fn run(args: &ManArgs) -> Result<ExitCode> {
-    let mut all = help::command().disable_help_subcommand(true);
+/// Prints one page of a command line, or writes all.
+pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
+    let mut all = all.disable_help_subcommand(true);
     all.build();
     if let Some(folder) = &args.to {
         std::fs::create_dir_all(folder)

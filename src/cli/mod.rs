@@ -27,7 +27,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::plugin::VERSION as PACKAGE_VERSION;
 use crate::print;
@@ -98,6 +98,11 @@ enum SpoolCommand {
     Plugin(plugin::PluginArgs),
 }
 
+/// The whole command line.
+fn command_line() -> Command {
+    help::grouped(Spool::command())
+}
+
 /// Runs the command line and returns its exit code: 0 for success, 1 for a failure, 2 for a usage error.
 pub fn main() -> ExitCode {
     if let Some(code) = play_if_asked(std::env::args_os()) {
@@ -105,10 +110,10 @@ pub fn main() -> ExitCode {
     }
     crate::exec::supervise::supervise_if_asked();
     crate::runner::process::supervise_if_asked();
-    completions::answer_if_asked();
+    completions::answer_if_asked(command_line);
     let color = color::asked_for(std::env::args_os().skip(1));
     color.write_global();
-    let arguments = help::command().color(color.for_help()).try_get_matches();
+    let arguments = command_line().color(color.for_help()).try_get_matches();
     let command = match arguments.and_then(|found| Spool::from_arg_matches(&found)) {
         Ok(spool) => spool.command,
         Err(error) => return said_by_clap(&unproposed(with_the_best_proposal(error))),
@@ -131,7 +136,7 @@ pub fn main() -> ExitCode {
         SpoolCommand::Log(args) => log::run(&args),
         SpoolCommand::Doctor(args) => doctor::run(&args),
         SpoolCommand::Completions(args) => completions::run(&args),
-        SpoolCommand::Man(args) => man::run(&args),
+        SpoolCommand::Man(args) => man::run(&args, command_line()),
         SpoolCommand::Plugin(args) => plugin::run(&args),
     };
     print::exit_code(result.unwrap_or_else(|error| {
@@ -185,4 +190,35 @@ fn unproposed(mut error: clap::Error) -> clap::Error {
         error.remove(ContextKind::SuggestedArg);
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> =
+            help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        grouped.sort_unstable();
+        let command = Spool::command();
+        let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+    }
+
+    #[test]
+    fn every_line_of_a_group_fits_a_terminal_of_80_columns() {
+        let page = command_line().render_help().to_string();
+        // What follows is broken by clap.
+        let groups = page.split_once("Options:").expect("options").0;
+        for line in groups.lines().filter(|line| line.starts_with(' ')) {
+            assert!(line.len() <= 80, "{} columns: {line}", line.len());
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command_line().debug_assert();
+    }
 }

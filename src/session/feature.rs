@@ -10,7 +10,7 @@ use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Ve
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
-use crate::session::messages::feature as messages;
+use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, Record};
@@ -97,15 +97,15 @@ pub fn late_end_texts(
     record: &Record,
     reason: &TerminalReason,
 ) -> (String, String) {
-    match (messages::moved_message(record), context.project.feature_at(&record.folder)) {
+    match (ends::moved_message(record), context.project.feature_at(&record.folder)) {
         (Some(message), _) => (message.clone(), message),
         (None, Ok(feature)) => {
             let snapshot = FeatureSnapshot::of_record(&feature, record);
-            let message = messages::end_message(&snapshot, record, reason, None);
-            (message, messages::end_line(&snapshot, reason))
+            let message = ends::end_message(&snapshot, record, reason, None);
+            (message, ends::end_line(&snapshot, reason))
         }
         (None, Err(_)) => {
-            let line = messages::end_without_files(record);
+            let line = ends::end_without_files(record);
             (line.clone(), line)
         }
     }
@@ -168,7 +168,7 @@ impl FeatureStop {
             Verdict::Continue(missing) => messages::missing(&self.snapshot, missing),
         };
         let words = text::line(&words).into_owned();
-        match (verdict, messages::gone_tasks(record)) {
+        match (verdict, ends::gone_tasks(record)) {
             (Verdict::End(_), Some(gone)) => format!("{words}; {gone}"),
             _ => words,
         }
@@ -206,17 +206,17 @@ impl FeatureStop {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
             let failed = messages::failed_checks(seen.checks.as_deref());
-            let message = messages::end_message(snapshot, record, reason, failed.as_deref());
-            return HookAnswer::notify(&message).log(&messages::end_line(snapshot, reason)).alert(
+            let message = ends::end_message(snapshot, record, reason, failed.as_deref());
+            return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(
                 &record.about,
                 reason.name(),
                 &message,
             );
         }
-        let (shown, message) = if let Some(message) = messages::doubtful_message(record) {
+        let (shown, message) = if let Some(message) = ends::doubtful_message(record) {
             (HookAnswer::notify(&message).log(&message), message)
         } else {
-            let message = messages::completed_message(snapshot, record);
+            let message = ends::completed_message(snapshot, record);
             let shown = HookAnswer::silent();
             let quiet = session.context.settings.quiet;
             (if quiet { shown } else { shown.also_in_plugin(&message) }, message)
@@ -256,7 +256,7 @@ impl StopSession<'_> {
         let feature = self.context.project.feature_at(&self.record.folder).ok();
         let snapshot = feature.map(|feature| FeatureSnapshot::of_record(&feature, &self.record));
         let place = snapshot.map(|snapshot| snapshot.place()).unwrap_or_default();
-        let message = messages::gone_message(&self.record, place);
+        let message = ends::gone_message(&self.record, place);
         Ok(HookAnswer::notify(&message).log(&line))
     }
 

@@ -1,5 +1,6 @@
 //! What a loop says, to the agent and to people.
 
+pub mod ends;
 pub mod feature;
 pub mod insist;
 pub mod person;

@@ -14,7 +14,7 @@ use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::session::life::{self, SessionLife};
-use crate::session::messages::feature as messages;
+use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
@@ -330,7 +330,7 @@ impl FeatureEnd {
             return Self { words, ..Self::default() };
         };
         let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref()));
-        Self { reason: name.to_string(), words, next: messages::after_end(record, why) }
+        Self { reason: name.to_string(), words, next: ends::after_end(record, why) }
     }
 }
 

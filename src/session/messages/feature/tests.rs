@@ -3,9 +3,10 @@
 use super::*;
 use crate::engine::promise::stands_alone;
 use crate::engine::tasks::TaskList;
-use crate::engine::{CheckResult, Stall, Tampered};
+use crate::engine::{CheckResult, Stall, Tampered, TerminalReason};
 use crate::feature::project::Project;
 use crate::feature::state::State;
+use crate::session::messages::ends::*;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;

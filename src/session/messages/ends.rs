@@ -1,0 +1,151 @@
+//! What is said of a feature's loop that has ended, to people and in the log.
+
+use std::fmt::Write;
+
+use super::feature::{file_name, limited, open_tasks};
+use super::person;
+use super::shortfall::ids;
+use super::{AFTER_COMPLETED, NextStep};
+use crate::engine::TerminalReason;
+use crate::engine::scope::in_runs;
+use crate::evidence::task_list::TASKS;
+use crate::feature::PROGRESS;
+use crate::feature::project::printable;
+use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
+use crate::store::loops::Record;
+use crate::text;
+
+/// The most characters of named tasks that a person is told to type again.
+const TYPED: usize = 60;
+
+/// Returns the one line for the log that says why a loop ended.
+pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
+    match reason {
+        TerminalReason::MaxIters { limit } => format!(
+            "ERROR: Maximum global iterations ({limit}) reached. {} of feature {} is kept as it is; see {PROGRESS}, then run /speckit:implement to continue",
+            TASKS, snapshot.feature.name
+        ),
+        TerminalReason::CorruptState => {
+            format!(
+                "ERROR: {} of feature {} is still corrupt",
+                file_name(snapshot),
+                snapshot.feature.name
+            )
+        }
+        _ => {
+            let (name, why) = (reason.name(), plain(reason));
+            format!("Loop ended ({name}) for feature {}: {why}", snapshot.feature.name)
+        }
+    }
+}
+
+/// Returns what a person reads when a loop ended short of completion: why, how far, what next.
+///
+/// `failed` are the checks that failed at that moment.
+pub fn end_message(
+    snapshot: &FeatureSnapshot,
+    record: &Record,
+    reason: &TerminalReason,
+    failed: Option<&str>,
+) -> String {
+    let place = snapshot.place();
+    let mut why = plain(reason);
+    if let Some(failed) = failed {
+        why.push_str("; ");
+        why.push_str(&text::line(failed));
+    }
+    let mut next = what_next(Some(record), reason);
+    if snapshot.tasks.is_some() && place.done < place.total {
+        let open = open_tasks(snapshot);
+        let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
+    }
+    let head = format!("ended ({})", reason.name());
+    limited(person::ended(record, &head, [&why, &place.words()], &next))
+}
+
+/// Returns what the person of a plugin reads when everything is done.
+pub fn completed_message(snapshot: &FeatureSnapshot, record: &Record) -> String {
+    person::ended(record, "done", [&snapshot.place().words(), ""], "")
+}
+
+/// Returns which tasks were open under this loop and are gone from its list, `None` when there are none.
+pub fn gone_tasks(record: &Record) -> Option<String> {
+    let gone = &record.gone_tasks;
+    let tasks = match gone.len() {
+        0 => return None,
+        1 => "1 task was".to_owned(),
+        several => format!("{several} tasks were"),
+    };
+    Some(format!("{tasks} open before and gone from {TASKS} at the end: {}", ids(gone)))
+}
+
+/// Returns what the person is told when all that is left of a list is done, but tasks are gone from it.
+pub fn doubtful_message(record: &Record) -> Option<String> {
+    let gone = format!("every task that is left is done, but {}", gone_tasks(record)?);
+    Some(limited(person::ended(record, "done (completed)", [&gone, ""], COMPARE)))
+}
+
+/// Returns what a session is told whose loop another one took over, `None` when none did.
+pub fn moved_message(record: &Record) -> Option<String> {
+    let to = Some(printable(&record.moved_to)).filter(|to| !to.is_empty())?;
+    let why = format!("session {to} has taken this loop over, this one may stop");
+    Some(person::ended(record, "ended (stopped)", [&why, ""], ""))
+}
+
+/// Returns what a person reads when a loop ended and its feature cannot be found.
+pub fn end_without_files(record: &Record) -> String {
+    let reason = record.ledger.ended.as_ref().map_or("stopped", TerminalReason::name);
+    person::ended(record, &format!("ended ({reason})"), [&printable(&record.words), ""], "")
+}
+
+/// Returns what a person reads when the loop's state file was taken away and tasks are open.
+pub fn gone_message(record: &Record, place: TaskPosition) -> String {
+    let done = if place.total > 0 { place.words() } else { String::new() };
+    let why = ["its state file is gone", &done];
+    person::ended(record, "ended (cancelled)", why, &format!("{}.", again(Some(record))))
+}
+
+/// The reason on one line: what the agent says it needs may hold anything.
+fn plain(reason: &TerminalReason) -> String {
+    text::line(&reason.to_string()).into_owned()
+}
+
+/// What a person does when tasks are gone from a list that is done.
+const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
+
+/// How the work continues: with the command that armed the loop, for the tasks that it was about.
+fn again(record: Option<&Record>) -> String {
+    let asked = record.and_then(|record| record.asked.as_deref());
+    let by_outline = asked.is_some_and(|asked| asked.by_outline);
+    let tasks = asked.map(|asked| in_runs(&asked.tasks)).filter(|tasks| !tasks.is_empty());
+    let (command, before) = if by_outline {
+        ("spec-kit's implement command", " for ")
+    } else {
+        ("/speckit:implement", " ")
+    };
+    let tasks = tasks.map(|tasks| match tasks.chars().count() {
+        ..=TYPED => [before, &printable(&tasks)].concat(),
+        _ => " for the same tasks".to_owned(),
+    });
+    format!("continue with {command}{}", tasks.unwrap_or_default())
+}
+
+/// Returns what a person does after an end, behind "Next: "; `None` is one of which nobody knows more.
+pub fn after_end(record: Option<&Record>, reason: Option<&TerminalReason>) -> String {
+    let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
+    match reason {
+        Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
+        Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
+        Some(reason) => person::behind_next(&what_next(record, reason)),
+        None => format!("{}.", again(record)),
+    }
+}
+
+fn what_next(record: Option<&Record>, reason: &TerminalReason) -> String {
+    if *reason == TerminalReason::CorruptState {
+        return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
+            .to_owned();
+    }
+    let again = again(record);
+    NextStep { again: &again, look_at: "the task and at .progress.md" }.after(reason)
+}
