@@ -94,6 +94,12 @@ impl FileTime {
         Self(self.0.saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)))
     }
 
+    /// Returns the first time after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        if self.is_known() { Self(self.0.saturating_add(1)) } else { self }
+    }
+
     /// Returns how far it is from another one, in either direction.
     pub const fn distance(self, other: Self) -> Duration {
         Duration::from_nanos(self.0.abs_diff(other.0))

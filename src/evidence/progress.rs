@@ -16,8 +16,6 @@ const LIMIT: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(300);
 /// How far a file's time may lie ahead: one from the future says nothing of this loop.
 const AHEAD: Duration = Duration::from_mins(1);
-/// The smallest step of that clock.
-const TICK: Duration = Duration::from_nanos(1);
 /// The most folders whose names are remembered.
 const FOLDERS: usize = 64;
 
@@ -55,7 +53,7 @@ pub fn still(root: &Path, marks: &mut Marks, moment: LookMoment) -> UnchangedFil
     let counts = |time: FileTime| time <= latest && !marks.is_in_checks(time);
     let mut newest = FileTime::default();
     let mut folders = Vec::new();
-    let bounds = Bounds { since: first.after(TICK), entries: usize::MAX, time: moment.time() };
+    let bounds = Bounds { since: first.next(), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| {
         match found {
             FoundFile::File { changed, .. } if counts(changed) => {
@@ -97,7 +95,7 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
         return Difference::Unknown;
     }
     let latest = moment.latest(since);
-    let bounds = Bounds { since: since.after(TICK), entries: usize::MAX, time: moment.time() };
+    let bounds = Bounds { since: since.next(), entries: usize::MAX, time: moment.time() };
     let whole = look(root, bounds, &mut |found| match found {
         FoundFile::File { changed, .. } | FoundFile::Folder { changed, .. }
             if changed <= latest =>
@@ -110,5 +108,50 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
         Whole::Seen => Difference::Same,
         Whole::Stopped => Difference::Changed,
         Whole::TooLarge => Difference::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::lock::Lock;
+    use crate::system::files;
+    use crate::world;
+
+    /// For how many iterations nothing has changed in a folder with one file, whose time is the end of the last of six
+    /// iterations; a check ran from a moment before until that end or a moment after it.
+    fn still_since_checks(later: u64) -> UnchangedFiles {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("main.rs");
+        std::fs::write(&path, "x").unwrap();
+        let written = files::changed_at(&std::fs::metadata(&path).unwrap());
+        let nanos = u64::try_from(written.distance(FileTime::default()).as_nanos()).unwrap();
+        let mut marks = Marks { checking: FileTime::of(0, nanos - 1), ..Marks::default() };
+        marks.ends = (1..6).rev().map(|back| FileTime::of(0, nanos - back * 1_000_000)).collect();
+        marks.begin(Some(FileTime::of(0, nanos + later)), true);
+        let deadline = Deadline::after(Duration::from_secs(2));
+        still(folder.path(), &mut marks, LookMoment { seen_at: world::now(), deadline })
+    }
+
+    #[test]
+    fn what_has_the_time_at_which_the_record_was_written_is_the_agents_work() {
+        assert_eq!(still_since_checks(0), UnchangedFiles::Still(1));
+        assert_eq!(still_since_checks(1), UnchangedFiles::Still(u32::MAX), "a check wrote it");
+    }
+
+    #[test]
+    fn what_changes_after_a_step_of_the_clock_has_a_later_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(&folder.path().join("lock"), Duration::from_secs(1)).unwrap();
+        let written = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "x").unwrap();
+            files::changed_at(&std::fs::metadata(&path).unwrap())
+        };
+        for round in 0..20 {
+            let before = written(&format!("before-{round}"));
+            assert!(lock.outlasts_step());
+            assert!(written(&format!("after-{round}")) > before);
+        }
     }
 }

@@ -25,6 +25,7 @@ use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
+use crate::store::lock::Lock;
 use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
@@ -209,7 +210,10 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
 /// the client's own line cannot change.
 fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
     let session = &context.event.session;
-    let _running = context.loops.checking(session);
+    let running = context.loops.checking(session);
+    // The times of the files tell what the checks write from what the agent wrote before, and will write after them.
+    let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
+    let was_apart = is_apart();
     let mut marks = record.marks.clone();
     let checks = pending.checks();
     let results = run_each(checks, &context.project.root, CHECKS_LIMIT, &mut |check, number| {
@@ -228,9 +232,11 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
             },
         );
         if !marks.checking.is_known() {
-            marks.checking = context.loops.noted_at(session);
+            let noted = context.loops.noted_at(session);
+            marks.checking = if was_apart { noted } else { noted.next() };
         }
     });
+    is_apart();
     ChecksRun { pending, results, marks }
 }
 

@@ -1,14 +1,17 @@
 //! A lock on a file or a folder, held by one process at a time and freed by the system when it dies.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use super::read;
 use super::write::open_or_create;
 use crate::system::files::{self, FileId};
-use crate::world::{self, Deadline};
+use crate::world::{self, Deadline, FileTime};
+
+/// The longest step of the clock of the files that is waited for: most go in steps of 1 to 10 ms.
+const LONGEST_STEP: Duration = Duration::from_millis(100);
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
@@ -41,6 +44,28 @@ impl Lock {
     /// Returns whether what is locked still is at this path.
     pub fn is_on(&self, path: &Path) -> bool {
         is_at(&self.file, path)
+    }
+
+    /// Returns whether the clock of the files has gone a step, which is waited for: what changes after this has a later
+    /// time than all that changed before. A clock with long steps is not waited for.
+    pub fn outlasts_step(&self) -> bool {
+        let deadline = Deadline::after(LONGEST_STEP);
+        let Some(first) = self.touch() else { return false };
+        while !deadline.is_over() {
+            if self.touch().is_some_and(|now| now > first) {
+                return true;
+            }
+            world::pause(Duration::from_millis(1));
+        }
+        false
+    }
+
+    /// Changes the file, and returns when that was; nobody reads what a lock holds.
+    fn touch(&self) -> Option<FileTime> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).ok()?;
+        file.write_all(b"\n").ok()?;
+        Some(files::changed_at(&file.metadata().ok()?))
     }
 
     /// Returns the lock on a folder: nobody removes it as long as something is in it. On file systems that

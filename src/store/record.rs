@@ -359,9 +359,10 @@ impl Marks {
         self.checks.retain(|[_, end]| *end >= first);
     }
 
-    /// Returns whether checks ran at a time.
+    /// Returns whether checks ran at a time. When the record was written they had ended, and the clock of the files had
+    /// gone a step: what has that time is the agent's work, or nobody can say.
     pub fn is_in_checks(&self, time: FileTime) -> bool {
-        self.checks.iter().any(|[start, end]| (*start..=*end).contains(&time))
+        self.checks.iter().any(|[start, end]| (*start..*end).contains(&time))
     }
 }
 
