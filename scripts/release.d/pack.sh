@@ -36,12 +36,12 @@ fill() {
 
 # The plugin for all platforms, without programs of any other kind: its files, its launchers, the programs.
 pack_plugin() {
-    local plugin=$work/plugin file platform
+    local plugin=$work/plugin file from platform
     # The list that `spool plugin build` writes.
-    sed -n '/^pub const FILES/,/^];/s/^ *"\(.*\)",$/\1/p' src/plugin/files.rs >"$work/files"
+    sed -n '/^pub const FILES/,/^];/s/^ *"\([^"]*\)"\( from "\([^"]*\)"\)\{0,1\},$/\1 \3/p' src/plugin/files.rs >"$work/files"
     [[ -s $work/files ]] || fail 'src/plugin/files.rs names no file'
-    while IFS= read -r file; do
-        install -D -m 644 "$file" "$plugin/$file"
+    while read -r file from; do
+        install -D -m 644 "${from:-$file}" "$plugin/$file"
     done <"$work/files"
     install -D -m 755 -t "$plugin/bin" bin/ralph-hook bin/spool
     for platform in $packed; do
@@ -60,10 +60,10 @@ pack_plugin() {
     marketplace >"$out/marketplace-git.json"
 }
 
-# The marketplace of the checkout with another source for the plugin.
+# The marketplace of an assembled plugin with another source for the plugin.
 marketplace() {
     local text
-    text=$(cat .claude-plugin/marketplace.json)
+    text=$(cat src/plugin/marketplace.json)
     printf '%s\n' "${text/'"source": "./"'/"\"source\": $source_of_plugin"}"
 }
 

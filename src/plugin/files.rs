@@ -10,15 +10,20 @@ pub struct PluginFile {
 }
 
 macro_rules! plugin_files {
-    ($($path:literal),* $(,)?) => {
-        &[$(PluginFile { path: $path, content: include_bytes!(concat!("../../", $path)) }),*]
+    ($($path:literal $(from $source:literal)?),* $(,)?) => {
+        &[$(plugin_files!(one $path $($source)?)),*]
+    };
+    (one $path:literal) => { plugin_files!(one $path $path) };
+    (one $path:literal $source:literal) => {
+        PluginFile { path: $path, content: include_bytes!(concat!("../../", $source)) }
     };
 }
 
 /// All files of the plugin but its programs, sorted by path.
 pub const FILES: &[PluginFile] = plugin_files![
     ".claude-plugin/icon.png",
-    ".claude-plugin/marketplace.json",
+    // The one of the checkout may lead to a release; an assembled plugin offers itself.
+    ".claude-plugin/marketplace.json" from "src/plugin/marketplace.json",
     ".claude-plugin/plugin.json",
     "LICENSE",
     "README.md",

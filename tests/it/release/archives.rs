@@ -68,6 +68,11 @@ fn every_file_has_its_hash_and_the_marketplaces_name_the_archive() {
         })
     );
     assert_eq!(source("marketplace-git.json")["ref"], format!("plugin-v{VERSION}"));
+    // It is to take the place of the checkout's own after the release.
+    let of = |path: &Path| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    let mut ours = of(&checkout().join("marketplace.json"));
+    ours["plugins"][0]["source"] = source("marketplace-git.json");
+    assert_eq!(of(&release.join("marketplace-git.json")), ours);
 }
 
 /// Packs programs that are none, of all platforms, so that this takes no time.
