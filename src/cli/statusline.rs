@@ -14,7 +14,7 @@ use crate::session::pinned;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
 use crate::store::names::EndName;
-use crate::system::input::Input;
+use crate::system::input::StandardInput;
 use crate::text;
 use crate::world::Deadline;
 
@@ -154,7 +154,7 @@ fn handed_over() -> Vec<u8> {
         );
         return bytes;
     }
-    let mut input = Input::of_this_process();
+    let mut input = StandardInput::of_this_process();
     while bytes.len() < MOST && input.is_readable(deadline) {
         match input.read(MOST, &mut bytes) {
             Ok(0) => break,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::ignored::{MOST, Repository, Rules};
 use super::index;
 use crate::engine::hash_of;
-use crate::system::folders::{Entry, EntryKind, FileStat, NameRoom, OpenFolder};
+use crate::system::folders::{EntryKind, FileStat, FolderEntry, NameRoom, OpenFolder};
 use crate::system::names;
 use crate::world::{Deadline, FileTime};
 
@@ -182,7 +182,7 @@ impl Walk<'_> {
     fn entry(
         &mut self,
         folder: &Folder,
-        entry: &Entry<'_>,
+        entry: &FolderEntry<'_>,
         mut change: Option<&mut FolderChange>,
     ) -> Result<(), Whole> {
         let name = entry.name();

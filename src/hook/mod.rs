@@ -14,7 +14,7 @@ use crate::exec::supervise::supervise_if_asked;
 use crate::hosts::{
     AnswerForm, EventKind, HookAnswer, HookEvent, Host, HostName, LateEvent, started_by,
 };
-use crate::system::input::Input;
+use crate::system::input::StandardInput;
 use crate::world::{self, Deadline};
 
 /// The most that is read of the event, in bytes.
@@ -42,7 +42,7 @@ pub fn main() {
     let mut caller = Caller {
         host: started.host,
         form: started.form,
-        input: Input::of_this_process(),
+        input: StandardInput::of_this_process(),
         bytes: Vec::new(),
     };
     let answer = answer_to_caller(&mut caller, &started.event, deadline);
@@ -162,7 +162,7 @@ enum Handed {
 struct Caller {
     host: &'static dyn Host,
     form: AnswerForm,
-    input: Input,
+    input: StandardInput,
     bytes: Vec<u8>,
 }
 

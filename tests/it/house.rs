@@ -33,9 +33,10 @@ fn no_file_of_the_library_is_longer_than_600_lines_without_a_reason_in_its_first
 fn every_type_name_means_one_thing() {
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, text) in sources() {
-        for (at, line) in text.lines().enumerate() {
+        for line in text.lines() {
             if let Some(name) = defined(line) {
-                let place = format!("{file}:{}", at + 1);
+                // What a file does for one system, its twin does for the other, under the same names.
+                let place = file.replace("/windows/", "/unix/");
                 places.entry(name.to_owned()).or_default().insert(place);
             }
         }

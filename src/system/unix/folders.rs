@@ -71,13 +71,13 @@ pub enum EntryKind {
 }
 
 /// An entry of a folder.
-pub struct Entry<'a> {
+pub struct FolderEntry<'a> {
     folder: &'a OwnedFd,
     name: &'a CStr,
     kind: FileType,
 }
 
-impl Entry<'_> {
+impl FolderEntry<'_> {
     /// Returns its name.
     pub fn name(&self) -> &[u8] {
         self.name.to_bytes()
@@ -170,7 +170,7 @@ impl OpenFolder {
     pub fn list<E>(
         &self,
         room: &mut NameRoom,
-        visit: &mut dyn FnMut(&Entry<'_>) -> Result<(), E>,
+        visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let NameRoom(room) = room;
         room.clear();
@@ -178,7 +178,11 @@ impl OpenFolder {
         // A second look begins again at the start.
         let _start = rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Start(0));
         while let Some(Ok(entry)) = names.next() {
-            visit(&Entry { folder: &self.0, name: entry.file_name(), kind: entry.file_type() })?;
+            visit(&FolderEntry {
+                folder: &self.0,
+                name: entry.file_name(),
+                kind: entry.file_type(),
+            })?;
         }
         Ok(())
     }
@@ -188,13 +192,17 @@ impl OpenFolder {
     pub fn list<E>(
         &self,
         _: &mut NameRoom,
-        visit: &mut dyn FnMut(&Entry<'_>) -> Result<(), E>,
+        visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Ok(names) = rustix::fs::Dir::read_from(&self.0) else {
             return Ok(());
         };
         for entry in names.flatten() {
-            visit(&Entry { folder: &self.0, name: entry.file_name(), kind: entry.file_type() })?;
+            visit(&FolderEntry {
+                folder: &self.0,
+                name: entry.file_name(),
+                kind: entry.file_type(),
+            })?;
         }
         Ok(())
     }

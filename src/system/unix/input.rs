@@ -8,9 +8,9 @@ use rustix::io::Errno;
 use crate::world::Deadline;
 
 /// Standard input.
-pub struct Input(StdinLock<'static>);
+pub struct StandardInput(StdinLock<'static>);
 
-impl Input {
+impl StandardInput {
     /// Returns the one of this process.
     pub fn of_this_process() -> Self {
         Self(io::stdin().lock())

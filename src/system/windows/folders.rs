@@ -85,12 +85,12 @@ pub enum EntryKind {
 }
 
 /// An entry of a folder.
-pub struct Entry<'a> {
+pub struct FolderEntry<'a> {
     entry: &'a DirEntry,
     name: &'a [u8],
 }
 
-impl Entry<'_> {
+impl FolderEntry<'_> {
     /// Returns its name.
     pub fn name(&self) -> &[u8] {
         self.name
@@ -172,11 +172,11 @@ impl OpenFolder {
     pub fn list<E>(
         &self,
         _: &mut NameRoom,
-        visit: &mut dyn FnMut(&Entry<'_>) -> Result<(), E>,
+        visit: &mut dyn FnMut(&FolderEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            visit(&Entry { entry: &entry, name: name.as_encoded_bytes() })?;
+            visit(&FolderEntry { entry: &entry, name: name.as_encoded_bytes() })?;
         }
         Ok(())
     }

@@ -13,13 +13,13 @@ const PIECE: usize = 64 << 10;
 const AHEAD: usize = 4;
 
 /// Standard input.
-pub struct Input {
+pub struct StandardInput {
     pieces: Receiver<io::Result<Vec<u8>>>,
     /// What was handed on and not yet read; an empty piece is the end.
     next: Option<io::Result<Vec<u8>>>,
 }
 
-impl Input {
+impl StandardInput {
     /// Returns the one of this process.
     pub fn of_this_process() -> Self {
         let (hand_on, pieces) = sync_channel(AHEAD);
