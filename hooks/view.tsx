@@ -9,9 +9,9 @@ const LEVELS = 16
 const COMMAND = 'speckit-loop'
 
 /** What `spool statusline --json` says of a session's loop. */
-type StatusLine = { line: string; ended: string; words: string }
+type StatusLine = { line: string | null; end: { name: string; words: string } | null }
 
-const NONE: StatusLine = { line: '', ended: '', words: '' }
+const NONE: StatusLine = { line: null, end: null }
 
 /** Returns the file in which the session's loop is noted, or nothing where it never had one; starts no program. */
 const recordOf = async ($: EngineInterface, folder: string, session: string) => {
@@ -43,8 +43,8 @@ let hasFailed = false
 
 /** Shows what is new; an end that nobody has seen coming is no news. */
 const show = ($: EngineInterface, next: StatusLine) => {
-  if (shown.line !== '' && next.ended !== '') {
-    $.ui.toast(next.words, { timeoutMs: 15000 })
+  if (shown.line !== null && next.end !== null) {
+    $.ui.toast(next.end.words, { timeoutMs: 15000 })
   }
   if (shown.line !== next.line) {
     $.ui.invalidate('ui.render')
@@ -83,7 +83,7 @@ const look = async ($: EngineInterface) => {
   }
   const { mtimeMs } = await $.fs.stat(record)
   // A loop that has ended begins again only with a new record.
-  if (shown.line === '' && mtimeMs === seenAt) {
+  if (shown.line === null && mtimeMs === seenAt) {
     return
   }
   const asked = JSON.stringify({ session_id: session, cwd: folder })
@@ -156,7 +156,7 @@ export const register: Register = on => {
   })
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, next) => {
-    if (shown.line === '' || e.props.hasSurvey) {
+    if (shown.line === null || e.props.hasSurvey) {
       return next(e)
     }
     const { Box, Text } = $.ui.resolve(e)

@@ -36,6 +36,8 @@ pub mod world;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
+pub mod forms;
+#[cfg(feature = "cli")]
 pub mod plugin;
 #[cfg(feature = "cli")]
 pub mod runner;

@@ -61,7 +61,7 @@ measure_loop() {
             record "$name" exit_code "${fields[1]}"
         fi
         line=$((line + 1))
-    done < <(in_project "$work/$name" "$work/hundreds" '{"event":"iteration_end"' "$work/baseline" \
+    done < <(in_project "$work/$name" "$work/hundreds" '"event":"iteration_end"' "$work/baseline" \
         "$spool" ralph 'do it' --change login --harness-command "$work/baseline" --no-progress 0 \
         --max-iterations "$(runner_iterations)" --json --quiet 2>/dev/null)
 }

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
 use super::environment::Environment;
+use super::steered::{Answer, Steered};
 use crate::hosts::claude::transcript::{ClaudeTranscript, of_session};
 use crate::session::adopt::{Adopter, OwnLoop, Silence, adopt, list, orphans};
 use crate::session::life;
@@ -27,6 +28,8 @@ pub struct AdoptArgs {
     /// End the loop that this session has now
     #[arg(long)]
     replace: bool,
+    #[command(flatten)]
+    answer: Answer,
     #[command(flatten)]
     place: Where,
 }
@@ -59,6 +62,6 @@ pub fn run(args: &AdoptArgs) -> Result<ExitCode> {
     let taken = adopt(&project, adopter)?;
     let transcript = transcript.map(ClaudeTranscript::at);
     life::note(&Loops::of(&project.root), &own, transcript.as_ref().map(|it| it as _));
-    outln!("{}\n\n{}", taken.line, taken.contract);
-    Ok(ExitCode::SUCCESS)
+    let words = format!("{}\n\n{}", taken.line, taken.contract);
+    args.answer.say(&words, &Steered::Session(&project, &own))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::context::{Where, own_session};
+use super::steered::{Answer, Steered};
 use crate::session::cancel::{cancel_feature, cancel_task, summary};
 use crate::session::reconcile::settle_all;
 use crate::session::select::{Meant, to_cancel};
@@ -21,6 +22,8 @@ pub struct CancelArgs {
     #[arg(long, value_name = "ID", conflicts_with = "feature")]
     session: Option<String>,
     #[command(flatten)]
+    answer: Answer,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -35,15 +38,13 @@ pub fn run(args: &CancelArgs) -> Result<ExitCode> {
             let Some(text) = cancel_task(&Loops::of(&project.root), &session)? else {
                 bail!("the loop had ended before\n`spool status` shows why");
             };
-            outln!("{text}");
+            args.answer.say(&text, &Steered::Session(&project, &session))
         }
         Meant::Feature(feature) => {
-            if let Some(summary) = summary(&project, &feature) {
-                outln!("{summary}\n");
-            }
+            let summary = summary(&project, &feature).map(|it| it + "\n\n").unwrap_or_default();
             let done = cancel_feature(&project, &feature)?;
-            outln!("{} {}", done.headline(), done.cleanup);
+            let words = format!("{summary}{} {}", done.headline(), done.cleanup);
+            args.answer.say(&words, &Steered::Feature(&project, &feature.name))
         }
     }
-    Ok(ExitCode::SUCCESS)
 }

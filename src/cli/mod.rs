@@ -21,6 +21,7 @@ mod setup;
 mod start;
 mod status;
 mod statusline;
+mod steered;
 mod stop;
 mod task;
 mod trust;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::context::{asked_from, own_session};
+use super::steered::Steered;
 use super::stop::{WhichLoop, ask};
 use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
@@ -26,16 +27,16 @@ pub fn run(args: &PauseArgs) -> Result<ExitCode> {
     if let Some(runner) = args.which.runner()? {
         ask(&runner, RunnerRequest::Pause)?;
         let change = printable(&runner.change);
-        outln!(
+        let words = format!(
             "The loop of `{change}` pauses after its iteration.\n`spool resume --change {change}` continues it, `spool stop --change {change}` ends it."
         );
-        return Ok(ExitCode::SUCCESS);
+        return args.which.answer().say(&words, &Steered::Change(&runner.root, &runner.change));
     }
-    let loops = args.which.loops()?;
+    let (project, loops) = args.which.loops()?;
     let session = select::to_pause(&loops, args.which.session(), own_session().as_deref())?.session;
     let Some((record, unnoted)) = pause::pause(&loops, &session, asked_from(&session))? else {
         bail!("the loop has ended already\n`spool status` says why");
     };
-    outln!("{}{}", pause::paused(&record), not_noted(unnoted));
-    Ok(ExitCode::SUCCESS)
+    let words = format!("{}{}", pause::paused(&record), not_noted(unnoted));
+    args.which.answer().say(&words, &Steered::Session(&project, &session))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::context::{asked_from, own_session};
+use super::steered::Steered;
 use super::stop::{WhichLoop, ask};
 use crate::feature::project::printable;
 use crate::runner::requests::RunnerRequest;
@@ -25,15 +26,15 @@ pub fn run(args: &ResumeArgs) -> Result<ExitCode> {
     if let Some(runner) = args.which.runner()? {
         ask(&runner, RunnerRequest::Resume)?;
         let change = printable(&runner.change);
-        outln!("The loop of `{change}` continues.");
-        return Ok(ExitCode::SUCCESS);
+        let words = format!("The loop of `{change}` continues.");
+        return args.which.answer().say(&words, &Steered::Change(&runner.root, &runner.change));
     }
-    let loops = args.which.loops()?;
+    let (project, loops) = args.which.loops()?;
     let session =
         select::to_resume(&loops, args.which.session(), own_session().as_deref())?.session;
     let Some((record, unnoted)) = pause::resume(&loops, &session, asked_from(&session))? else {
         bail!("the loop is not paused any more\n`spool status` shows its state");
     };
-    outln!("{}{}", pause::resumed(&record), not_noted(unnoted));
-    Ok(ExitCode::SUCCESS)
+    let words = format!("{}{}", pause::resumed(&record), not_noted(unnoted));
+    args.which.answer().say(&words, &Steered::Session(&project, &session))
 }

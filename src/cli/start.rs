@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::context::{Where, own_session, whole};
 use super::person::in_agents_session;
+use super::steered::{Answer, Steered};
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::feature::arm;
@@ -36,8 +37,13 @@ pub struct StartArgs {
     #[arg(long)]
     ignore_checklists: bool,
     #[command(flatten)]
+    answer: Answer,
+    #[command(flatten)]
     place: Where,
 }
+
+/// What a person does who armed it in a terminal.
+const FIRST: &str = "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop.\n";
 
 /// Arms and says what was armed.
 pub fn run(args: &StartArgs) -> Result<ExitCode> {
@@ -53,13 +59,11 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };
     let armer = Armer { session: session.as_deref(), by, transcript: None };
-    let started = arm(&args.place.project()?, &request, armer)?;
-    outln!("{}", started.for_agent);
-    out!("{}", started.shown);
+    let project = args.place.project()?;
+    let started = arm(&project, &request, armer)?;
+    let mut words = format!("{}\n{}", started.for_agent, started.shown);
     if session.is_none() {
-        outln!(
-            "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop."
-        );
+        words.push_str(FIRST);
     }
-    Ok(ExitCode::SUCCESS)
+    args.answer.say(&words, &Steered::Feature(&project, &started.about))
 }

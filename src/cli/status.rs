@@ -2,18 +2,22 @@
 
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use serde_json::json;
 
 use super::context::Where;
+use crate::forms::loops::LoopForm;
+use crate::forms::plain::words;
+use crate::forms::runner::RunnerForm;
+use crate::forms::status::{FeatureForm, StatusForm};
+use crate::forms::{self, FORMS_VERSION};
 use crate::print;
 use crate::runner::report::{self as runners, RunnerReport};
 use crate::runner::signals::Signals;
 use crate::session::report::StatusReport;
-use crate::text;
 use crate::world;
 
 /// How often the screen is drawn again.
@@ -39,9 +43,7 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     }
     let now = Now::of(args)?;
     if args.json {
-        let mut value = now.report.map_or_else(|| Ok(json!({})), serde_json::to_value)?;
-        value["runners"] = serde_json::to_value(&now.runners)?;
-        dataln!("{}", text::json(&serde_json::to_string_pretty(&value)?));
+        dataln!("{}", forms::document(&now.form(&args.place.start()?))?);
         return Ok(ExitCode::SUCCESS);
     }
     out!("{}", now.text());
@@ -91,6 +93,25 @@ impl Now {
             feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
         }
         Ok(Self { report, runners })
+    }
+
+    /// The same for programs; a project that only runners work on is the one around `start`.
+    fn form(&self, start: &Path) -> StatusForm {
+        let speckit = self.report.as_ref().map(|report| &report.speckit);
+        let tasks = self.report.iter().flat_map(|report| &report.tasks);
+        let root = || runners::root_around(start).unwrap_or(start).display().to_string();
+        StatusForm {
+            version: FORMS_VERSION,
+            project: speckit.map_or_else(root, |it| it.project.clone()),
+            enabled: speckit.is_none_or(|it| it.enabled),
+            settings_problem: speckit.and_then(|it| words(&it.settings_problem)),
+            features: speckit
+                .into_iter()
+                .flat_map(|it| it.features.iter().map(FeatureForm::from))
+                .collect(),
+            tasks: tasks.map(LoopForm::from).collect(),
+            runners: self.runners.iter().map(RunnerForm::from).collect(),
+        }
     }
 
     fn text(&self) -> String {

@@ -6,10 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::feature::project::{Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
+use crate::forms::loops::EndForm;
+use crate::forms::statusline::StatuslineForm;
+use crate::forms::{self, FORMS_VERSION};
 use crate::session::pinned;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
@@ -57,72 +60,64 @@ struct Workspace {
     project_dir: PathBuf,
 }
 
-/// What is said of a session's loop.
-#[derive(Debug, Default, Serialize)]
-struct StatusLine {
-    /// The line, empty while no loop lives.
-    line: String,
-    /// The name of the reason, empty while it lives.
-    ended: String,
-    /// How it ended, in words for a person.
-    words: String,
-}
-
 /// Prints the line; nothing that is missing or broken is an error.
 pub fn run(args: &StatuslineArgs) -> Result<ExitCode> {
     let input: StatusInput = serde_json::from_slice(&handed_over()).unwrap_or_default();
-    let status = StatusLine::of(&input).unwrap_or_default();
+    let status = of(&input).unwrap_or_else(|| said(None, None));
     if args.json {
-        outln!("{}", text::json(&serde_json::to_string(&status)?));
-    } else if !status.line.is_empty() {
-        outln!("{}", status.line);
+        outln!("{}", forms::line(&status)?);
+    } else if let Some(line) = &status.line {
+        outln!("{line}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl StatusLine {
-    /// The loop of the session that is named; `None` where it has none.
-    fn of(input: &StatusInput) -> Option<Self> {
-        let session = Some(input.session_id.as_str()).filter(|session| is_session_id(session))?;
-        let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
-        let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
-        let has_loop = |folder: &Path| {
-            let project = Project::with_loops(folder, Some(session))?;
-            Loops::has_known(&project.root, session).then_some(project)
+/// What is said of the loop of the session that is named; `None` where it has none.
+fn of(input: &StatusInput) -> Option<StatuslineForm> {
+    let session = Some(input.session_id.as_str()).filter(|session| is_session_id(session))?;
+    let folders = [&input.workspace.project_dir, &input.workspace.current_dir, &input.cwd];
+    let mut folders = folders.into_iter().filter(|folder| folder.is_absolute());
+    let has_loop = |folder: &Path| {
+        let project = Project::with_loops(folder, Some(session))?;
+        Loops::has_known(&project.root, session).then_some(project)
+    };
+    let project = folders.find_map(|folder| has_loop(folder))?;
+    let loops = Loops::of(&project.root);
+    let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
+    let (place, next) = place(&project, &record).unzip();
+    let name = text::narrow(&printable(&record.about), NAME);
+    if let Some(reason) = &record.ledger.ended {
+        let ended = EndName::of(reason);
+        let how = match (&ended, place) {
+            (EndName::Completed, None) => "done".to_owned(),
+            (EndName::Completed, Some(it)) => {
+                format!("done: {}", it.words())
+            }
+            _ => format!("ended ({ended}): {}", printable(&reason.to_string())),
         };
-        let project = folders.find_map(|folder| has_loop(folder))?;
-        let loops = Loops::of(&project.root);
-        let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
-        let (place, next) = place(&project, &record).unzip();
-        let name = text::narrow(&printable(&record.about), NAME);
-        if let Some(reason) = &record.ledger.ended {
-            let ended = EndName::of(reason);
-            let how = match (&ended, place) {
-                (EndName::Completed, None) => "done".to_owned(),
-                (EndName::Completed, Some(it)) => {
-                    format!("done: {}", it.words())
-                }
-                _ => format!("ended ({ended}): {}", printable(&reason.to_string())),
-            };
-            let iterations = text::counted(record.ledger.iterations.into(), "iteration");
-            let words = format!("{name} · {how} · {iterations}");
-            return Some(Self { ended: ended.to_string(), words, ..Self::default() });
-        }
-        if !drives(loops.claim(&record.about).as_ref(), &record) {
-            return None;
-        }
-        let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
-        parts.push(format!("iteration {}", record.ledger.iterations + 1));
-        if let Some(check) = loops.running_check(session) {
-            parts.push(format!("check {}", text::narrow(&check, NAME)));
-        } else if record.pause().is_some() {
-            parts.push("paused".to_owned());
-        } else {
-            parts.extend(next.filter(|next| !next.is_empty()).map(|next| format!("next {next}")));
-        }
-        parts.push(format!("{} ago", text::age(record.silent_for())));
-        Some(Self { line: parts.join(" · "), ..Self::default() })
+        let iterations = text::counted(record.ledger.iterations.into(), "iteration");
+        let words = format!("{name} · {how} · {iterations}");
+        let end = EndForm { name: ended, words };
+        return Some(said(None, Some(end)));
     }
+    if !drives(loops.claim(&record.about).as_ref(), &record) {
+        return None;
+    }
+    let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
+    parts.push(format!("iteration {}", record.ledger.iterations + 1));
+    if let Some(check) = loops.running_check(session) {
+        parts.push(format!("check {}", text::narrow(&check, NAME)));
+    } else if record.pause().is_some() {
+        parts.push("paused".to_owned());
+    } else {
+        parts.extend(next.filter(|next| !next.is_empty()).map(|next| format!("next {next}")));
+    }
+    parts.push(format!("{} ago", text::age(record.silent_for())));
+    Some(said(Some(parts.join(" · ")), None))
+}
+
+fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
+    StatuslineForm { version: FORMS_VERSION, line, end }
 }
 
 /// How far the list of a feature is, and its next task, empty for none; `None` for the loop of a task.

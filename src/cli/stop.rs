@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::context::{Where, whole};
-use crate::feature::project::printable;
+use super::steered::{Answer, Steered};
+use crate::feature::project::{Project, printable};
 use crate::runner::report::{live, only_live};
 use crate::runner::requests::{Requests, RunnerRequest};
 use crate::runner::state::{
@@ -37,6 +38,8 @@ pub struct StopArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64, 0, 1_000_000>)]
     wait: u64,
     #[command(flatten)]
+    answer: Answer,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -44,6 +47,8 @@ pub struct StopArgs {
 pub struct Running {
     /// Its change.
     pub change: String,
+    /// The project.
+    pub root: PathBuf,
     /// Its state folder.
     pub folder: PathBuf,
     /// Its process, 0 when it is not known.
@@ -55,9 +60,10 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
     let running = running(&args.place.start()?, args.change.as_deref())?;
     let change = printable(&running.change);
     ask(&running, RunnerRequest::Stop)?;
+    let steered = Steered::Change(&running.root, &running.change);
     if args.wait == 0 {
-        outln!("The runner of `{change}` (process {}) was asked to end.", running.pid);
-        return Ok(ExitCode::SUCCESS);
+        let words = format!("The runner of `{change}` (process {}) was asked to end.", running.pid);
+        return args.answer.say(&words, &steered);
     }
     let deadline = Deadline::after(Duration::from_secs(args.wait));
     // A runner that began after the one that was asked is another one.
@@ -77,8 +83,7 @@ pub fn run(args: &StopArgs) -> Result<ExitCode> {
         }
         world::pause(LOOK);
     }
-    outln!("{}", seen(&running.folder, &change));
-    Ok(ExitCode::SUCCESS)
+    args.answer.say(&seen(&running.folder, &change), &steered)
 }
 
 /// Writes a request down for a runner.
@@ -117,7 +122,7 @@ pub fn running(start: &Path, change: Option<&str>) -> Result<Running> {
         };
         bail!("no runner works on the change `{}`\n{others}", printable(&change));
     };
-    Ok(Running { change, folder, pid: holder.pid })
+    Ok(Running { change, root: root.to_owned(), folder, pid: holder.pid })
 }
 
 /// The id of the change that a short form stands for: among those with a runner, else among all.
@@ -144,10 +149,17 @@ pub struct WhichLoop {
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     change: Option<String>,
     #[command(flatten)]
+    answer: Answer,
+    #[command(flatten)]
     place: Where,
 }
 
 impl WhichLoop {
+    /// Returns who reads the answer.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
     /// Returns the session that a person named.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
@@ -179,11 +191,12 @@ impl WhichLoop {
         Ok(running(&start, None).ok())
     }
 
-    /// Returns the loops in the sessions of the project, after their notes were compared with what was armed.
-    pub fn loops(&self) -> Result<Loops> {
-        let root = self.place.with_loops()?.root;
-        settle_all(&root);
-        Ok(Loops::of(&root))
+    /// Returns the project with the loops in its sessions, after their notes were compared with what was armed.
+    pub fn loops(&self) -> Result<(Project, Loops)> {
+        let project = self.place.with_loops()?;
+        settle_all(&project.root);
+        let loops = Loops::of(&project.root);
+        Ok((project, loops))
     }
 }
 

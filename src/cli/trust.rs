@@ -9,6 +9,8 @@ use super::context::{Where, own_session};
 use super::person::{can_be_asked, confirm, in_agents_session};
 use crate::feature::project::Project;
 use crate::feature::settings::{SETTINGS, Settings};
+use crate::forms::trust::{TrustForm, TrustedForm};
+use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::file::{self, PROJECT_FILE};
 use crate::runner::options::{self, Layers};
 use crate::runner::target::root_around;
@@ -23,6 +25,7 @@ use crate::text;
 /// only when you trust them, once for each content. The same holds for what `.spool/ralph.toml` says looser
 /// than your own settings: higher limits, commits, and what counts as done.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct TrustArgs {
     /// Show what is trusted, in all projects
     #[arg(long, conflicts_with_all = ["remove", "yes"])]
@@ -30,6 +33,9 @@ pub struct TrustArgs {
     /// Stop trusting this project
     #[arg(long, conflicts_with = "yes")]
     remove: bool,
+    /// Print JSON for programs
+    #[arg(long, requires = "list")]
+    json: bool,
     /// Trust what is shown, without asking
     #[arg(long)]
     yes: bool,
@@ -57,7 +63,7 @@ impl File {
 /// Shows the commands and asks; never inside of an agent's session.
 pub fn run(args: &TrustArgs) -> Result<ExitCode> {
     if args.list {
-        return list();
+        return if args.json { list_as_json() } else { list() };
     }
     if in_agents_session() {
         bail!(
@@ -122,6 +128,15 @@ fn list() -> Result<ExitCode> {
             outln!("  {}", indented(command));
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_as_json() -> Result<ExitCode> {
+    let trusted = trust::list()?.into_iter();
+    let trusted =
+        trusted.map(|it| TrustedForm { project: it.project, file: it.file, commands: it.commands });
+    let form = TrustForm { version: FORMS_VERSION, trusted: trusted.collect() };
+    dataln!("{}", forms::document(&form)?);
     Ok(ExitCode::SUCCESS)
 }
 

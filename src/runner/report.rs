@@ -2,12 +2,13 @@
 //!
 //! It reads `state.json` and the end of `history.jsonl`, never the whole of it.
 
+pub mod form;
+
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use serde::Serialize;
 
 use super::messages;
 use super::options::DoneCriteria;
@@ -29,8 +30,7 @@ const WHY: usize = 72;
 const DENIED: usize = 300;
 
 /// Whether anybody drives the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunnerLife {
     /// A runner has it.
     Alive,
@@ -41,17 +41,15 @@ pub enum RunnerLife {
 }
 
 /// A loop as it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RunnerReport {
-    /// Version of this form.
-    pub version: u32,
     /// The change.
     pub change_id: String,
     /// Its state folder.
     pub folder: String,
     /// Whether anybody drives it.
     pub runner: RunnerLife,
-    /// Since when a person wants it to pause, `null` when nobody does.
+    /// Since when a person wants it to pause, `None` when nobody does.
     pub paused_since: Option<WallTime>,
     /// Why the state could not be read, empty when it could.
     pub unreadable: String,
@@ -86,7 +84,6 @@ impl RunnerReport {
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
         let requests = Requests::of(&folder);
         Ok(Self {
-            version: 1,
             change_id: change.to_owned(),
             folder: folder.display().to_string(),
             runner,

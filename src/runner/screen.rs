@@ -7,10 +7,11 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
 
 use super::harness::AgentEvent;
 use super::options::{Form, Shown};
+use crate::forms;
+use crate::forms::events::{EventForm, RunnerEvent};
 use crate::text;
 pub use crate::text::{counted, grouped, lasted};
 
@@ -63,25 +64,18 @@ impl Screen {
         screen
     }
 
-    /// Shows one line of the loop's own, with `event` and its fields where programs read.
-    pub fn report(&self, event: &str, words: &str, fields: Value) {
+    /// Shows one line of the loop's own, as an event where programs read.
+    pub fn report(&self, event: RunnerEvent, words: &str) {
         match self.form {
             Form::Words => self.print(words),
-            Form::Json => {
-                let words = anstream::adapter::strip_str(words).to_string();
-                let mut line = json!({"event": event, "words": words});
-                if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), fields) {
-                    line.extend(fields);
-                }
-                self.print(&line.to_string());
-            }
+            Form::Json => self.print_event(event, words),
         }
     }
 
     /// Says once that a person's wish to end the loop was heard.
     pub fn ending(&self, words: &str) {
         if !self.is_ending.replace(true) {
-            self.report("ending", words, json!({}));
+            self.report(RunnerEvent::Ending, words);
         }
     }
 
@@ -99,14 +93,16 @@ impl Screen {
     /// Shows what the agent does.
     pub fn heard(&self, event: &AgentEvent) {
         if self.form == Form::Json {
-            let (name, words) = match event {
-                AgentEvent::Said(words) => ("said", words.clone()),
-                AgentEvent::Called { tool, what } => ("called", format!("{tool}: {what}")),
-                AgentEvent::Trouble(words) => ("trouble", words.clone()),
+            let (event, words) = match event {
+                AgentEvent::Said(words) => (RunnerEvent::Said, words.clone()),
+                AgentEvent::Called { tool, what } => {
+                    (RunnerEvent::Called { tool: tool.clone() }, format!("{tool}: {what}"))
+                }
+                AgentEvent::Trouble(words) => (RunnerEvent::Trouble, words.clone()),
                 AgentEvent::Finished => return,
             };
             if self.shown != Shown::Quiet {
-                self.print(&json!({"event": name, "words": words}).to_string());
+                self.print_event(event, &words);
             }
             return;
         }
@@ -192,6 +188,14 @@ impl Screen {
             let mut errors = io::stderr();
             // See the first lines of this file.
             let _ = errors.write_all(bytes.as_bytes()).and_then(|()| errors.flush());
+        }
+    }
+
+    fn print_event(&self, event: RunnerEvent, words: &str) {
+        let words = anstream::adapter::strip_str(words).to_string();
+        // No value of a form can fail to be written.
+        if let Ok(line) = forms::line(&EventForm::now(event, words)) {
+            self.print(&line);
         }
     }
 

@@ -60,6 +60,23 @@ macro_rules! names {
                 String::deserialize(deserializer).map(Self::from)
             }
         }
+
+        /// A word that this version does not know is possible, so the schema has the known ones as examples.
+        #[cfg(test)]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let words: Vec<&str> = [$($word),+].into_iter().filter(|it| !it.is_empty()).collect();
+                schemars::json_schema!({"type": "string", "examples": words})
+            }
+        }
     )+};
 }
 

@@ -30,18 +30,18 @@ fn thinking(workshop: &Workshop, version: &str, then: impl FnOnce(&Terminal)) {
     let terminal = start(workshop, &workshop.client(version, &model));
     type_the_loop(&terminal);
     model.wait_for_main_request(2);
-    wait_until("the tool call", || live(workshop)["live"]["turn_tool_calls"] == 1);
+    wait_until("the tool call", || live(workshop)["turn"]["tool_calls"] == 1);
     let before = live(workshop);
-    assert_eq!(before["loop_status"], "live", "{before}");
-    assert!(before["live"]["process"].is_u64(), "{before}");
-    assert_ne!(before["live"]["session_state"], "unknown", "{before}");
+    assert_eq!(before["state"], "live", "{before}");
+    assert!(before["process"].is_u64(), "{before}");
+    assert_ne!(before["session_state"], "unknown", "{before}");
     then(&terminal);
     let limit = Deadline::after(Duration::from_secs(10));
-    while live(workshop)["loop_status"] != "orphaned" {
+    while live(workshop)["state"] != "orphaned" {
         assert!(!limit.is_over(), "{}", live(workshop));
         pause(Duration::from_millis(200));
     }
-    assert_eq!(live(workshop)["live"]["session_state"], "gone");
+    assert_eq!(live(workshop)["session_state"], "gone");
     let text = String::from_utf8(workshop.spool(&["status"]).stdout).expect("a report");
     assert!(text.contains("Loop: live, but its session is gone\n"), "{text}");
     assert!(text.contains("continue it: claude --resume "), "{text}");
@@ -64,7 +64,7 @@ fn a_killed_client_is_seen_within_ten_seconds(version: &str) {
     }
     let workshop = Workshop::with_tasks(1);
     thinking(&workshop, version, |_| {
-        let process = live(&workshop)["live"]["process"].to_string();
+        let process = live(&workshop)["process"].to_string();
         let output = Command::new("kill").args(["-KILL", &process]).output().expect("kill");
         assert!(output.status.success(), "{output:?}");
     });
@@ -87,8 +87,8 @@ fn a_permission_prompt_is_shown_to_whoever_looks(version: &str) {
     let terminal = start(&workshop, &client);
     type_the_loop(&terminal);
     terminal.wait_for("Do you want to proceed?");
-    wait_until("the prompt in the report", || live(&workshop)["live"]["session_state"] == "waits");
-    let waits = live(&workshop)["live"]["waits_for"].clone();
+    wait_until("the prompt in the report", || live(&workshop)["session_state"] == "waits");
+    let waits = live(&workshop)["waits_for"].clone();
     assert_eq!(waits, json!(["your answer in its terminal (permission prompt)"]));
     terminal.answer("Do you want to proceed?", "PROMISE_ACCEPTED");
 }

@@ -32,7 +32,7 @@ fn cancel_in_a_resumed_session_ends_the_loop_for_good(version: &str) {
     assert_eq!(first.exit_code, Some(1), "{}", first.describe());
     // Headless, 2.1.143 ends without waiting for the hook that pauses the loop.
     let status = workshop.status();
-    assert!(status["loop_status"] == "paused" || version == "2.1.143", "{status}");
+    assert!(status["loop"]["state"] == "paused" || version == "2.1.143", "{status}");
     broken.store(false, Ordering::SeqCst);
     let spent = model.requests().len();
 
@@ -112,8 +112,8 @@ fn assert_cancelled(workshop: &Workshop, continued: usize) {
     assert!(!workshop.has(STATE), "the state file is back");
     assert!(workshop.has(".progress.md"), "the notes are gone");
     let status = workshop.status();
-    assert_eq!(status["loop_status"], "ended", "{status}");
-    assert_eq!(status["reason"], "cancelled", "{status}");
+    assert_eq!(status["loop"]["state"], "ended", "{status}");
+    assert_eq!(status["loop"]["end"]["name"], "cancelled", "{status}");
     let mut verdicts = vec!["continue"; continued];
     verdicts.push("end cancelled");
     assert_eq!(workshop.verdicts(), verdicts);

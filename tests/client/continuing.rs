@@ -23,7 +23,10 @@ fn twenty_stops_reach_the_model_once_each(version: &str) {
     let mut verdicts = vec!["continue"; 20];
     verdicts.push("end completed");
     assert_eq!(workshop.verdicts(), verdicts);
-    let context = workshop.status()["record"]["context"].clone();
+    let session = workshop.status()["loop"]["session"].as_str().expect("a session").to_owned();
+    let notes = workshop.project.read(&format!(".claude/ralph/{session}/loop.json"));
+    let notes: serde_json::Value = serde_json::from_str(&notes).expect("the notes of the loop");
+    let context = &notes["context"];
     let is_known = context["works"] == true && context["failed"] == false;
     assert_eq!(is_known, takes_context, "{context}");
 

@@ -259,7 +259,7 @@ fn a_feature_of_the_spec_kit_template_is_coordinated_to_its_end(version: &str) {
     let failed = journal.iter().filter(|entry| entry["event"] == "failed").count();
     assert_eq!(failed, 2, "{journal:#?}");
     let report = status(&project);
-    assert_eq!(report["reason"], "completed", "{report}");
+    assert_eq!(report["loop"]["end"]["name"], "completed", "{report}");
     let state: Value =
         serde_json::from_str(&project.read(&format!("{FOLDER}/.speckit-state.json"))).unwrap();
     assert_eq!(state["taskIndex"], TASKS + 1, "{state}");
@@ -301,7 +301,7 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit(version: &str) {
     assert!(told.contains("task T001"), "{told}");
     assert!(told.contains("/speckit:implement"), "{told}");
     let report = status(&project);
-    assert_eq!(report["reason"], "task_failed", "{report}");
+    assert_eq!(report["loop"]["end"]["name"], "task_failed", "{report}");
     let journal = spool_log(project.path());
     assert!(journal.iter().any(|entry| entry["reason"] == "task_failed"), "{journal:#?}");
 }
@@ -314,8 +314,11 @@ fn an_agent_that_needs_a_person_ends_the_loop_at_once(version: &str) {
     assert!(told.contains("put the API key into .env"), "{told}");
     assert!(told.contains("/speckit:implement"), "{told}");
     let report = status(&project);
-    assert_eq!(report["reason"], "blocked", "{report}");
-    assert!(report["words"].as_str().unwrap().contains("put the API key into .env"), "{report}");
+    assert_eq!(report["loop"]["end"]["name"], "blocked", "{report}");
+    assert!(
+        report["loop"]["end"]["words"].as_str().unwrap().contains("put the API key into .env"),
+        "{report}"
+    );
     let journal = spool_log(project.path());
     assert!(journal.iter().any(|entry| entry["reason"] == "blocked"), "{journal:#?}");
 }

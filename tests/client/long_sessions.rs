@@ -42,7 +42,7 @@ fn a_compaction_in_the_middle_of_the_loop_loses_nothing(version: &str) {
     assert!(verdicts.len() >= 4, "{verdicts:?}");
     assert!(verdicts.iter().all(|verdict| verdict == "continue"), "{verdicts:?}");
     let status = workshop.status();
-    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
+    assert_eq!(status["loop"]["session"].as_str(), run.session_id(), "{status}");
     assert_eq!(model.complaints(), [""; 0]);
 }
 

@@ -81,9 +81,9 @@ fn a_paused_loop_of_a_feature_goes_on_when_asked(version: &str) {
     let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert!(first.is_success(), "{}", first.describe());
     assert_eq!(model.main_requests().len(), 4, "{}", first.describe());
-    assert_eq!(workshop.status()["loop_status"], "paused");
+    assert_eq!(workshop.status()["loop"]["state"], "paused");
     assert!(workshop.spool(&["resume"]).status.success());
-    assert_eq!(workshop.status()["loop_status"], "live");
+    assert_eq!(workshop.status()["loop"]["state"], "live");
     let second = client.resume(SESSION).run("Go on.").expect("a run");
     assert!(second.is_success(), "{}", second.describe());
     workshop.assert_all_done(3);

@@ -59,14 +59,14 @@ fn fifty_tasks_are_finished_from_one_command(version: &str) {
     verdicts.push("end completed");
     assert_eq!(workshop.verdicts(), verdicts);
     let status = workshop.status();
-    assert_eq!(status["loop_status"], "ended", "{status}");
-    assert_eq!(status["reason"], "completed", "{status}");
+    assert_eq!(status["loop"]["state"], "ended", "{status}");
+    assert_eq!(status["loop"]["end"]["name"], "completed", "{status}");
     assert_eq!(status["done"], 50, "{status}");
-    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
-    let ledger = &status["record"]["ledger"];
-    assert_eq!(ledger["iterations"], 50, "{status}");
-    assert_eq!(ledger["continued"], 49, "{status}");
-    assert_eq!(ledger["refused_claims"], 0, "{status}");
+    assert_eq!(status["loop"]["session"].as_str(), run.session_id(), "{status}");
+    let found = &status["loop"];
+    assert_eq!(found["iterations"], 50, "{status}");
+    assert_eq!(found["sent_back"], 49, "{status}");
+    assert_eq!(found["refused_claims"], 0, "{status}");
     assert_eq!(model.complaints(), [""; 0]);
 }
 
@@ -116,8 +116,8 @@ fn fifty_tasks_of_an_old_state_file_that_nobody_armed_are_finished(version: &str
     assert_eq!(workshop.verdicts(), verdicts);
     assert_eq!(workshop.journal()[0]["event"], "claimed");
     let status = workshop.status();
-    assert_eq!(status["record"]["armed_by"], "claim", "{status}");
-    assert_eq!(status["record"]["session"].as_str(), run.session_id(), "{status}");
+    assert_eq!(status["loop"]["armed_by"], "nobody", "{status}");
+    assert_eq!(status["loop"]["session"].as_str(), run.session_id(), "{status}");
     // The fields that the old tools wrote are all there; the count is brought up to date at the end.
     let state: Value = serde_json::from_str(&workshop.project.read(&Workshop::in_feature(STATE)))
         .expect("a state");
@@ -174,7 +174,7 @@ fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
     assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
     let status = workshop.status();
-    assert_eq!(status["reason"], "max_iters", "{status}");
+    assert_eq!(status["loop"]["end"]["name"], "max_iters", "{status}");
     assert_eq!(status["open"].as_array().map(Vec::len), Some(7), "{status}");
 }
 
@@ -207,7 +207,7 @@ fn an_agent_that_claims_too_early_is_sent_back_with_the_open_tasks(version: &str
         ["Ralph-speckit: claimed done, but 2 of 4 are open · next T003"]
     );
     assert_eq!(workshop.verdicts(), ["continue", "end completed"]);
-    assert_eq!(workshop.status()["record"]["ledger"]["refused_claims"], 1);
+    assert_eq!(workshop.status()["loop"]["refused_claims"], 1);
     assert_eq!(model.complaints(), [""; 0]);
 }
 
@@ -229,6 +229,6 @@ fn an_agent_that_only_talks_is_let_go_with_a_named_reason(version: &str) {
     assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end no_progress"]);
     let status = workshop.status();
-    assert_eq!(status["loop_status"], "ended", "{status}");
-    assert_eq!(status["reason"], "no_progress", "{status}");
+    assert_eq!(status["loop"]["state"], "ended", "{status}");
+    assert_eq!(status["loop"]["end"]["name"], "no_progress", "{status}");
 }

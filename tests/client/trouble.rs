@@ -96,7 +96,7 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_t
     let first = client.clone().session(SESSION).run("/speckit:implement").expect("a run");
     assert_eq!(first.exit_code, Some(1), "{}", first.describe());
     let status = workshop.status();
-    assert_eq!(status["record"]["ledger"]["iterations"], 2, "{status}");
+    assert_eq!(status["loop"]["iterations"], 2, "{status}");
     assert_eq!(workshop.verdicts(), ["continue", "continue"]);
     let events = || {
         let events = workshop.journal().into_iter().map(|entry| entry["event"].clone());
@@ -105,7 +105,7 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_t
     };
     // Headless, 2.1.143 ends without waiting for its hook: the pause may be missing there.
     if version != "2.1.143" {
-        assert_eq!(status["loop_status"], "paused", "{status}");
+        assert_eq!(status["loop"]["state"], "paused", "{status}");
         assert_eq!(events(), ["paused"]);
         // The client shows nothing of what a hook says to a failed turn: journal and status do.
         assert_eq!(first.system_messages("StopFailure"), [""; 0]);
@@ -120,8 +120,8 @@ fn a_turn_that_the_service_breaks_off_is_not_counted_and_the_loop_pauses_until_t
     workshop.assert_all_done(4);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "continue", "end completed"]);
     let status = workshop.status();
-    assert_eq!(status["record"]["ledger"]["iterations"], 4, "{status}");
-    assert_eq!(status["loop_status"], "ended", "{status}");
+    assert_eq!(status["loop"]["iterations"], 4, "{status}");
+    assert_eq!(status["loop"]["state"], "ended", "{status}");
     if version != "2.1.143" {
         assert_eq!(events(), ["paused", "resumed"]);
     }
@@ -166,6 +166,6 @@ fn a_subagent_in_the_background_is_waited_for_and_then_the_loop_goes_on() {
     assert!(requests[2].hook_feedback().is_empty(), "the wait was no wait: {}", run.describe());
     assert!(requests[2].last_text().contains("The subagent has done T001."), "{requests:?}");
     assert_eq!(workshop.verdicts(), ["wait", "continue", "end completed"]);
-    let ledger = &workshop.status()["record"]["ledger"];
-    assert_eq!(ledger["iterations"], 2, "waiting counts nothing: {ledger}");
+    let found = &workshop.status()["loop"];
+    assert_eq!(found["iterations"], 2, "waiting counts nothing: {found}");
 }

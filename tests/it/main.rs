@@ -12,6 +12,7 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod escapes;
 mod evidence;
+mod forms;
 mod hook;
 mod house;
 mod imports;

@@ -1,12 +1,10 @@
 //! How one check came out, as people and programs read it.
 
-use serde::Serialize;
-
+use crate::forms::doctor::{FindingForm, FindingWord};
 use crate::text;
 
 /// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingStatus {
     /// All right.
     Ok,
@@ -17,7 +15,7 @@ pub enum FindingStatus {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at; stable, for programs.
     pub name: &'static str,
@@ -26,7 +24,6 @@ pub struct Finding {
     /// What was found, in one line.
     pub found: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
@@ -44,6 +41,18 @@ impl Finding {
     /// Returns a finding that keeps a loop from working, and what to do.
     pub fn fail(name: &'static str, found: impl Into<String>, next: impl Into<String>) -> Self {
         Self { name, status: FindingStatus::Fail, found: found.into(), next: Some(next.into()) }
+    }
+}
+
+impl From<&Finding> for FindingForm {
+    fn from(finding: &Finding) -> Self {
+        let status = match finding.status {
+            FindingStatus::Ok => FindingWord::Ok,
+            FindingStatus::Warn => FindingWord::Warn,
+            FindingStatus::Fail => FindingWord::Fail,
+        };
+        let Finding { name, found, next, .. } = finding;
+        Self { name, status, found: found.clone(), next: next.clone() }
     }
 }
 

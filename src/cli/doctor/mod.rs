@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use serde::Serialize;
 
 use super::environment::Environment;
 use crate::exec::find::find;
+use crate::forms::doctor::{DoctorForm, FindingForm};
+use crate::forms::{self, FORMS_VERSION};
 use crate::plugin::client::Client;
 use crate::style;
-use crate::text;
 use client_settings::SettingsFile;
 use finding::{Finding, FindingStatus};
 
@@ -94,15 +94,12 @@ fn project_folder(environment: &Environment) -> PathBuf {
 }
 
 fn print_json(checks: &[Finding]) -> Result<()> {
-    #[derive(Serialize)]
-    struct DoctorReport<'a> {
-        version: u32,
-        ok: bool,
-        checks: &'a [Finding],
-    }
-    let ok = checks.iter().all(|check| check.status != FindingStatus::Fail);
-    let report = serde_json::to_string_pretty(&DoctorReport { version: 1, ok, checks })?;
-    dataln!("{}", text::json(&report));
+    let form = DoctorForm {
+        version: FORMS_VERSION,
+        ok: checks.iter().all(|check| check.status != FindingStatus::Fail),
+        checks: checks.iter().map(FindingForm::from).collect(),
+    };
+    dataln!("{}", forms::document(&form)?);
     Ok(())
 }
 

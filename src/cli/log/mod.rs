@@ -12,13 +12,16 @@ use anyhow::{Result, bail};
 
 use super::context::{Where, whole};
 use crate::feature::project::printable;
+use crate::forms;
+use crate::forms::log::LogForm;
+use crate::forms::loops::LoopDriver;
 use crate::print;
 use crate::runner::report as runners;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, state_folder};
 use crate::runner::target::{matching, one_of};
 use crate::store::journal::{self, Entry};
-use crate::store::loops::Loops;
+use crate::store::loops::{Loops, TERMINAL};
 use crate::store::read;
 use crate::text;
 use crate::world::WallTime;
@@ -126,9 +129,12 @@ struct ShownLog {
 impl ShownLog {
     fn show(&mut self, it: &LoggedLoop, entry: &Entry) -> Result<()> {
         if self.as_json {
-            let mut value = serde_json::to_value(entry)?;
-            value["session"] = it.whose.as_str().into();
-            dataln!("{}", text::json(&value.to_string()));
+            let (driver, session) = match it.whose.as_str() {
+                RUNNER => (LoopDriver::Runner, None),
+                TERMINAL => (LoopDriver::Session, None),
+                session => (LoopDriver::Session, Some(session)),
+            };
+            dataln!("{}", forms::line(&LogForm::of(entry, driver, session))?);
             return Ok(());
         }
         let title = it.title();

@@ -12,6 +12,9 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::person::in_agents_session;
 use crate::feature::settings;
+use crate::forms::events::{EventForm, RunnerEvent};
+use crate::forms::runner::{RunnerForm, RunnerStatusForm};
+use crate::forms::{self, FORMS_VERSION};
 use crate::runner::driver;
 use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
@@ -89,7 +92,11 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
     let report = RunnerReport::of(root, change)?;
     match form {
         Form::Words => output::print(&text::block(&report.text()))?,
-        Form::Json => output::print(&text::json(&(serde_json::to_string(&report)? + "\n")))?,
+        Form::Json => {
+            let runner = RunnerForm::from(&report);
+            let status = RunnerStatusForm { version: FORMS_VERSION, runner };
+            dataln!("{}", forms::document(&status)?);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,8 +116,8 @@ fn play(options: &Options) -> Result<ExitCode> {
     match options.form {
         Form::Words => outln!("{words}"),
         Form::Json => {
-            let line = serde_json::json!({"event": "demo", "words": words, "folder": place});
-            dataln!("{}", text::json(&line.to_string()));
+            let line = EventForm::now(RunnerEvent::Demo { folder: place }, words);
+            dataln!("{}", forms::line(&line)?);
         }
     }
     driver::run(&change, options)

@@ -1,5 +1,7 @@
 //! The feature that an entry is about: its list, its task log, and what comes next.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
@@ -8,6 +10,9 @@ use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
+use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
+use crate::forms::{self, FORMS_VERSION};
+use crate::runner::options::Form;
 use crate::session::part;
 use crate::session::pinned;
 use crate::session::task_log::{Books, Proof, over, proof, read_list};
@@ -17,6 +22,8 @@ pub struct TaskJob<'a> {
     pub project: &'a Project,
     pub feature: &'a Feature,
     pub session: Option<&'a str>,
+    /// Whether a person or a program reads the answer.
+    pub form: Form,
 }
 
 impl TaskJob<'_> {
@@ -59,6 +66,35 @@ impl TaskJob<'_> {
             list.tasks.len(),
             shortened(&ids)
         ))
+    }
+
+    /// Returns what was noted, in words, with nothing else yet.
+    pub fn noted(&self, words: String) -> NotedForm {
+        NotedForm {
+            version: FORMS_VERSION,
+            feature: self.feature.name.clone(),
+            task: None,
+            already: false,
+            used: None,
+            limit: None,
+            repair: None,
+            reason: over(self.project, self.feature),
+            words,
+        }
+    }
+
+    /// Prints what was noted, and returns success.
+    pub fn answer(&self, noted: &NotedForm) -> Result<ExitCode> {
+        match self.form {
+            Form::Words => outln!("{}", noted.words),
+            Form::Json => dataln!("{}", forms::line(noted)?),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns what came of each task that was named.
+    pub fn proved(&self, tasks: Vec<ProvedTask>) -> ProvedForm {
+        ProvedForm { version: FORMS_VERSION, feature: self.feature.name.clone(), tasks }
     }
 
     /// Returns who does the next tasks, and how to report.

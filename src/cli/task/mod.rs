@@ -17,6 +17,7 @@ use clap::Subcommand;
 use super::context::{Where, own_session, whole};
 use crate::feature::project::Project;
 use crate::refusal::Refusal;
+use crate::runner::options::Form;
 use job::TaskJob;
 
 /// Take the next task, tick it, or say that it failed.
@@ -28,6 +29,9 @@ pub struct TaskArgs {
     /// The feature; without it, the one this session drives, or the current one
     #[arg(long, value_name = "NAME", global = true)]
     feature: Option<String>,
+    /// Print JSON for programs
+    #[arg(long, global = true)]
+    json: bool,
     #[command(flatten)]
     place: Where,
 }
@@ -42,11 +46,7 @@ The cycle:
 #[derive(Subcommand)]
 enum Action {
     /// Show the task to do now, or the parallel group
-    Next {
-        /// Print JSON for programs
-        #[arg(long)]
-        json: bool,
-    },
+    Next,
     /// Show one task with everything that belongs to it
     Show {
         /// The task's id
@@ -57,9 +57,6 @@ enum Action {
         /// Show every task of a long list
         #[arg(long)]
         all: bool,
-        /// Print JSON for programs
-        #[arg(long)]
-        json: bool,
     },
     /// Run the Verify command of each task, then tick its box
     Done {
@@ -114,11 +111,11 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         "no feature is selected in this project\nname it with --feature 001-name, or select one with spec-kit",
     )?;
     access::only_its_own(&project, &feature, session.as_deref())?;
-    let job = TaskJob { project: &project, feature: &feature, session: session.as_deref() };
+    let form = if args.json { Form::Json } else { Form::Words };
+    let job = TaskJob { project: &project, feature: &feature, session: session.as_deref(), form };
     match &args.action {
-        Action::Next { json } => show::next(&job, *json),
+        Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),
-        Action::List { json: true, .. } => show::list_as_json(&job),
         Action::List { all, .. } => show::list(&job, if *all { usize::MAX } else { show::LINES }),
         Action::Done { ids, limit } => report::done(&job, ids, Duration::from_secs(*limit)),
         Action::Fail { id, why } => report::fail(&job, id, why),

@@ -6,10 +6,13 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::job::{TaskJob, for_agent};
-use super::verify::{Proved, prove};
+use super::verify::prove;
 use crate::engine::TerminalReason;
 use crate::feature::STATE;
 use crate::feature::project::printable;
+use crate::forms;
+use crate::forms::task::NotedForm;
+use crate::runner::options::Form;
 use crate::session::task_log::{Books, Done, Failed, Proof, no_task, over};
 
 /// Ticks the tasks whose Verify command passes, and prints what to do next; a failure when one is not ticked.
@@ -17,30 +20,33 @@ pub fn done(job: &TaskJob<'_>, ids: &[String], limit: Duration) -> Result<ExitCo
     let (list, text) = job.list()?;
     let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
     let tasks = ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
-    let mut refused = false;
+    let mut answers = Vec::new();
     for task in tasks {
         // The command runs while the task log is not locked: it may take long, and others write meanwhile.
         let proof = if task.done { Proof::None } else { job.proof(task, &text) };
-        let remark = match prove(task, proof, &job.project.root, limit)? {
-            Proved::With(remark) => remark,
-            Proved::Not(words) => {
-                outln!("{words}");
-                refused = true;
-                continue;
-            }
-        };
-        let mut books = job.open()?;
-        let already = match books.done(&task.id)? {
-            Done::Now => "",
-            Done::Before => " already",
-        };
-        outln!("{} is done{already}.{remark}{}", task.id, left_alone(&books));
+        let mut proved = prove(task, proof, &job.project.root, limit)?;
+        if proved.done {
+            let mut books = job.open()?;
+            let already = match books.done(&task.id)? {
+                Done::Now => "",
+                Done::Before => " already",
+            };
+            let left = left_alone(&books);
+            let remark = proved.words.map_or_else(String::new, |remark| format!(" {remark}"));
+            proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));
+        }
+        if job.form == Form::Words {
+            outln!("{}", proved.words.as_deref().unwrap_or_default());
+        }
+        answers.push(proved);
     }
-    if refused {
-        return Ok(ExitCode::FAILURE);
+    let refused = answers.iter().any(|answer| !answer.done);
+    if job.form == Form::Json {
+        dataln!("{}", forms::line(&job.proved(answers))?);
+    } else if !refused {
+        outln!("{}", job.what_next()?);
     }
-    outln!("{}", job.what_next()?);
-    Ok(ExitCode::SUCCESS)
+    Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Counts a failed attempt, and prints what to do next.
@@ -49,6 +55,14 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
     let failed = books.fail(id, why)?;
     let note = left_alone(&books);
     drop(books);
+    let (used, limit, repair) = match &failed {
+        Failed::Again { used, limit } => (Some(*used), Some(*limit), None),
+        Failed::Repair { id, used, limit } => (Some(*used), Some(*limit), Some(id.clone())),
+        Failed::Ended(TerminalReason::TaskFailed { used, limit, .. }) => {
+            (Some(*used), Some(*limit), None)
+        }
+        Failed::Ended(_) | Failed::NotCounted => (None, None, None),
+    };
     let text = match (failed, over(job.project, job.feature)) {
         (Failed::Ended(TerminalReason::TaskFailed { limit, .. }), _) => format!(
             "Counted: {id} used up its {limit} attempts, the loop has ended (task_failed).{}",
@@ -70,42 +84,41 @@ pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
             "Noted, not counted: there is no state file that can be read, so no loop is armed.{note} Try {id} again in another way, or say what a person must do."
         ),
     };
-    outln!("{text}");
-    Ok(ExitCode::SUCCESS)
+    let noted = NotedForm { task: Some(id.to_owned()), used, limit, repair, ..job.noted(text) };
+    job.answer(&noted)
 }
 
 /// Ends the loop because a person is needed.
 pub fn block(job: &TaskJob<'_>, need: &str) -> Result<ExitCode> {
     job.open()?.block(need)?;
     let reason = over(job.project, job.feature).unwrap_or_default();
-    outln!(
-        "Noted, the loop has ended ({reason}).{}",
-        for_agent(" End your turn now: say what the person must do and what is done so far.")
-    );
-    Ok(ExitCode::SUCCESS)
+    let next =
+        for_agent(" End your turn now: say what the person must do and what is done so far.");
+    job.answer(&job.noted(format!("Noted, the loop has ended ({reason}).{next}")))
 }
 
 /// Puts a new task after another one, and prints its id.
 pub fn add(job: &TaskJob<'_>, after: &str, what: &str) -> Result<ExitCode> {
     let (id, done) = job.open()?.add(after, what)?;
     let id = printable(&id);
-    match done {
-        Done::Now => outln!("Added {id} after {after}. {}", job.what_next()?),
-        Done::Before => {
-            outln!("{id} was added already after {after}. {}", job.what_next()?);
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    let next = job.what_next()?;
+    let words = match done {
+        Done::Now => format!("Added {id} after {after}. {next}"),
+        Done::Before => format!("{id} was added already after {after}. {next}"),
+    };
+    let already = done == Done::Before;
+    job.answer(&NotedForm { task: Some(id), already, ..job.noted(words) })
 }
 
 /// Notes that an extension hook of spec-kit was carried out.
 pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
-    let said = match job.open()?.hook(name)? {
+    let done = job.open()?.hook(name)?;
+    let said = match done {
         Done::Now => "Noted.",
         Done::Before => "Noted before.",
     };
-    outln!("{said} {}", job.what_next()?);
-    Ok(ExitCode::SUCCESS)
+    let words = format!("{said} {}", job.what_next()?);
+    job.answer(&NotedForm { already: done == Done::Before, ..job.noted(words) })
 }
 
 /// A sentence on a state file that nobody can read; it is not overwritten.

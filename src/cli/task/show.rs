@@ -3,15 +3,17 @@
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use serde_json::{Value, json};
-
 use super::job::{TaskJob, agent, for_agent, nothing_open};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::feature::state::State;
+use crate::forms::plain::words;
+use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
+use crate::forms::{self, FORMS_VERSION};
+use crate::runner::options::Form;
 use crate::session::task_log::{no_task, over};
 use crate::text;
+use anyhow::Result;
 
 /// The longest list that is shown whole, in lines: a model reads it.
 pub const LINES: usize = 60;
@@ -19,29 +21,30 @@ pub const LINES: usize = 60;
 const TITLE: usize = 100;
 
 /// Prints the task to do now, or the parallel group, with all that belongs to it.
-pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
+pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     let (list, text) = job.part()?;
     // The program ends with this answer: thousands of tasks need not be given back one by one.
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
     let next = list.next();
-    if as_json {
+    if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
-        let tasks: Vec<_> = next.iter().map(|task| described(task, &list, &state, &text)).collect();
-        let status = match (&ended, tasks.len()) {
-            (Some(_), _) => "over",
-            (None, 0) => "done",
-            (None, 1) => "task",
-            (None, _) => "group",
+        let status = match (&ended, next.len()) {
+            (Some(_), _) => NextStatus::Over,
+            (None, 0) => NextStatus::Done,
+            (None, 1) => NextStatus::Task,
+            (None, _) => NextStatus::Group,
         };
-        let answer = json!({
-            "status": status,
-            "reason": ended,
-            "tasks": tasks,
-            "done": list.done(),
-            "total": list.tasks.len(),
-        });
-        dataln!("{}", text::json(&answer.to_string()));
+        let form = NextForm {
+            version: FORMS_VERSION,
+            feature: job.feature.name.clone(),
+            status,
+            reason: ended,
+            tasks: next.iter().map(|task| described(task, &list, &state, &text)).collect(),
+            done: (list.done() as u64).into(),
+            total: (list.tasks.len() as u64).into(),
+        };
+        dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(reason) = ended {
@@ -67,24 +70,33 @@ pub fn next(job: &TaskJob<'_>, as_json: bool) -> Result<ExitCode> {
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
+    if job.form == Form::Json {
+        let state = State::read_at_once(job.feature).unwrap_or_default();
+        let task = described(task, &list, &state, &text);
+        let feature = job.feature.name.clone();
+        dataln!("{}", forms::line(&TaskShowForm { version: FORMS_VERSION, feature, task })?);
+        return Ok(ExitCode::SUCCESS);
+    }
     outln!("{}", text::block(&list.block_text(task, &text)));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints all tasks as one JSON object.
-pub fn list_as_json(job: &TaskJob<'_>) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
-    let state = State::read_at_once(job.feature).unwrap_or_default();
-    let all = list.tasks.iter();
-    let tasks: Vec<_> = all.map(|task| described(task, &list, &state, &text)).collect();
-    let answer = json!({"feature": job.feature.name, "done": list.done(), "tasks": tasks});
-    dataln!("{}", text::json(&answer.to_string()));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Shows all tasks when they fit into `most` lines, otherwise the first open ones.
+/// Shows all tasks when they fit into `most` lines, otherwise the first open ones; a program gets all of them.
 pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
-    let (list, _) = job.list()?;
+    let (list, text) = job.list()?;
+    if job.form == Form::Json {
+        let state = State::read_at_once(job.feature).unwrap_or_default();
+        let all = list.tasks.iter();
+        let form = TaskListForm {
+            version: FORMS_VERSION,
+            feature: job.feature.name.clone(),
+            done: (list.done() as u64).into(),
+            total: (list.tasks.len() as u64).into(),
+            tasks: all.map(|task| described(task, &list, &state, &text)).collect(),
+        };
+        dataln!("{}", forms::line(&form)?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let whole = list.tasks.len() <= most;
     let shown = list.tasks.iter().filter(|task| whole || !task.done).take(most);
     for task in shown {
@@ -96,18 +108,18 @@ pub fn list(job: &TaskJob<'_>, most: usize) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn described(task: &Task, list: &TaskList, state: &State, text: &[u8]) -> Value {
-    json!({
-        "id": task.id,
-        "title": task.title,
-        "done": task.done,
-        "parallel": task.parallel,
-        "agent": agent(task),
-        "fixes": task.fixes,
-        "phase": &*task.phase,
-        "line": task.line,
-        "failures": state.failures(&task.id),
-        "verify": task.verify_command(text),
-        "block": list.block_text(task, text),
-    })
+fn described(task: &Task, list: &TaskList, state: &State, text: &[u8]) -> TaskForm {
+    TaskForm {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        done: task.done,
+        parallel: task.parallel,
+        agent: agent(task),
+        fixes: task.fixes.clone(),
+        phase: words(&task.phase),
+        line: (task.line as u64).into(),
+        failures: state.failures(&task.id),
+        verify: task.verify_command(text),
+        block: list.block_text(task, text),
+    }
 }

@@ -12,6 +12,10 @@ use crate::cli::person::{can_be_asked, confirm};
 use crate::engine::CheckResult;
 use crate::engine::tasks::Task;
 use crate::feature::project::printable;
+use crate::forms;
+use crate::forms::loops::CheckOutcome;
+use crate::forms::task::{ProvedTask, VerifyState};
+use crate::runner::options::Form;
 use crate::session::pinned;
 use crate::session::task_log::{Proof, no_task};
 use crate::text;
@@ -58,49 +62,72 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    match carry_out(task, job.proof(task, &text), &job.project.root, limit, "proved")? {
+    let verified = carry_out(task, job.proof(task, &text), &job.project.root, limit, "proved")?;
+    let words = match &verified {
         Verified::Without => {
-            outln!("{} has no Verify command in backticks: check it by reading.", task.id);
-            return Ok(ExitCode::SUCCESS);
+            format!("{} has no Verify command in backticks: check it by reading.", task.id)
         }
         Verified::Ran(result) if result.passed => {
-            outln!("{about} passes: `{}`", text::line(&result.run));
-            return Ok(ExitCode::SUCCESS);
+            format!("{about} passes: `{}`", text::line(&result.run))
         }
-        Verified::Later(command) => outln!(
+        Verified::Later(command) => format!(
             "The Verify command of {about} was added after arming and is not run here: run it yourself: `{}`",
-            text::line(&command)
+            text::line(command)
         ),
-        Verified::Unarmed(words) | Verified::Refused(words) => outln!("{words}"),
-        Verified::Ran(result) => outln!("{}", failure(&result)),
-    }
-    Ok(ExitCode::FAILURE)
-}
-
-/// What came of the proof of a task.
-pub enum Proved {
-    /// Nothing speaks against it; a sentence on a command that was not run, or nothing.
-    With(String),
-    /// Why it is not ticked.
-    Not(String),
-}
-
-/// Runs what proves a task and returns what came of it.
-pub fn prove(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<Proved> {
-    Ok(match carry_out(task, proof, root, limit, "ticked")? {
-        Verified::Without => Proved::With(String::new()),
-        Verified::Later(command) => Proved::With(format!(
-            " Its Verify command was added after arming and was not run: run it yourself: `{}`.",
-            text::line(&command)
-        )),
-        Verified::Unarmed(words) => {
-            outln!("{words}");
-            Proved::With(String::new())
+        Verified::Unarmed(words) | Verified::Refused(words) => words.clone(),
+        Verified::Ran(result) => failure(result),
+    };
+    match job.form {
+        Form::Words => outln!("{words}"),
+        Form::Json => {
+            let proved = verified.proved(task, task.done, Some(words));
+            dataln!("{}", forms::line(&job.proved(vec![proved]))?);
         }
-        Verified::Refused(words) => Proved::Not(words),
-        Verified::Ran(result) if result.passed => Proved::With(String::new()),
-        Verified::Ran(result) => Proved::Not(refusal(task, &result)),
-    })
+    }
+    let is_fine = matches!(verified.state(), VerifyState::None | VerifyState::Passed);
+    Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Verified {
+    fn state(&self) -> VerifyState {
+        match self {
+            Self::Without => VerifyState::None,
+            Self::Later(_) | Self::Unarmed(_) => VerifyState::NotRun,
+            Self::Refused(_) => VerifyState::Refused,
+            Self::Ran(result) if result.passed => VerifyState::Passed,
+            Self::Ran(_) => VerifyState::Failed,
+        }
+    }
+
+    fn proved(&self, task: &Task, done: bool, words: Option<String>) -> ProvedTask {
+        let check = match self {
+            Self::Ran(result) => Some(CheckOutcome::from(result)),
+            _ => None,
+        };
+        ProvedTask { id: task.id.clone(), done, verify: self.state(), check, words }
+    }
+}
+
+/// Runs what proves a task and returns what came of it: whether it may be ticked, with why not, or with a sentence on a
+/// command that was not run.
+pub fn prove(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<ProvedTask> {
+    let verified = carry_out(task, proof, root, limit, "ticked")?;
+    let (done, words) = match &verified {
+        Verified::Without => (true, None),
+        Verified::Ran(result) if result.passed => (true, None),
+        Verified::Later(command) => (true, Some(later(command))),
+        Verified::Unarmed(words) => (true, Some(words.clone())),
+        Verified::Refused(words) => (false, Some(words.clone())),
+        Verified::Ran(result) => (false, Some(refusal(task, result))),
+    };
+    Ok(verified.proved(task, done, words))
+}
+
+fn later(command: &str) -> String {
+    format!(
+        "Its Verify command was added after arming and was not run: run it yourself: `{}`.",
+        text::line(command)
+    )
 }
 
 /// Whether a person at the terminal wants a command to be run that nobody armed. No question is asked in an

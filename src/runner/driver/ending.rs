@@ -1,16 +1,18 @@
 //! The end of a loop: written down, shown, and turned into an exit code.
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::parts::Driver;
 use crate::checks::{PersonNotice, tell};
 use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::forms::events::{RunnerEnd, RunnerEvent};
+use crate::forms::plain;
 use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
 use crate::runner::messages;
 use crate::runner::options::{DoneCriteria, Doubted};
+use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso};
 use crate::store::journal::Entry;
@@ -175,14 +177,21 @@ impl Driver<'_> {
         };
         words =
             format!("{words}\n       spool ralph --status --change {}{place}", self.plan.change.id);
-        let fields = json!({
-            "status": word, "reason": reason.name(), "exit_code": code,
-            "iterations": state.current_iteration, "seconds": self.clock.elapsed().as_secs(),
-            "total_tokens": state.total_tokens, "tokens_unknown": state.tokens_unknown,
-            "denied": state.denied, "commits": self.totals.commits,
-            "files": self.totals.touched.len(), "tasks": tasks, "next": next,
-            "doubts": doubts,
-        });
-        self.console.screen.report("end", &words, fields);
+        let end = RunnerEnd {
+            status: word,
+            reason: reason.name(),
+            exit_code: code,
+            iterations: state.current_iteration,
+            seconds: self.clock.elapsed().as_secs().into(),
+            tokens: form::tokens(state),
+            tokens_complete: !state.tokens_unknown,
+            denied_tools: state.denied.clone(),
+            commits: self.totals.commits.into(),
+            files_changed: (self.totals.touched.len() as u64).into(),
+            tasks: plain::words(&tasks),
+            next: plain::words(&next),
+            doubts: doubts.to_vec(),
+        };
+        self.console.screen.report(RunnerEvent::End(Box::new(end)), &words);
     }
 }

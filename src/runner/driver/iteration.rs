@@ -4,18 +4,20 @@ use std::fs::{self, File};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use serde_json::json;
 
 use super::agent::{AgentProgram, AgentRun};
 use super::next::Next;
 use super::parts::Driver;
 use crate::engine::{Verdict, Work};
+use crate::forms::events::RunnerEvent;
+use crate::forms::iteration::IterationForm;
 use crate::runner::harness::{AgentOrder, RunOutcome};
 use crate::runner::messages;
 use crate::runner::monitor::About;
 use crate::runner::options::Sessions;
 use crate::runner::process::{Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
+use crate::runner::report::form;
 use crate::runner::screen::{grouped, lasted};
 use crate::runner::state::{Iteration, LoopStatus, iso};
 use crate::runner::task_list::{TaskListUpdate, Tasks};
@@ -264,7 +266,9 @@ impl Driver<'_> {
             entry.words.clone()
         };
         let line = format!("-- iteration {}{went}: {}; {why}", entry.n, messages::figures(entry));
-        self.console.screen.report("iteration_end", &line, json!({"iteration": &*entry}));
+        let run_started_at = form::time(&self.files.state.started_at);
+        let iteration = Box::new(IterationForm { run_started_at, ..(&*entry).into() });
+        self.console.screen.report(RunnerEvent::IterationEnd { iteration }, &line);
         self.keep_for_the_next(entry, ran, verdict);
         Ok(())
     }
@@ -306,11 +310,8 @@ impl Driver<'_> {
                     grouped(many as u64)
                 ),
             };
-            self.console.screen.report(
-                "survivors",
-                &format!("  {left}"),
-                json!({"survivors": ran.ended.survivors}),
-            );
+            let processes = (ran.ended.survivors as u64).into();
+            self.console.screen.report(RunnerEvent::Survivors { processes }, &format!("  {left}"));
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fs::File;
 
-use serde_json::json;
-
 use super::agent::AgentRun;
 use super::parts::Driver;
 use crate::engine::promise::{blocked, promise};
@@ -11,6 +9,7 @@ use crate::engine::{
     Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Promise, TerminalReason,
     UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
+use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::screen::lasted;
@@ -124,7 +123,8 @@ impl Driver<'_> {
             self.files.state.doing.clone_from(&words);
             // It is only for people who look on; the next step is written down in any case.
             let _ = self.files.save();
-            self.console.screen.report("check", &format!("  {words}"), json!({"run": check.run}));
+            let event = RunnerEvent::Check { run: check.run.clone() };
+            self.console.screen.report(event, &format!("  {words}"));
             let (clock, console) = (Stopwatch::start(), &self.console);
             let mut interrupted = || {
                 console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
@@ -138,11 +138,8 @@ impl Driver<'_> {
             }
             let outcome = if result.passed { "passed" } else { "failed" };
             let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
-            self.console.screen.report(
-                "checked",
-                &line,
-                json!({"run": result.run, "passed": result.passed}),
-            );
+            let event = RunnerEvent::Checked { run: result.run.clone(), passed: result.passed };
+            self.console.screen.report(event, &line);
             results.push(result);
         }
         Ok(results)

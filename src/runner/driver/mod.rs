@@ -20,6 +20,8 @@ use anyhow::{Context, Result};
 
 use crate::engine::{self, TerminalReason};
 use crate::exec::family;
+use crate::forms::events::RunnerEvent;
+use crate::forms::loops::LoopCheck;
 use crate::runner::exit;
 use crate::runner::harness;
 use crate::runner::options::Options;
@@ -69,11 +71,13 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
     let notify = pinned::shown_notice(&driver.plan.options.notify, "your settings");
     let checks = checks + &notify;
     if !checks.is_empty() {
-        driver.console.screen.report("armed", checks.trim_end(), serde_json::json!({}));
+        let checks_in_force = driver.plan.options.checks.iter().map(LoopCheck::from).collect();
+        let event = RunnerEvent::Armed { checks: checks_in_force };
+        driver.console.screen.report(event, checks.trim_end());
     }
     let pinned = pin::pin(change);
     if let Some((_, words)) = &pinned {
-        driver.console.screen.report("armed", words, serde_json::json!({}));
+        driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, words);
     }
     if let Some(words) = left {
         driver.console.screen.warn(&words);

@@ -1,8 +1,8 @@
 //! What a loop says at its start and at the start of each iteration.
 
-use serde_json::json;
-
 use super::parts::Driver;
+use crate::forms::events::RunnerEvent;
+use crate::forms::plain;
 use crate::runner::harness::Approval;
 use crate::runner::monitor::About;
 use crate::runner::options::DoneCriteria;
@@ -26,12 +26,11 @@ impl Driver<'_> {
                 )
             });
             self.console.screen.report(
-                "recovered",
+                RunnerEvent::Recovered { process: recovered.pid },
                 &format!(
                     "ralph: the runner before this one (process {}) was killed{iteration}",
                     recovered.pid
                 ),
-                json!({"pid": recovered.pid}),
             );
         }
         if self.plan.options.allow_all == Approval::Own
@@ -64,12 +63,16 @@ impl Driver<'_> {
                 .as_ref()
                 .map_or_else(String::new, |it| format!(" (module {it})")),
         );
-        let fields = json!({
-            "change_id": self.plan.change.id, "module": self.plan.change.module, "harness": name,
-            "harness_version": version, "done_criteria": self.plan.done,
-            "max_iterations": self.files.state.max_iterations, "pid": std::process::id(),
-        });
-        self.console.screen.report("start", &words.replace(" , ", ", "), fields);
+        let event = RunnerEvent::Start {
+            change: self.plan.change.id.clone(),
+            module: self.plan.change.module.clone(),
+            harness: name.to_owned(),
+            harness_version: plain::words(version),
+            done_when: self.plan.done.into(),
+            max_iterations: self.plan.options.max_iterations,
+            process: std::process::id(),
+        };
+        self.console.screen.report(event, &words.replace(" , ", ", "));
     }
 
     /// Says what will not go as a person expects, before the first token is spent.
@@ -111,11 +114,8 @@ impl Driver<'_> {
             if id.starts_with('@') { format!(" · {title}") } else { format!(" · {id} {title}") }
         });
         let words = format!("-- iteration {of}{next}");
-        self.console.screen.report(
-            "iteration",
-            &words,
-            json!({"n": number, "task": task.map(|it| &it.0)}),
-        );
+        let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
+        self.console.screen.report(event, &words);
         let used = match self.files.state.total_tokens {
             0 => String::new(),
             used => format!(" · {} tokens so far", grouped(used)),

@@ -169,6 +169,8 @@ impl<'a> Plan<'a> {
             model: options.model.clone().unwrap_or_default(),
             module: change.module.clone().unwrap_or_default(),
             pid: std::process::id(),
+            checks: options.checks.clone(),
+            notify: options.notify.clone(),
             doing: "starting".to_owned(),
             ..LoopState::default()
         }

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::parts::Driver;
 use crate::evidence::tree::is_own;
+use crate::forms::events::RunnerEvent;
 use crate::runner::git::Git;
 use crate::runner::screen::counted;
 use crate::runner::state::{Iteration, tail, time_of};
@@ -93,7 +92,8 @@ impl Driver<'_> {
                 let words = format!(
                     "ralph: committed {files} that the interrupted iteration {number} left"
                 );
-                self.console.screen.report("committed", &words, json!({"files": left.files}));
+                let files = left.files.iter().map(|file| file.display().to_string()).collect();
+                self.console.screen.report(RunnerEvent::Committed { files }, &words);
                 self.view.accept_head();
                 self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
             }

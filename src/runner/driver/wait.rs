@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::parts::{Driver, LOOK};
 use crate::engine;
+use crate::forms::events::RunnerEvent;
+use crate::forms::plain::JsonTime;
 use crate::runner::console::EndRequest;
 use crate::runner::screen::lasted;
 use crate::runner::state::iso;
@@ -32,7 +33,7 @@ impl Driver<'_> {
             if self.console.requests.paused().is_none() {
                 if reported {
                     self.console.screen.still();
-                    self.console.screen.report("resumed", "ralph: resumed", json!({}));
+                    self.console.screen.report(RunnerEvent::Resumed, "ralph: resumed");
                 }
                 return Ok(None);
             }
@@ -44,7 +45,7 @@ impl Driver<'_> {
                 );
                 "paused".clone_into(&mut self.files.state.doing);
                 self.files.save()?;
-                self.console.screen.report("paused", &words, json!({}));
+                self.console.screen.report(RunnerEvent::Paused, &words);
             }
             if engine::time_is_up(&self.plan.contract, self.clock.elapsed().as_secs()).is_some() {
                 self.console.screen.still();
@@ -65,7 +66,8 @@ impl Driver<'_> {
         self.files.save()?;
         let clock = iso(until);
         let words = format!("   waiting for {what}, {} (until {clock})", lasted(length));
-        self.console.screen.report("waiting", &words, json!({"for": what, "until": clock}));
+        let event = RunnerEvent::Waiting { r#for: what.to_owned(), until: JsonTime::of(until) };
+        self.console.screen.report(event, &words);
         let rest = Stopwatch::start();
         let mut found = None;
         while found.is_none() && rest.elapsed() < length && world::now() < until {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::forms::runner::RunnerForm;
 use crate::runner::requests::RunnerRequest;
 use crate::runner::state::{LoopStatus, StateFiles, iso, make_state_folder, state_folder};
 use crate::runner::target::{Change, ChangeKind};
@@ -92,10 +93,9 @@ fn status_command_shows_the_current_iteration_and_recent_history() {
     let table = text.split_once("Last iterations").unwrap().1.split_once("All of it").unwrap().0;
     let widest = table.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80, "{widest} columns\n{text}");
-    let json = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["runner"], "alive");
-    assert_eq!(json["state"]["current_iteration"], 13);
-    assert_eq!(json["running_iteration"]["n"], 13);
+    let json = serde_json::to_value(RunnerForm::from(&report)).unwrap();
+    assert_eq!((&json["loop"]["state"], &json["loop"]["iterations"]), (&json!("live"), &json!(13)));
+    assert_eq!(json["running_iteration"]["number"], 13);
     assert_eq!(json["iterations"].as_array().unwrap().len(), 10);
 }
 
@@ -108,6 +108,8 @@ fn a_runner_that_is_gone_although_the_file_says_running_is_called_dead() {
     fs::write(folder.join("state.json"), state.to_string()).unwrap();
     let report = RunnerReport::of(&root, ID).unwrap();
     assert_eq!(report.runner, RunnerLife::Dead);
+    let form = serde_json::to_value(RunnerForm::from(&report)).unwrap();
+    assert_eq!((&form["loop"]["state"], &form["loop"]["process"]), (&json!("dead"), &Value::Null));
     let text = report.text();
     for words in [
         "Loop: dead. Its file says running, but process 4711 was killed",

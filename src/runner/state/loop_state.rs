@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::{CheckResult, Ledger};
+use crate::engine::{Check, CheckResult, Ledger};
 use crate::runner::options::DoneCriteria;
 use crate::store::names::{PromiseState, VerdictName};
 
@@ -79,6 +79,12 @@ pub struct LoopState {
     pub pid: u32,
     /// The session of the last iteration.
     pub session_id: String,
+    /// The checks that must pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// The command that tells a person of the end, empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub notify: String,
     /// What the loop does at the moment, in plain words: `iteration 3`, `paused`, `waiting for the usage limit`.
     pub doing: String,
     /// Seconds since the Unix epoch at which a waiting loop continues, 0 for none.

@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
@@ -24,10 +22,8 @@ use crate::text::{age, counted, grouped};
 use crate::world::WallTime;
 
 /// Everything that `spool status` tells.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct FeaturesReport {
-    /// Version of this form.
-    pub version: u32,
     /// The project's root.
     pub project: String,
     /// Whether loops are switched on here.
@@ -39,7 +35,7 @@ pub struct FeaturesReport {
 }
 
 /// One feature and its loop.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct FeatureReport {
     /// The feature's name.
     pub name: String,
@@ -81,17 +77,14 @@ pub struct FeatureReport {
     /// The Verify commands that may be run, by the id of their task.
     pub verify: VerifyCommands,
     /// Who armed the loop and what holds for it, as lines for a person; empty where no loop lives.
-    #[serde(skip)]
     pub armed: String,
     /// Whether the state file asks for a person's approval.
     pub awaits_approval: bool,
     /// The session's notes, `None` before a session has taken the loop.
     pub record: Option<Record>,
     /// The present task among those that the loop is about.
-    #[serde(skip)]
     pub place: TaskPosition,
     /// Whether its session is known to be gone.
-    #[serde(skip)]
     pub gone: bool,
     /// The files of the feature that are missing or cannot be read, each with why.
     pub problems: Vec<String>,
@@ -99,7 +92,6 @@ pub struct FeatureReport {
     #[cfg(feature = "cli")]
     pub live: Option<LiveReport>,
     /// What a runner does with it now, in words for a person; empty while none works on it.
-    #[serde(skip)]
     pub runner: String,
 }
 
@@ -122,7 +114,6 @@ impl FeaturesReport {
         features.sort_by_key(|report| (!report.current, report.name.clone()));
         let settings = Settings::read(&project.root);
         Self {
-            version: 1,
             project: project.root.display().to_string(),
             enabled: !settings.as_ref().is_ok_and(|settings| !settings.enabled),
             settings_problem: settings.err().map(|error| error.one_line()).unwrap_or_default(),

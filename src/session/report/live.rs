@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
@@ -19,12 +18,12 @@ use crate::world::WallTime;
 const TITLE: usize = 100;
 
 /// A loop that lives, as it is at this moment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct LiveReport {
     /// When it was armed.
-    pub armed_at: String,
-    /// When its session last gave a sign of life; empty before a session has it.
-    pub last_sign_at: String,
+    pub armed_at: WallTime,
+    /// When its session last gave a sign of life; not known before a session has it.
+    pub last_sign_at: WallTime,
     /// What its session does: `works`, `idle`, `waits` for a person, `runs` where nobody says more, `gone`, or `unknown`.
     pub session_state: &'static str,
     /// The process of its session, `None` where it is not known.
@@ -43,22 +42,17 @@ pub struct LiveReport {
     pub waits_for: Vec<String>,
     /// What a person does next.
     pub next: String,
-    #[serde(skip)]
-    armed: WallTime,
-    #[serde(skip)]
-    last_sign: WallTime,
 }
 
 impl LiveReport {
     /// Returns the report on a loop that no session has yet.
     pub fn unbound(armed_at: WallTime) -> Self {
         Self {
-            armed_at: iso(armed_at),
+            armed_at,
             session_state: "unknown",
             waits_for: vec!["the first session that stops".to_owned()],
             next: "start Claude Code in this project, and ask it to work through the tasks"
                 .to_owned(),
-            armed: armed_at,
             ..Self::default()
         }
     }
@@ -87,8 +81,8 @@ impl LiveReport {
             }
         };
         let mut report = Self {
-            armed_at: iso(record.armed_at),
-            last_sign_at: iso(record.last_sign()),
+            armed_at: record.armed_at,
+            last_sign_at: record.last_sign(),
             session_state,
             process,
             at_work,
@@ -98,8 +92,6 @@ impl LiveReport {
             tokens: record.ledger.tokens.saturating_add(turn.tokens.all),
             waits_for: Vec::new(),
             next: String::new(),
-            armed: record.armed_at,
-            last_sign: record.last_sign(),
         };
         report.waits_for = report.waits(record, life);
         report.next = report.next_step(record);
@@ -145,7 +137,7 @@ impl LiveReport {
         if !self.at_work.is_empty() {
             let _ = writeln!(text, "  Now: {}", self.at_work);
         }
-        if self.last_sign.is_known() {
+        if self.last_sign_at.is_known() {
             let state = match self.session_state {
                 "works" => "its session is at work",
                 "idle" => "its session is idle",
@@ -154,7 +146,7 @@ impl LiveReport {
                 "gone" => "its session is gone",
                 _ => "whether its session still runs cannot be seen",
             };
-            let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign.age()));
+            let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign_at.age()));
             let more = if self.turn_more_calls { "more than " } else { "" };
             let calls = match self.turn_tool_calls {
                 None => "tool calls cannot be seen".to_owned(),
@@ -170,8 +162,8 @@ impl LiveReport {
         for what in &self.waits_for {
             let _ = writeln!(text, "  Waiting: for {what}");
         }
-        if self.armed.is_known() {
-            let (ago, at) = (age(self.armed.age()), written(self.armed, "%F %T %:z"));
+        if self.armed_at.is_known() {
+            let (ago, at) = (age(self.armed_at.age()), written(self.armed_at, "%F %T %:z"));
             let _ = writeln!(text, "  Armed: {ago} ago ({at})");
         }
     }
@@ -193,10 +185,6 @@ pub fn at_work(list: Option<&TaskList>) -> String {
             crate::text::title(&format!("{} (side by side)", ids.join(", ")), TITLE)
         }
     }
-}
-
-fn iso(time: WallTime) -> String {
-    if time.is_known() { written(time, "%FT%T%.3f%:z") } else { String::new() }
 }
 
 fn written(time: WallTime, form: &str) -> String {

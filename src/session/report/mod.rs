@@ -3,12 +3,10 @@
 mod armed;
 pub mod feature;
 #[cfg(feature = "cli")]
-mod live;
+pub mod live;
 
 use std::fmt::Write;
 use std::path::Path;
-
-use serde::Serialize;
 
 use crate::feature::project::{Project, printable};
 use crate::session::life::{self, SessionLife};
@@ -24,17 +22,16 @@ use live::LiveReport;
 const PAST: usize = 3;
 
 /// Everything that `spool status` tells.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct StatusReport {
     /// The features and their loops.
-    #[serde(flatten)]
     pub speckit: FeaturesReport,
     /// The ralph loops: the live ones, and the last three that have ended.
     pub tasks: Vec<TaskReport>,
 }
 
 /// One ralph loop.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct TaskReport {
     /// The session it is bound to.
     pub session: String,
@@ -51,12 +48,10 @@ pub struct TaskReport {
     /// What a person armed, `None` where no person did, nobody knows, or the loop has ended.
     pub pin: Option<Pin>,
     /// Who armed the loop and what holds for it, as lines for a person; empty where it has ended.
-    #[serde(skip)]
     pub armed: String,
     /// The session's notes.
     pub record: Record,
     /// Whether its session is known to be gone.
-    #[serde(skip)]
     pub gone: bool,
     /// The loop at this moment, `None` where it has ended.
     #[cfg(feature = "cli")]

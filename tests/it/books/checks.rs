@@ -30,7 +30,7 @@ fn checks_run_when_the_list_is_complete_and_not_before() {
     assert!(!project.root.join("runs").exists(), "`spool task` does not run them");
     project.stop(ALL).silent();
     assert_eq!(fs::read_to_string(project.root.join("runs")).unwrap(), "run\n");
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_failing_check_sends_the_agent_back_with_the_end_of_its_output_until_it_is_g
     assert_eq!(log["words"], "check failed: `seq 1 9000; test -e repaired` (exit code 1)");
     project.write("repaired", "");
     project.stop(ALL).silent();
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
 }
 
 #[test]
@@ -111,7 +111,10 @@ fn a_cancel_while_a_check_runs_ends_the_loop_at_once() {
     });
     answer.silent();
     let status = project.status();
-    assert_eq!((&status["loop_status"], &status["reason"]), (&json!("ended"), &json!("cancelled")));
+    assert_eq!(
+        (&status["loop"]["state"], &status["loop"]["end"]["name"]),
+        (&json!("ended"), &json!("cancelled"))
+    );
     assert!(!project.state_path().exists(), "no state file comes back");
     project.stop(ALL).silent();
 }
@@ -191,14 +194,17 @@ fn s3_settings_that_cannot_be_used_leave_the_armed_checks_in_force() {
         assert!(stop.reason().contains("`exit 7` (exit code 7)"), "{}", stop.reason());
         let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
         assert!(told.contains(what), "{what} not in {told}");
-        assert_ne!(project.status()["reason"], "completed", "{what}");
+        assert_ne!(project.end(), "completed", "{what}");
     }
 }
 
 #[test]
 fn s3_status_names_what_is_wrong_with_the_settings() {
     let project = Project::armed(FOUR);
-    assert_eq!(project.spool(&["status", "--json"]).json()["settings_problem"], "");
+    assert_eq!(
+        project.spool(&["status", "--json"]).json()["settings_problem"],
+        serde_json::Value::Null
+    );
     project.write(".claude/ralph-speckit.local.md", "---\ncheck:\n  - exit 7\n---\n");
     let status = project.spool(&["status"]).ok();
     let wanted = "Nothing can be armed: `.claude/ralph-speckit.local.md`, line 2: unknown key `check`; did you mean `checks`?\n";

@@ -91,7 +91,7 @@ fn twenty_processes_that_use_up_a_task_end_the_loop_once() {
     assert_eq!(project.state()["taskAttempts"]["T005"], 20);
     let ends = project.log().iter().filter(|entry| entry["event"] == "ended").count();
     assert_eq!(ends, 1);
-    assert_eq!(project.status()["reason"], "task_failed");
+    assert_eq!(project.end(), "task_failed");
     let repairs = &project.state()["fixTaskMap"]["T005"];
     assert_eq!(repairs["fixTaskIds"], json!(["T005.F1"]), "the open repair is the only one");
     project.assert_books_agree();

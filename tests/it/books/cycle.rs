@@ -39,7 +39,7 @@ fn a_feature_is_worked_through_to_the_end_and_all_books_agree_after_each_call() 
         ["done T003 Page in src/page.py", "done T002 Model in src/user.py", "done T004 Try it"]
     );
     project.stop("All is built and checked.\n\nALL_TASKS_COMPLETE").silent();
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
 }
 
 #[test]
@@ -203,7 +203,8 @@ fn a_person_without_a_loop_can_keep_the_books_too() {
     project.task(&["done", "T002"]).ok();
     assert_eq!(project.tasks(), FOUR.replace("[ ] T002", "[x] T002"));
     assert!(!project.state_path().exists(), "a state file would be a loop that nobody armed");
-    assert_eq!(project.log()[0]["session"], "terminal");
+    let noted = &project.log()[0];
+    assert_eq!((&noted["session"], &noted["driver"]), (&json!(null), &json!("session")));
     project.stop("I am done.").silent();
 }
 

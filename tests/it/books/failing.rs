@@ -49,10 +49,10 @@ fn a_task_that_always_fails_ends_the_loop_within_its_limit_and_a_person_is_told_
     assert_eq!(claim(&project)["closed"], "task_failed", "closed before the agent stops");
     let status = project.status();
     assert_eq!(
-        (&status["loop_status"], &status["reason"]),
+        (&status["loop"]["state"], &status["loop"]["end"]["name"]),
         (&json!("ended"), &json!("task_failed"))
     );
-    assert_eq!(status["words"], "task T002 is at attempt 4, and 3 are allowed");
+    assert_eq!(status["loop"]["end"]["words"], "task T002 is at attempt 4, and 3 are allowed");
     let end = project.log().pop().unwrap();
     assert_eq!((&end["event"], &end["reason"]), (&json!("ended"), &json!("task_failed")));
     let stop = project.stop("I could not do it.");

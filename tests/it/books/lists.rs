@@ -43,7 +43,7 @@ fn work_through(list: &str) -> Vec<Vec<String>> {
     let state = project.state();
     assert_eq!(state["taskIndex"], state["totalTasks"]);
     project.stop("ALL_TASKS_COMPLETE").silent();
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
     groups
 }
 

@@ -18,5 +18,5 @@ mod properties;
 mod safety;
 mod short;
 mod state;
-mod support;
+pub mod support;
 mod trees;

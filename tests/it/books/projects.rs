@@ -251,7 +251,7 @@ fn a_project_as_specify_init_lays_it_out_works_with_nothing_else() {
     assert_eq!((state["taskIndex"].as_u64(), state["totalTasks"].as_u64()), (Some(17), Some(17)));
     assert_eq!(project.entries().len(), 15, "two were done before");
     project.stop("Done.\n\nALL_TASKS_COMPLETE").silent();
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
     let after = (count(".specify"), count(".claude"), count("specs/001-user-login"));
     assert_eq!(
         after,

@@ -211,7 +211,10 @@ fn s2_a_loop_that_nobody_armed_runs_nothing_and_says_so_once() {
     project.agent_works();
     assert!(!message(&project.stop("Not yet.")).contains("no person armed"), "it is said once");
     let status = project.status();
-    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(100), &json!(5)));
+    assert_eq!(
+        (&status["loop"]["max_iterations"], &status["max_attempts"]),
+        (&json!(100), &json!(5))
+    );
     nothing_runs(&project, &[]);
     fs::write(project.tasks_path(), TRAP.replace("[ ]", "[x]")).unwrap();
     project.agent_works();
@@ -259,7 +262,7 @@ fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
     project.write("built", "");
     project.agent_works();
     assert!(project.stop("ALL_TASKS_COMPLETE").answer.is_none());
-    assert_eq!(project.status()["reason"], "completed");
+    assert_eq!(project.end(), "completed");
     assert!(!project.root.join("pwned").exists());
 }
 
@@ -290,7 +293,10 @@ fn s9_limits_in_the_state_file_neither_lengthen_nor_shorten_an_armed_loop() {
     project.agent_works();
     project.stop("Not yet.").reason();
     let status = project.status();
-    assert_eq!((&status["max_iterations"], &status["max_attempts"]), (&json!(3), &json!(2)));
+    assert_eq!(
+        (&status["loop"]["max_iterations"], &status["max_attempts"]),
+        (&json!(3), &json!(2))
+    );
     // A failure that the state file forgets still counts.
     assert!(project.task(&["fail", "T001", "no"]).ok().contains("failed 1 of 2 times"));
     project.set_state(&json!({"taskAttempts": {}, "taskIteration": 1}));
@@ -306,11 +312,9 @@ fn s9_a_limit_above_the_default_is_armed_only_where_a_person_typed_it() {
     let asked =
         json!({"phase": "planning", "maxGlobalIterations": most, "maxTaskIterations": most});
     let limits = |project: &Project| {
-        let limits = project.status()["pin"]["limits"].clone();
-        (
-            limits["max_iterations"].as_u64().unwrap(),
-            limits["max_task_iterations"].as_u64().unwrap(),
-        )
+        let status = project.status();
+        let attempts = status["max_attempts"].as_u64().unwrap();
+        (status["loop"]["max_iterations"].as_u64().unwrap(), attempts)
     };
     let project = Project::with(PLAIN);
     fs::write(project.state_path(), asked.to_string()).unwrap();
@@ -364,7 +368,7 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
     for what in ["cargo test --all", "Verify commands of 1 task", "Armed by: command"] {
         assert!(status.contains(what), "{what} not in {status}");
     }
-    assert_eq!(project.status()["pin"]["checks"][0]["run"], "cargo test --all");
+    assert_eq!(project.status()["loop"]["checks"][0]["run"], "cargo test --all");
     let doctor = project.spool(&["doctor"]).out;
     let words = "armed by command with 1 check, the Verify command of 1 task (`cargo test --all`)";
     assert!(doctor.contains(words), "{doctor}");
@@ -579,7 +583,9 @@ fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_comman
     assert!(said.contains("  test -e built\n") && said.contains("Trusted."), "{said}");
     assert!(by_person(&project, &["trust", "--list"]).ok().contains("test -e built"));
     start(&project, &[]).ok();
-    assert_eq!(project.status()["pin"]["settings"]["tracked"], true);
+    let armed: serde_json::Value =
+        serde_json::from_slice(&fs::read(pin(&project, "")).unwrap()).unwrap();
+    assert_eq!(armed["settings"]["tracked"], true);
     by_person(&project, &["cancel"]).ok();
     // Another command needs trust anew; one that was removed does not.
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n  - touch pwned\n---\n");

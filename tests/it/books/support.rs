@@ -2,6 +2,7 @@
 
 pub use crate::support::scratch::{HOOK, SPOOL, Said};
 
+use crate::support::schema;
 use crate::support::scratch::Scratch;
 use std::fs;
 use std::io::Write;
@@ -180,7 +181,12 @@ impl Project {
     /// All entries of all journals, in the order of `spool log`.
     pub fn log(&self) -> Vec<Value> {
         let said = self.spool(&["log", "--json"]).ok();
-        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let entry = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
+        let entries: Vec<Value> = said.lines().map(entry).collect();
+        for entry in &entries {
+            schema::holds("log", entry);
+        }
+        entries
     }
 
     /// The events of the log that are about tasks, as `event words`.
@@ -194,9 +200,15 @@ impl Project {
     /// The one feature's report of `spool status --json`.
     pub fn status(&self) -> Value {
         let report: Value = serde_json::from_str(&self.spool(&["status", "--json"]).ok()).unwrap();
+        schema::holds("status", &report);
         let features = report["features"].as_array().unwrap();
         let ours = features.iter().find(|feature| feature["name"] == FEATURE);
         ours.unwrap_or_else(|| panic!("{report:#}")).clone()
+    }
+
+    /// The name of the end of the feature's loop, null while it lives.
+    pub fn end(&self) -> Value {
+        self.status()["loop"]["end"]["name"].clone()
     }
 
     /// Fails unless boxes, state, progress file, journal and status say the same to the letter.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::hook::support::{ALL_DONE, Bench, FEATURE};
 use crate::support::limited::Limited;
+use crate::support::schema;
 use crate::support::scratch::Said;
 
 /// What Claude Code hands to a status line command in a folder.
@@ -31,7 +32,9 @@ fn parts(bench: &Bench, session: &str) -> Vec<String> {
 
 fn in_json(bench: &Bench, session: &str) -> Value {
     let input = asked(bench, session).to_string();
-    Said::with_input(bench.spool().args(["statusline", "--json"]), input).json()
+    let said = Said::with_input(bench.spool().args(["statusline", "--json"]), input).json();
+    schema::holds("statusline", &said);
+    said
 }
 
 #[test]
@@ -46,7 +49,7 @@ fn a_live_loop_is_one_line() {
     assert_eq!(parts(&bench, "s1")[1], "iteration 2");
     Said::of(bench.spool().arg("pause")).ok();
     assert_eq!(parts(&bench, "s1")[2], "paused");
-    assert_eq!(in_json(&bench, "s1")["ended"], "");
+    assert_eq!(in_json(&bench, "s1")["end"], Value::Null);
 }
 
 #[test]
@@ -57,13 +60,16 @@ fn the_end_is_told_to_programs_only() {
     bench.stop("s1").run().silent();
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
     let words = format!("{FEATURE} · done: 3 of 3 tasks · 1 iteration");
-    assert_eq!(in_json(&bench, "s1"), json!({"line": "", "ended": "completed", "words": words}));
+    assert_eq!(
+        in_json(&bench, "s1"),
+        json!({"version": 2, "line": null, "end": {"name": "completed", "words": words}})
+    );
 
     let bench = Bench::ready();
     bench.implement("s1", "");
     bench.cancel("s1", "");
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
-    assert_eq!(in_json(&bench, "s1")["ended"], "cancelled");
+    assert_eq!(in_json(&bench, "s1")["end"]["name"], "cancelled");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::Value;
 
 use crate::plugin::scratch::{HOOK, Home, SPOOL, checkout};
+use crate::support::schema;
 
 /// A user with the plugin built, a `claude` that lists it, and a project.
 struct Patient {
@@ -49,6 +50,7 @@ impl Patient {
             .current_dir(self.scratch.top().join("project"))
             .finish();
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        schema::holds("doctor", &report);
         let fails =
             report["checks"].as_array().unwrap().iter().any(|check| check["status"] == "fail");
         assert_eq!(report["ok"], !fails);

@@ -300,7 +300,7 @@ fn status_shows_an_orphan_and_how_to_go_on_with_it() {
     }
     let report: Value =
         serde_json::from_str(&printed(&spool(&bench, None, &["status", "--json"]))).unwrap();
-    assert_eq!(report["tasks"][0]["loop_status"], "orphaned");
+    assert_eq!(report["tasks"][0]["state"], "orphaned");
     crate::hook::support::date(&bench.transcript("s1").path, -1800);
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Loop: live\n"), "half an hour is a long turn: {status}");

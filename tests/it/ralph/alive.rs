@@ -86,7 +86,7 @@ fn live(bench: &Bench) -> Value {
     let report = printed(&spool(bench, None, &["status", "--json"]));
     let report: Value = serde_json::from_str(&report).unwrap();
     let task = &report["tasks"][0];
-    json!([task["loop_status"], task["live"]["session_state"]])
+    json!([task["state"], task["session_state"]])
 }
 
 #[test]
@@ -189,8 +189,9 @@ fn status_shows_what_a_working_session_does_before_its_first_stop() {
     }
     let report = printed(&spool(&bench, None, &["status", "--json"]));
     let report: Value = serde_json::from_str(&report).unwrap();
-    let live = &report["tasks"][0]["live"];
-    assert_eq!(live["turn_tool_calls"], 1, "{live}");
+    crate::support::schema::holds("status", &report);
+    let live = &report["tasks"][0];
+    assert_eq!(live["turn"]["tool_calls"], 1, "{live}");
     assert_eq!(live["process"], client.process.id(), "{live}");
     assert!(live["armed_at"].as_str().unwrap().contains('T'), "{live}");
     assert_eq!(live["waits_for"], json!(["your answer in its terminal (permission prompt)"]));

@@ -182,7 +182,7 @@ fn the_checks_of_a_feature_are_named_while_they_run() {
     await_file(&bench.path("../begun"));
     let status = printed(&spool(&bench, None, &["status", "--json"]));
     let status: Value = serde_json::from_str(&status).unwrap();
-    assert_eq!(status["features"][0]["checking"], format!("`{check}` (1 of 1)"));
+    assert_eq!(status["features"][0]["loop"]["running_check"], format!("`{check}` (1 of 1)"));
     bench.write("../go", "");
     running.finish().silent();
     assert_eq!(bench.verdicts("s1"), ["end completed"]);

@@ -38,8 +38,8 @@ fn status_and_log_need_no_spec_kit_project() {
     }
     let report: Value =
         serde_json::from_str(&printed(&spool(&bench, None, &["status", "--json"]))).unwrap();
-    assert_eq!(report["tasks"][0]["loop_status"], "live");
-    assert_eq!(report["tasks"][0]["record"]["assignment"]["task"], "Make it");
+    assert_eq!(report["tasks"][0]["state"], "live");
+    assert_eq!(report["tasks"][0]["task"], "Make it");
     works_and_says(&bench, PROMISE).told();
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("Loop: ended (completed)"), "{status}");

@@ -16,6 +16,6 @@ mod spec_000;
 mod spec_001;
 mod spec_004;
 mod spec_kit;
-mod support;
+pub mod support;
 mod traps;
 mod usage_limits;

@@ -200,7 +200,7 @@ fn json_is_one_object_a_line() {
     assert_eq!((&end["iterations"], &end["tasks"]), (&json!(3), &json!("2/2")));
     assert_eq!(end["status"], "done");
     let begun: Vec<_> = events.iter().filter(|event| event["event"] == "iteration").collect();
-    assert_eq!((&begun[0]["n"], &begun[0]["task"]), (&json!(1), &json!("1.1")));
+    assert_eq!((&begun[0]["number"], &begun[0]["task"]), (&json!(1), &json!("1.1")));
 }
 
 #[test]

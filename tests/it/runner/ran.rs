@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::hearing::hear_all_signals;
+use crate::support::schema;
 use crate::support::witness::PATIENCE;
 
 /// A program that is at work; whoever drops it, also in a test that fails, ends it.
@@ -171,7 +172,7 @@ impl Ran {
         let object = |line: &str| -> Value {
             let value = serde_json::from_str(line);
             let value: Value = value.unwrap_or_else(|error| panic!("{error}: {line}\n{self}"));
-            assert!(value.is_object(), "{line}");
+            schema::holds("ralph-event", &value);
             value
         };
         self.output.lines().map(object).collect()

@@ -1,6 +1,9 @@
 //! Spec 004 (`spool ralph`): its scenarios by their names.
 
+use serde_json::{Value, json};
+
 use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, in_state, says};
+use crate::support::schema;
 
 /// The agent programs that have names, and the version with which each was recorded.
 const AGENTS: [(&str, &str); 5] = [
@@ -216,7 +219,10 @@ fn scenario_status_command() {
     }
     let status =
         bench.spool(&format!("ralph --status --json --change {CHANGE}")).run().with_code(0);
-    assert_eq!(status.events()[0]["state"]["status"], "done", "{status}");
+    let status: Value = serde_json::from_str(&status.output).unwrap();
+    schema::holds("ralph-status", &status);
+    let found = &status["runner"]["loop"];
+    assert_eq!((&found["state"], &found["end"]["name"]), (&json!("ended"), &json!("completed")));
 }
 
 // Requirement: Safety and permissions

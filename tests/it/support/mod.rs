@@ -2,6 +2,7 @@
 
 pub mod hearing;
 pub mod limited;
+pub mod schema;
 pub mod scratch;
 pub mod terminal;
 pub mod witness;

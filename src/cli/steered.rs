@@ -1,0 +1,72 @@
+//! The answer of a command that steers a loop: words for a person, or the loop as it is now for a program.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::feature::project::Project;
+use crate::forms::loops::LoopForm;
+use crate::forms::runner::RunnerForm;
+use crate::forms::status::FeatureForm;
+use crate::forms::steered::SteeredForm;
+use crate::forms::{self, FORMS_VERSION};
+use crate::runner::report::RunnerReport;
+use crate::session::report::StatusReport;
+
+/// Who reads the answer.
+#[derive(clap::Args)]
+pub struct Answer {
+    /// Print JSON for programs: the loop as it is now
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which loop was steered.
+pub enum Steered<'a> {
+    /// The one of a session.
+    Session(&'a Project, &'a str),
+    /// The one of a feature.
+    Feature(&'a Project, &'a str),
+    /// The one of a runner on a change.
+    Change(&'a Path, &'a str),
+}
+
+impl Answer {
+    /// Prints what was done, and returns success.
+    pub fn say(&self, words: &str, steered: &Steered<'_>) -> Result<ExitCode> {
+        if self.json {
+            let form = SteeredForm {
+                version: FORMS_VERSION,
+                r#loop: steered.form(),
+                words: words.trim_end().to_owned(),
+            };
+            dataln!("{}", forms::document(&form)?);
+        } else {
+            outln!("{}", words.trim_end());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Steered<'_> {
+    /// The loop as it is now.
+    fn form(&self) -> Option<LoopForm> {
+        let (project, session, feature) = match self {
+            Self::Change(root, change) => {
+                return RunnerForm::from(&RunnerReport::of(root, change).ok()?).r#loop;
+            }
+            Self::Session(project, session) => (project, Some(*session), None),
+            Self::Feature(project, feature) => (project, None, Some(*feature)),
+        };
+        let report = StatusReport::of(project);
+        let features = report.speckit.features.iter();
+        let mut features = features.filter_map(|it| FeatureForm::from(it).r#loop);
+        let is_it = |it: &LoopForm| match feature {
+            Some(feature) => it.about == feature,
+            None => it.session.as_deref() == session,
+        };
+        let of_task = || report.tasks.iter().map(LoopForm::from).find(is_it);
+        features.find(is_it).or_else(|| feature.is_none().then(of_task).flatten())
+    }
+}

@@ -1,0 +1,44 @@
+//! `spool doctor --json`.
+
+use serde::Serialize;
+
+use super::plain::FormVersion;
+
+/// What `spool doctor --json` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DoctorForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// Whether no check fails.
+    pub ok: bool,
+    /// What was looked at, in the order in which a person would fix things.
+    pub checks: Vec<FindingForm>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FindingForm {
+    /// What was looked at; it stays the same.
+    pub name: &'static str,
+    /// How it came out.
+    pub status: FindingWord,
+    /// What was found, in one line.
+    pub found: String,
+    /// What to do about it; null for nothing.
+    pub next: Option<String>,
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FindingWord {
+    /// All right.
+    Ok,
+    /// A loop works, but not as a person may expect.
+    Warn,
+    /// A loop does not work.
+    Fail,
+}

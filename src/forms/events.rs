@@ -1,0 +1,160 @@
+//! `spool ralph --json`: one line for each event.
+
+use serde::Serialize;
+
+use super::iteration::IterationForm;
+use super::loops::LoopCheck;
+use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime};
+use super::runner::DoneWhen;
+
+/// One line of `spool ralph --json`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EventForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// When it happened.
+    pub at: Option<JsonTime>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: RunnerEvent,
+    /// The same in words, as a person reads it.
+    pub words: String,
+}
+
+/// What happened in a runner's loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunnerEvent {
+    /// The demo has made its project.
+    Demo {
+        /// The folder of the project.
+        folder: String,
+    },
+    /// A runner before this one was killed.
+    Recovered {
+        /// Its process.
+        process: u32,
+    },
+    /// The loop begins.
+    Start {
+        /// The change.
+        change: String,
+        /// The module of the change; null for none.
+        module: Option<String>,
+        /// The agent program.
+        harness: String,
+        /// Its version; null where it is not known.
+        harness_version: Option<String>,
+        /// When the work counts as done.
+        done_when: DoneWhen,
+        /// The last iteration that may run; null for no limit.
+        max_iterations: Option<u32>,
+        /// The process of the runner.
+        process: u32,
+    },
+    /// Commands that will run were armed.
+    Armed {
+        /// The checks; empty where Verify commands of tasks were armed.
+        checks: Vec<LoopCheck>,
+    },
+    /// What an interrupted iteration had left was committed.
+    Committed {
+        /// The files.
+        files: Vec<String>,
+    },
+    /// An iteration begins.
+    Iteration {
+        /// Its number.
+        number: u32,
+        /// The id of the next task; null for none.
+        task: Option<String>,
+    },
+    /// The agent said something.
+    Said,
+    /// The agent called a tool.
+    Called {
+        /// The tool.
+        tool: String,
+    },
+    /// The agent program reported a fault.
+    Trouble,
+    /// A check begins.
+    Check {
+        /// The command.
+        run: String,
+    },
+    /// A check has ended.
+    Checked {
+        /// The command.
+        run: String,
+        /// Whether it passed.
+        passed: bool,
+    },
+    /// An iteration has ended.
+    IterationEnd {
+        /// The iteration.
+        iteration: Box<IterationForm>,
+    },
+    /// Processes that the agent had left running were ended.
+    Survivors {
+        /// How many.
+        processes: JsonNumber,
+    },
+    /// The loop waits.
+    Waiting {
+        /// For what, in words.
+        r#for: String,
+        /// Until when.
+        until: Option<JsonTime>,
+    },
+    /// The loop is paused.
+    Paused,
+    /// The loop continues after a pause.
+    Resumed,
+    /// Somebody ends the loop.
+    Ending,
+    /// The loop has ended.
+    End(Box<RunnerEnd>),
+}
+
+/// The end of a runner's loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunnerEnd {
+    /// The status, as `loop-state.json` has it: `done`, `stuck`, `stalled` or `stopped`.
+    pub status: &'static str,
+    /// The name of the end, one of those in docs/ends.md.
+    pub reason: &'static str,
+    /// The exit code of the runner.
+    pub exit_code: u8,
+    /// Iterations of this run.
+    pub iterations: u32,
+    /// Seconds that the run took.
+    pub seconds: JsonNumber,
+    /// Tokens; null where nothing reports them.
+    pub tokens: Option<JsonNumber>,
+    /// Whether that is all of them, as far as can be seen.
+    pub tokens_complete: bool,
+    /// Tools that were denied.
+    pub denied_tools: Vec<String>,
+    /// Commits.
+    pub commits: JsonNumber,
+    /// Files that changed.
+    pub files_changed: JsonNumber,
+    /// How many tasks are done of how many, such as `3/9`; null without a list.
+    pub tasks: Option<String>,
+    /// What a person does next, in words; null for nothing.
+    pub next: Option<String>,
+    /// What a person should look at although the loop is done.
+    pub doubts: Vec<String>,
+}
+
+impl EventForm {
+    /// Returns the line of what happens now.
+    pub fn now(event: RunnerEvent, words: impl Into<String>) -> Self {
+        let at = JsonTime::of(crate::world::now());
+        Self { version: FORMS_VERSION, at, event, words: words.into() }
+    }
+}

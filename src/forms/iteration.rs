@@ -1,0 +1,64 @@
+//! An iteration of a runner.
+
+use serde::Serialize;
+
+use super::loops::CheckOutcome;
+use super::plain::{JsonNumber, JsonTime};
+use crate::store::names::{PromiseState, VerdictName};
+
+/// An iteration of a runner: one run of the agent program.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field that programs read")]
+pub struct IterationForm {
+    /// Its number, from 1 in each run.
+    pub number: u32,
+    /// When its run was started; null where that is not known.
+    pub run_started_at: Option<JsonTime>,
+    /// When it began.
+    pub started_at: Option<JsonTime>,
+    /// When it ended; null while it runs.
+    pub ended_at: Option<JsonTime>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// Whether the work was done with it.
+    pub done: bool,
+    /// The verdict; null while it runs, and where its runner was killed.
+    pub verdict: Option<VerdictName>,
+    /// Why, in words; null for nothing.
+    pub words: Option<String>,
+    /// What went wrong with the agent program; null for nothing.
+    pub failure: Option<String>,
+    /// What became of the promise; null where none is asked for.
+    pub promise: Option<PromiseState>,
+    /// The commits that were made, oldest first.
+    pub commits: Vec<String>,
+    /// The tasks that were ticked, by id.
+    pub tasks_ticked: Vec<String>,
+    /// Files that changed, at most 200 of them.
+    pub files: Vec<String>,
+    /// How many files changed in all.
+    pub files_changed: JsonNumber,
+    /// Tokens; null where nothing reports them.
+    pub tokens: Option<JsonNumber>,
+    /// Whether the number of tokens is an estimate.
+    pub tokens_estimated: bool,
+    /// Tool calls; null where nothing reports them.
+    pub tool_calls: Option<JsonNumber>,
+    /// How many of them were denied or failed.
+    pub failed_calls: JsonNumber,
+    /// Tools that were denied.
+    pub denied_tools: Vec<String>,
+    /// Whether a time limit cut it short.
+    pub timed_out: bool,
+    /// Whether its runner was stopped or killed in the middle of it.
+    pub interrupted: bool,
+    /// The exit code of the agent program; null while it runs, and where a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The checks that ran.
+    pub checks: Vec<CheckOutcome>,
+    /// The session of the agent program; null where it is not known.
+    pub session: Option<String>,
+    /// The file with all that the agent program printed, relative to the folder of the loop; null for none.
+    pub log: Option<String>,
+}

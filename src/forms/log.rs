@@ -1,0 +1,75 @@
+//! `spool log --json`.
+
+use serde::Serialize;
+
+use super::loops::LoopDriver;
+use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, words};
+use crate::store::journal::Entry;
+use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
+
+/// One line of `spool log --json`: what happened to a loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LogForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// When it happened; null where that is not known.
+    pub at: Option<JsonTime>,
+    /// What happened.
+    pub event: JournalEvent,
+    /// What drives the loop.
+    pub driver: LoopDriver,
+    /// The session of the loop; null for a runner's, and before a session has it.
+    pub session: Option<String>,
+    /// The feature, the change, or the first words of the task.
+    pub about: String,
+    /// The iteration; null for none.
+    pub iteration: Option<u32>,
+    /// The place in the list, such as `3/50`; null for none.
+    pub task: Option<String>,
+    /// The verdict on a stop or an iteration; null for none.
+    pub verdict: Option<VerdictName>,
+    /// The name of the end; null while the loop lives.
+    pub reason: Option<EndName>,
+    /// The same end in fixed words, which some ends have; null for others.
+    pub status: Option<EndStatus>,
+    /// What became of the promise; null where none is asked for.
+    pub promise: Option<PromiseState>,
+    /// The check that begins, with its number; null for none.
+    pub check: Option<String>,
+    /// Tool calls of the whole loop, at its end; null elsewhere.
+    pub tool_calls: Option<JsonNumber>,
+    /// Tokens of the whole loop, at its end; null elsewhere.
+    pub tokens: Option<JsonNumber>,
+    /// Commits of the whole loop, at its end; null elsewhere.
+    pub commits: Option<JsonNumber>,
+    /// Why, in words; null where there is nothing to say.
+    pub words: Option<String>,
+}
+
+impl LogForm {
+    /// Returns an entry of the journal of a session or a runner; no session for a runner, and for what a person did in a
+    /// terminal where no session has the loop.
+    pub fn of(entry: &Entry, driver: LoopDriver, session: Option<&str>) -> Self {
+        let some = |number: u64| Some(number.into()).filter(|_| number > 0);
+        Self {
+            version: FORMS_VERSION,
+            at: JsonTime::of(entry.at),
+            event: entry.event.clone(),
+            driver,
+            session: session.map(str::to_owned),
+            about: entry.about.clone(),
+            iteration: Some(entry.iteration).filter(|number| *number > 0),
+            task: words(&entry.task),
+            verdict: Some(entry.verdict.clone()).filter(|it| !it.is_none()),
+            reason: Some(entry.reason.clone()).filter(|it| *it != EndName::None),
+            status: Some(entry.status.clone()).filter(|it| !it.is_none()),
+            promise: Some(entry.promise.clone()).filter(|it| !it.is_none()),
+            check: words(&entry.check),
+            tool_calls: some(entry.tool_calls),
+            tokens: some(entry.tokens),
+            commits: some(entry.commits),
+            words: words(&entry.words),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A loop as programs read it: one form for a feature's, a task's, and a runner's.
+
+use serde::Serialize;
+
+use super::plain::{JsonNumber, JsonTime};
+use crate::engine::{Check, CheckResult};
+use crate::store::names::EndName;
+
+/// A loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LoopForm {
+    /// What it is about.
+    pub kind: LoopSubject,
+    /// The name of the feature or change, or the first words of the task.
+    pub about: String,
+    /// The whole task, or the prompt of a runner's loop; null for a feature's loop.
+    pub task: Option<String>,
+    /// How it is.
+    pub state: LoopFormState,
+    /// What drives it: the hook of a session, or a runner (`spool ralph`) from outside.
+    pub driver: LoopDriver,
+    /// The session it is bound to, of a runner the session of its last iteration; null before there is one.
+    pub session: Option<String>,
+    /// What that session does; null for a runner's loop and for one that has ended.
+    pub session_state: Option<SessionState>,
+    /// The process of the session or of the runner; null where it is not known.
+    pub process: Option<u32>,
+    /// When it was armed, or when this run of the runner was started.
+    pub armed_at: Option<JsonTime>,
+    /// Who armed it; null where that is not known.
+    pub armed_by: Option<LoopArmer>,
+    /// Whether what a person armed holds whatever the files of the project say.
+    pub pinned: bool,
+    /// When its session or runner last gave a sign of life.
+    pub last_sign_at: Option<JsonTime>,
+    /// How it ended; null while it lives.
+    pub end: Option<EndForm>,
+    /// The pause; null while it is not paused.
+    pub pause: Option<PauseForm>,
+    /// Iterations so far.
+    pub iterations: u32,
+    /// The last iteration that may run; null for no limit.
+    pub max_iterations: Option<u32>,
+    /// Tokens since it was armed; null where nothing reports them.
+    pub tokens: Option<JsonNumber>,
+    /// Whether that is all of them, as far as can be seen.
+    pub tokens_complete: bool,
+    /// Tool calls since it was armed; null where they cannot be seen.
+    pub tool_calls: Option<JsonNumber>,
+    /// Whether that is all of them, as far as can be seen.
+    pub tool_calls_complete: bool,
+    /// Commits since it was armed, as far as can be seen.
+    pub commits: JsonNumber,
+    /// How often the agent was sent back to work.
+    pub sent_back: u32,
+    /// Claims to be done that were refused.
+    pub refused_claims: u32,
+    /// The turn of the agent since its last stop; null where no session works on it.
+    pub turn: Option<TurnForm>,
+    /// What it is at: the task, or what the runner does; null for nothing.
+    pub at_work: Option<String>,
+    /// The last stop that was judged, or the end of the last iteration; null before the first.
+    pub last_stop: Option<StopForm>,
+    /// The checks in force, in their order.
+    pub checks: Vec<LoopCheck>,
+    /// The Verify commands in force, by the id of their task.
+    pub verify_commands: Vec<TaskCommand>,
+    /// The check that runs just now with its number, such as `` `cargo test` (1 of 2) ``; null while none runs.
+    pub running_check: Option<String>,
+    /// Extension hooks of spec-kit that still have to run.
+    pub hooks_due: Vec<String>,
+    /// The command that tells a person of an end; null for none.
+    pub notify: Option<String>,
+    /// The tasks that it is about; null for all of the list.
+    pub only_tasks: Option<Vec<String>>,
+    /// Words for the agent besides the feature; null for none.
+    pub words_for_agent: Option<String>,
+    /// What it waits for, in words; empty for nothing.
+    pub waits_for: Vec<String>,
+    /// What a person does next, in words; null for nothing.
+    pub next: Option<String>,
+    /// The session that it was taken over from; null for none.
+    pub taken_over_from: Option<String>,
+    /// The session that took it over; null for none.
+    pub taken_over_by: Option<String>,
+    /// Sessions that were allowed to stop although tasks are open, because this loop is another session's.
+    pub not_blocked: Vec<NotBlocked>,
+}
+
+/// What a loop is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopSubject {
+    /// A feature of a spec-kit project, in a session.
+    Feature,
+    /// One task in one session.
+    Task,
+    /// A change that a runner works on.
+    Change,
+}
+
+/// How a loop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopFormState {
+    /// It is armed, and the first session that stops takes it.
+    Unbound,
+    /// It lives.
+    Live,
+    /// It lives, the agent may stop, and nothing is counted.
+    Paused,
+    /// It lives, and its session is gone or has been silent for an hour.
+    Orphaned,
+    /// Its runner was killed.
+    Dead,
+    /// It has ended.
+    Ended,
+    /// Its file cannot be read.
+    Unreadable,
+}
+
+/// What drives a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopDriver {
+    /// The hook of the session in which the agent works.
+    Session,
+    /// `spool ralph`.
+    Runner,
+}
+
+/// What the session of a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    /// Its agent works.
+    Works,
+    /// Its agent is idle.
+    Idle,
+    /// It waits for a person.
+    Waits,
+    /// It runs, and nobody says more.
+    Runs,
+    /// It is gone.
+    Gone,
+    /// Nobody can say.
+    Unknown,
+}
+
+/// Who armed a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LoopArmer {
+    /// A person, with a slash command in a session.
+    Command,
+    /// A person, in a terminal.
+    Terminal,
+    /// A person, who started `spool ralph`.
+    Runner,
+    /// A command inside of an agent's session: perhaps no person.
+    Session,
+    /// A person, where nothing can be kept outside of the project.
+    Unkept,
+    /// Nobody: a session found a state file that asks for a loop.
+    Nobody,
+}
+
+/// How a loop ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EndForm {
+    /// The name of the end, one of those in docs/ends.md.
+    pub name: EndName,
+    /// The same in words.
+    pub words: String,
+}
+
+/// A pause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PauseForm {
+    /// Since when; null where that is not known.
+    pub since: Option<JsonTime>,
+    /// Why, in words.
+    pub words: String,
+    /// Whether the next prompt ends it; otherwise somebody resumes the loop.
+    pub ends_by_itself: bool,
+}
+
+/// The turn of an agent since its last stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TurnForm {
+    /// Tool calls; null where they cannot be seen.
+    pub tool_calls: Option<JsonNumber>,
+    /// Whether that is all of them.
+    pub tool_calls_complete: bool,
+    /// Tokens, as far as they are seen.
+    pub tokens: JsonNumber,
+}
+
+/// A stop that was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StopForm {
+    /// When.
+    pub at: JsonTime,
+    /// What came of it, in words.
+    pub words: String,
+}
+
+/// A check of a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LoopCheck {
+    /// The command.
+    pub run: String,
+    /// Seconds that it has.
+    pub limit_seconds: JsonNumber,
+}
+
+/// The Verify command of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TaskCommand {
+    /// The id of the task.
+    pub task: String,
+    /// The command.
+    pub run: String,
+}
+
+/// A session that was allowed to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NotBlocked {
+    /// The session.
+    pub session: String,
+    /// When it stopped.
+    pub at: Option<JsonTime>,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckOutcome {
+    /// The command.
+    pub run: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// How it ended, in words.
+    pub outcome: String,
+    /// The end of what it printed; null for nothing.
+    pub output: Option<String>,
+}
+
+impl From<&Check> for LoopCheck {
+    fn from(check: &Check) -> Self {
+        Self { run: check.run.clone(), limit_seconds: check.limit_seconds.into() }
+    }
+}
+
+impl From<&CheckResult> for CheckOutcome {
+    fn from(result: &CheckResult) -> Self {
+        Self {
+            run: result.run.clone(),
+            passed: result.passed,
+            outcome: result.outcome.clone(),
+            output: super::plain::words(&result.tail),
+        }
+    }
+}

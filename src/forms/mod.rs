@@ -1,0 +1,36 @@
+//! What `spool` prints for programs (`--json`): plain types, one file for each command; `docs/json.md` has them all.
+//!
+//! The schemas in `schemas/` are made from these types by a test (`schemas.rs`), so a field is described here, and once.
+//! What a loop is inside of the program never stands in a form: no hash, no offset, no form of a file.
+
+pub mod doctor;
+pub mod events;
+pub mod iteration;
+pub mod log;
+pub mod loops;
+pub mod plain;
+pub mod runner;
+pub mod session;
+pub mod status;
+pub mod statusline;
+pub mod steered;
+pub mod task;
+pub mod trust;
+
+#[cfg(test)]
+mod schemas;
+
+pub use plain::FORMS_VERSION;
+use serde::Serialize;
+
+use crate::text;
+
+/// Returns a document in several lines.
+pub fn document(form: &impl Serialize) -> serde_json::Result<String> {
+    Ok(text::json(&serde_json::to_string_pretty(form)?).into_owned())
+}
+
+/// Returns a document in one line.
+pub fn line(form: &impl Serialize) -> serde_json::Result<String> {
+    Ok(text::json(&serde_json::to_string(form)?).into_owned())
+}

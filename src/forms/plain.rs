@@ -1,0 +1,122 @@
+//! What all forms are made of: times, numbers that every reader can hold, and words that may be missing.
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::world::WallTime;
+
+/// The version of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct FormVersion(u32);
+
+/// The version of all forms. Fields are only ever added under the same number.
+pub const FORMS_VERSION: FormVersion = FormVersion(2);
+
+/// The largest whole number that every reader of JSON holds exactly: 2^53 - 1.
+pub const LARGEST: u64 = (1 << 53) - 1;
+
+/// A time in ISO 8601 and UTC, such as `2026-11-22T00:05:12.345Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonTime(Timestamp);
+
+impl JsonTime {
+    /// Returns the time as programs read it, `None` for one that is not known or that no calendar has.
+    pub fn of(time: WallTime) -> Option<Self> {
+        let millis = i64::try_from(time.millis()).ok().filter(|_| time.is_known())?;
+        Timestamp::from_millisecond(millis).ok().map(Self)
+    }
+}
+
+impl Serialize for JsonTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.strftime("%FT%T%.3fZ"))
+    }
+}
+
+/// A number of things; one that is too large for a reader is shown as the largest that is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct JsonNumber(u64);
+
+impl From<u64> for JsonNumber {
+    fn from(number: u64) -> Self {
+        Self(number.min(LARGEST))
+    }
+}
+
+/// Returns words, `None` for an empty text.
+pub fn words(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod schema {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use super::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, LARGEST};
+
+    impl JsonSchema for FormVersion {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "FormVersion".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": "integer", "const": FORMS_VERSION.0})
+        }
+    }
+
+    impl JsonSchema for JsonTime {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "JsonTime".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": "string", "format": "date-time"})
+        }
+    }
+
+    impl JsonSchema for JsonNumber {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "JsonNumber".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": "integer", "minimum": 0, "maximum": LARGEST})
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_iso_8601_in_utc_and_one_that_is_not_known_is_none() {
+        let time = JsonTime::of(WallTime::from_millis(1_795_305_912_007)).unwrap();
+        assert_eq!(serde_json::to_string(&time).unwrap(), "\"2026-11-22T00:05:12.007Z\"");
+        for unknown in [0, u64::MAX] {
+            assert_eq!(JsonTime::of(WallTime::from_millis(unknown)), None);
+        }
+    }
+
+    #[test]
+    fn no_number_is_larger_than_a_reader_can_hold() {
+        let shown = |number: u64| serde_json::to_string(&JsonNumber::from(number)).unwrap();
+        assert_eq!((shown(7), shown(u64::MAX)), ("7".to_owned(), "9007199254740991".to_owned()));
+    }
+}

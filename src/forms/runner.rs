@@ -1,0 +1,66 @@
+//! `spool ralph --status --json`.
+
+use serde::Serialize;
+
+use super::iteration::IterationForm;
+use super::loops::LoopForm;
+use super::plain::{FormVersion, JsonTime};
+
+/// What `spool ralph --status --json` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunnerStatusForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// The loop of the change.
+    pub runner: RunnerForm,
+}
+
+/// The loop of a runner, with what only runners have.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunnerForm {
+    /// The change.
+    pub change: String,
+    /// The module of the change; null for none.
+    pub module: Option<String>,
+    /// The folder with the loop's files.
+    pub folder: String,
+    /// Why its state cannot be read; null where it can.
+    pub problem: Option<String>,
+    /// The loop; null where nothing is written of it.
+    pub r#loop: Option<LoopForm>,
+    /// When it ended; null while it lives.
+    pub ended_at: Option<JsonTime>,
+    /// The exit code of the runner; null while it runs.
+    pub exit_code: Option<u8>,
+    /// When the work counts as done.
+    pub done_when: DoneWhen,
+    /// The agent program; null where it is not known.
+    pub harness: Option<String>,
+    /// Its version; null where it is not known.
+    pub harness_version: Option<String>,
+    /// The model that was asked for; null for the agent program's own choice.
+    pub model: Option<String>,
+    /// When it continues where it waits; null where it does not.
+    pub waits_until: Option<JsonTime>,
+    /// Tools that were denied in this run.
+    pub denied_tools: Vec<String>,
+    /// The iteration that runs, or in which the runner was killed; null for none.
+    pub running_iteration: Option<IterationForm>,
+    /// The last iterations of all runs, oldest first, at most ten.
+    pub iterations: Vec<IterationForm>,
+}
+
+/// When the work of a runner's loop counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum DoneWhen {
+    /// Every box of the task list is ticked.
+    Tasks,
+    /// The agent gives its promise.
+    Manual,
+    /// The checks pass.
+    Check,
+}

@@ -1,0 +1,87 @@
+//! The schemas in `schemas/`, made from the types.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+use super::doctor::DoctorForm;
+use super::events::EventForm;
+use super::log::LogForm;
+use super::runner::RunnerStatusForm;
+use super::status::StatusForm;
+use super::statusline::StatuslineForm;
+use super::steered::SteeredForm;
+use super::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
+use super::trust::TrustForm;
+
+/// Set, it makes the test write the schemas anew instead of comparing them.
+const WRITE: &str = "RALPH_WRITE_SCHEMAS";
+
+/// Each schema, by the name of its file.
+fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("status", of::<StatusForm>()),
+        ("ralph-status", of::<RunnerStatusForm>()),
+        ("ralph-event", of::<EventForm>()),
+        ("log", of::<LogForm>()),
+        ("statusline", of::<StatuslineForm>()),
+        ("doctor", of::<DoctorForm>()),
+        ("task-next", of::<NextForm>()),
+        ("task-list", of::<TaskListForm>()),
+        ("task-show", of::<TaskShowForm>()),
+        ("task-proved", of::<ProvedForm>()),
+        ("task-noted", of::<NotedForm>()),
+        ("trust", of::<TrustForm>()),
+        ("steered", of::<SteeredForm>()),
+    ]
+}
+
+/// The schema of what is printed.
+fn of<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    without_types_of_rust(schema.as_object_mut());
+    schema
+}
+
+/// Takes out the formats that only say which type of Rust a number has.
+fn without_types_of_rust(schema: Option<&mut Map<String, Value>>) {
+    let Some(schema) = schema else { return };
+    if schema.get("format").is_some_and(|format| format != "date-time") {
+        schema.remove("format");
+    }
+    for value in schema.values_mut() {
+        match value {
+            Value::Object(inner) => without_types_of_rust(Some(inner)),
+            Value::Array(all) => {
+                for value in all {
+                    without_types_of_rust(value.as_object_mut());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.schema.json"))
+}
+
+#[test]
+fn the_schemas_in_the_repository_are_those_of_the_types() {
+    for (name, schema) in schemas() {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if crate::world::variable(WRITE).is_some() {
+            fs::write(path(name), text).unwrap();
+            continue;
+        }
+        let committed = fs::read_to_string(path(name)).unwrap_or_default();
+        assert!(
+            committed == text,
+            "schemas/{name}.schema.json is not the one of its type; write it anew: {WRITE}=1 cargo test --lib forms::schemas"
+        );
+    }
+}

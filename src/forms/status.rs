@@ -1,0 +1,57 @@
+//! `spool status --json`.
+
+use serde::Serialize;
+
+use super::loops::LoopForm;
+use super::plain::{FormVersion, JsonNumber};
+use super::runner::RunnerForm;
+
+/// What `spool status --json` prints: all loops of a project.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StatusForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// The root of the project.
+    pub project: String,
+    /// Whether loops in sessions are switched on here.
+    pub enabled: bool,
+    /// Why the settings cannot be used, and nothing can be armed; null where they can.
+    pub settings_problem: Option<String>,
+    /// The features that have a state file or a loop, and the current one first.
+    pub features: Vec<FeatureForm>,
+    /// The loops of one task in one session: those that live, and the last three that have ended.
+    pub tasks: Vec<LoopForm>,
+    /// The loops of `spool ralph`.
+    pub runners: Vec<RunnerForm>,
+}
+
+/// A feature and its loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FeatureForm {
+    /// Its name.
+    pub name: String,
+    /// Its folder, relative to the project.
+    pub folder: String,
+    /// Whether it is the one that is worked on.
+    pub current: bool,
+    /// The phase in its state file; null where there is none that can be read.
+    pub phase: Option<String>,
+    /// Finished tasks among those that the loop is about.
+    pub done: JsonNumber,
+    /// The tasks that the loop is about.
+    pub total: JsonNumber,
+    /// The ids of the open tasks.
+    pub open: Vec<String>,
+    /// The attempt that the present task is at.
+    pub attempt: u32,
+    /// The attempts that a task has.
+    pub max_attempts: u32,
+    /// Whether the state file asks for a person's approval.
+    pub awaits_approval: bool,
+    /// Its files that are missing or cannot be read, each with why.
+    pub problems: Vec<String>,
+    /// Its loop in a session; null where it never had one.
+    pub r#loop: Option<LoopForm>,
+}

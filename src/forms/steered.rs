@@ -1,0 +1,18 @@
+//! What a command that arms, pauses or ends a loop prints with `--json`.
+
+use serde::Serialize;
+
+use super::loops::LoopForm;
+use super::plain::FormVersion;
+
+/// What `spool start`, `pause`, `resume`, `cancel`, `stop` and `adopt` print with `--json`: what the loop is now.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SteeredForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// The loop as it is now; null where `spool status` no longer shows it.
+    pub r#loop: Option<LoopForm>,
+    /// What was done, in the words that a person reads.
+    pub words: String,
+}

@@ -1,0 +1,188 @@
+//! The loop of a runner, and its iterations, as programs read them.
+
+use super::{RunnerLife, RunnerReport};
+use crate::forms::iteration::IterationForm;
+use crate::forms::loops::{
+    CheckOutcome, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject,
+    PauseForm, StopForm,
+};
+use crate::forms::plain::{JsonNumber, JsonTime, words};
+use crate::forms::runner::{DoneWhen, RunnerForm};
+use crate::runner::exit;
+use crate::runner::options::DoneCriteria;
+use crate::runner::state::{Iteration, LoopState, Past, time_of};
+use crate::world::WallTime;
+
+impl From<&RunnerReport> for RunnerForm {
+    fn from(report: &RunnerReport) -> Self {
+        let state = &report.state;
+        let is_known = report.is_alive() || !state.change_id.is_empty();
+        let run = time(&state.started_at);
+        let running = report.running_iteration.as_ref();
+        let waits_until = WallTime::from_seconds(state.waits_until);
+        Self {
+            change: report.change_id.clone(),
+            module: words(&state.module),
+            folder: report.folder.clone(),
+            problem: words(&report.unreadable),
+            r#loop: (is_known || !report.unreadable.is_empty()).then(|| report.form()),
+            ended_at: time(&state.ended_at),
+            exit_code: state.exit_code,
+            done_when: state.done_criteria.into(),
+            harness: words(&state.harness),
+            harness_version: words(&state.harness_version),
+            model: words(&state.model),
+            waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
+            denied_tools: state.denied.clone(),
+            running_iteration: running.map(|it| IterationForm { run_started_at: run, ..it.into() }),
+            iterations: report.iterations.iter().map(IterationForm::from).collect(),
+        }
+    }
+}
+
+impl RunnerReport {
+    fn form(&self) -> LoopForm {
+        let state = &self.state;
+        let ledger = &state.ledger;
+        let check = state.doing.strip_prefix("checking ");
+        let is_alive = self.is_alive();
+        LoopForm {
+            kind: LoopSubject::Change,
+            about: self.change_id.clone(),
+            task: words(&state.task),
+            state: self.form_state(),
+            driver: LoopDriver::Runner,
+            session: words(&state.session_id),
+            session_state: None,
+            process: Some(state.pid).filter(|id| is_alive && *id > 0),
+            armed_at: time(&state.started_at),
+            armed_by: Some(LoopArmer::Runner),
+            pinned: true,
+            last_sign_at: time(&state.updated_at),
+            end: words(&state.reason)
+                .filter(|_| self.runner == RunnerLife::Gone)
+                .map(|name| EndForm { name: name.into(), words: state.words.clone() }),
+            pause: self.paused_since.map(|since| PauseForm {
+                since: JsonTime::of(since),
+                words: "asked for in a terminal".to_owned(),
+                ends_by_itself: false,
+            }),
+            iterations: state.current_iteration,
+            max_iterations: Some(state.max_iterations).filter(|limit| *limit > 0),
+            tokens: tokens(state),
+            tokens_complete: !state.tokens_unknown,
+            tool_calls: Some(ledger.tool_calls.into()),
+            tool_calls_complete: !ledger.more_calls,
+            commits: ledger.commits.into(),
+            sent_back: ledger.continued,
+            refused_claims: ledger.refused_claims,
+            turn: None,
+            at_work: words(&state.doing).filter(|_| is_alive),
+            last_stop: self.iterations.last().and_then(|past| {
+                let at = time(past.iteration.ended.as_deref()?)?;
+                Some(StopForm { at, words: past.iteration.words.clone() })
+            }),
+            checks: state.checks.iter().map(LoopCheck::from).collect(),
+            verify_commands: Vec::new(),
+            running_check: check.filter(|_| is_alive).map(str::to_owned),
+            hooks_due: Vec::new(),
+            notify: words(&state.notify),
+            only_tasks: None,
+            words_for_agent: None,
+            waits_for: self.waits_for(),
+            next: self.next(),
+            taken_over_from: None,
+            taken_over_by: None,
+            not_blocked: Vec::new(),
+        }
+    }
+
+    fn form_state(&self) -> LoopFormState {
+        match self.runner {
+            RunnerLife::Alive if self.paused_since.is_some() => LoopFormState::Paused,
+            RunnerLife::Alive => LoopFormState::Live,
+            RunnerLife::Dead => LoopFormState::Dead,
+            RunnerLife::Gone if !self.unreadable.is_empty() => LoopFormState::Unreadable,
+            RunnerLife::Gone => LoopFormState::Ended,
+        }
+    }
+
+    fn waits_for(&self) -> Vec<String> {
+        let pause = self.paused_since.map(|_| "the end of a pause".to_owned());
+        let doing = self.state.doing.strip_prefix("waiting for ").map(str::to_owned);
+        pause.into_iter().chain(doing.filter(|_| self.is_alive())).collect()
+    }
+
+    fn next(&self) -> Option<String> {
+        let change = &self.change_id;
+        match self.runner {
+            RunnerLife::Alive if self.paused_since.is_some() => {
+                Some(format!("spool resume --change {change}"))
+            }
+            RunnerLife::Alive => {
+                Some(format!("nothing; `spool stop --change {change}` ends the loop"))
+            }
+            RunnerLife::Dead => Some("start it again with `spool ralph`".to_owned()),
+            RunnerLife::Gone => words(&exit::what_next(self.state.ledger.ended.as_ref()?)),
+        }
+    }
+}
+
+/// Returns the tokens of a run, `None` where nothing reports them.
+pub fn tokens(state: &LoopState) -> Option<JsonNumber> {
+    let is_known = !state.tokens_unknown || state.total_tokens > 0;
+    is_known.then(|| state.total_tokens.into())
+}
+
+impl From<&Past> for IterationForm {
+    fn from(past: &Past) -> Self {
+        Self { run_started_at: time(&past.run_started_at), ..(&past.iteration).into() }
+    }
+}
+
+impl From<&Iteration> for IterationForm {
+    fn from(it: &Iteration) -> Self {
+        Self {
+            number: it.n,
+            run_started_at: None,
+            started_at: time(&it.started),
+            ended_at: it.ended.as_deref().and_then(time),
+            seconds: it.seconds,
+            done: it.done_check,
+            verdict: Some(it.verdict.clone()).filter(|verdict| !verdict.is_none()),
+            words: words(&it.words),
+            failure: words(&it.failure),
+            promise: Some(it.promise.clone()).filter(|promise| !promise.is_none()),
+            commits: it.commits.clone(),
+            tasks_ticked: it.tasks_ticked.clone(),
+            files: it.files.clone(),
+            files_changed: it.files_changed.into(),
+            tokens: (!it.tokens_unknown).then(|| it.tokens_used.into()),
+            tokens_estimated: it.tokens_estimated,
+            tool_calls: it.tool_calls.map(Into::into),
+            failed_calls: it.failed_calls.into(),
+            denied_tools: it.denied.clone(),
+            timed_out: it.timed_out,
+            interrupted: it.interrupted,
+            exit_code: it.exit_code,
+            checks: it.checks.iter().map(CheckOutcome::from).collect(),
+            session: words(&it.session_id),
+            log: words(&it.log),
+        }
+    }
+}
+
+impl From<DoneCriteria> for DoneWhen {
+    fn from(criteria: DoneCriteria) -> Self {
+        match criteria {
+            DoneCriteria::Tasks => Self::Tasks,
+            DoneCriteria::Manual => Self::Manual,
+            DoneCriteria::Check => Self::Check,
+        }
+    }
+}
+
+/// Returns the time that a file of a runner names, `None` for none.
+pub fn time(iso: &str) -> Option<JsonTime> {
+    time_of(iso).and_then(JsonTime::of)
+}

@@ -1,0 +1,318 @@
+//! What programs read: every `--json` is held against its schema, and against the page that describes it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::books::support::{FOUR, Project, SESSION};
+use crate::hook::support::{ALL_DONE, Bench};
+use crate::runner::support::{Bench as RunnerBench, CHANGE, PROMISE, says};
+use crate::support::schema::{Schema, holds};
+use crate::support::scratch::Said;
+
+/// Every form, by the name of its schema, with a command whose help has the `--json` that prints it.
+const FORMS: [(&str, &str); 13] = [
+    ("status", "status"),
+    ("ralph-status", "ralph"),
+    ("ralph-event", "ralph"),
+    ("log", "log"),
+    ("statusline", "statusline"),
+    ("doctor", "doctor"),
+    ("task-next", "task next"),
+    ("task-list", "task list"),
+    ("task-show", "task show"),
+    ("task-proved", "task done"),
+    ("task-noted", "task fail"),
+    ("trust", "trust"),
+    ("steered", "cancel"),
+];
+
+fn checkout() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The section of `docs/json.md` on a form.
+fn section(name: &str) -> String {
+    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
+    let link = format!("(../schemas/{name}.schema.json)");
+    let sections = page.split("\n## ").find(|section| section.contains(&link));
+    sections.unwrap_or_else(|| panic!("docs/json.md does not link to {name}")).to_owned()
+}
+
+/// The names of all fields of a schema, wherever they stand.
+fn fields(schema: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let own = schema["properties"].as_object();
+    found.extend(own.into_iter().flat_map(|fields| fields.keys().cloned()));
+    let inner: Vec<&Value> = match schema {
+        Value::Object(fields) => fields.values().collect(),
+        Value::Array(all) => all.iter().collect(),
+        _ => Vec::new(),
+    };
+    found.extend(inner.into_iter().flat_map(fields));
+    found
+}
+
+/// The JSON in the code blocks of a text.
+fn examples(text: &str) -> Vec<Value> {
+    let blocks = text.split("```json\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let parse = |text: &str| -> Value {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    };
+    blocks.map(parse).collect()
+}
+
+#[test]
+fn every_form_has_a_schema_a_section_with_an_example_and_a_flag() {
+    let bench = Bench::folder();
+    for (name, command) in FORMS {
+        let section = section(name);
+        let examples = examples(&section);
+        assert!(!examples.is_empty(), "docs/json.md has no example of {name}");
+        for example in &examples {
+            holds(name, example);
+        }
+        let mut help = bench.spool();
+        help.args(command.split(' ')).arg("--help");
+        assert!(Said::of(&mut help).ok().contains("--json"), "spool {command} has no --json");
+    }
+    let kept = ["loop-state", "speckit-state"];
+    for file in fs::read_dir(checkout().join("schemas")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let name = name.strip_suffix(".schema.json").unwrap();
+        let is_known = kept.contains(&name) || FORMS.iter().any(|(form, _)| *form == name);
+        assert!(is_known, "schemas/{name}.schema.json is the schema of nothing");
+    }
+}
+
+#[test]
+fn the_page_names_the_fields_of_the_schemas_and_no_others() {
+    let page = fs::read_to_string(checkout().join("docs/json.md")).unwrap();
+    let all: BTreeSet<String> =
+        FORMS.iter().flat_map(|(name, _)| fields(Schema::named(name).value())).collect();
+    for field in &all {
+        assert!(page.contains(&format!("| `{field}` |")), "docs/json.md has no `{field}`");
+    }
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    for row in rows.filter_map(|row| row.split('`').next()) {
+        assert!(all.contains(row) || row.starts_with("--"), "no form has `{row}`");
+    }
+}
+
+#[test]
+fn every_field_is_described_in_its_schema() {
+    fn undescribed(schema: &Value, found: &mut Vec<String>) {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            if field["description"].is_null() && name != "event" {
+                found.push(name.clone());
+            }
+        }
+        match schema {
+            Value::Object(fields) => fields.values().for_each(|it| undescribed(it, found)),
+            Value::Array(all) => all.iter().for_each(|it| undescribed(it, found)),
+            _ => {}
+        }
+    }
+    for (name, _) in FORMS {
+        let mut found = Vec::new();
+        undescribed(Schema::named(name).value(), &mut found);
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn the_check_of_a_schema_sees_what_is_wrong() {
+    let right = json!({"version": 2, "line": null, "end": {"name": "completed", "words": "x"}});
+    holds("statusline", &right);
+    let problems = |change: fn(&mut Value)| {
+        let mut wrong = right.clone();
+        change(&mut wrong);
+        Schema::named("statusline").problems(&wrong).join("\n")
+    };
+    let said = [
+        problems(|it| it["version"] = json!(1)),
+        problems(|it| it["line"] = json!(3)),
+        problems(|it| it["end"]["more"] = json!(1)),
+        problems(|it| it["hash"] = json!(18_446_744_073_709_551_615_u64)),
+        problems(|it| drop(it.as_object_mut().unwrap().remove("end"))),
+    ];
+    let expected =
+        ["$.version: 1", "$.line: 3", "$.end: no schema has `more`", "`hash`", "missing"];
+    for (said, expected) in said.iter().zip(expected) {
+        assert!(said.contains(expected), "{expected} not in {said}");
+    }
+    let far = json!({"version": 2, "at": "yesterday", "event": "waiting", "for": "x",
+        "until": "2026-11-22T01:05:12.345+01:00", "words": ""});
+    let said = Schema::named("ralph-event").problems(&far).join("\n");
+    assert!(said.contains("$.at: \"yesterday\"") && said.contains("$.until"), "{said}");
+}
+
+/// The status of a project, in its form.
+fn status(bench: &Bench) -> Value {
+    let status = Said::of(bench.spool().args(["status", "--json"])).json();
+    holds("status", &status);
+    status
+}
+
+#[test]
+fn the_status_is_in_its_form_from_the_arming_to_the_end() {
+    let settings = "---\nchecks:\n  - \"true\"\nnotify: \"true\"\n---\n";
+    let bench = Bench::ready().settings(settings);
+    assert_eq!(status(&bench)["features"][0]["loop"], Value::Null);
+    Said::of(bench.spool().args(["start"])).ok();
+    let unbound = status(&bench)["features"][0]["loop"].clone();
+    assert_eq!((&unbound["state"], &unbound["session"]), (&json!("unbound"), &Value::Null));
+    bench.implement("s1", "T002 use tabs").context();
+    bench.stop("s1").run().reason();
+    let live = status(&bench)["features"][0]["loop"].clone();
+    assert_eq!((&live["state"], &live["armed_by"]), (&json!("live"), &json!("command")));
+    assert_eq!((&live["iterations"], &live["sent_back"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&live["only_tasks"], &live["words_for_agent"]),
+        (&json!(["T002"]), &json!("use tabs"))
+    );
+    assert_eq!(live["checks"][0]["run"], "true", "{live:#}");
+    assert!(live["last_stop"]["at"].is_string() && live["armed_at"].is_string(), "{live:#}");
+    Said::of(bench.spool().arg("pause")).ok();
+    let paused = status(&bench)["features"][0]["loop"].clone();
+    assert_eq!(
+        (&paused["state"], &paused["pause"]["ends_by_itself"]),
+        (&json!("paused"), &json!(false))
+    );
+    Said::of(bench.spool().arg("resume")).ok();
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").run().silent();
+    let ended = status(&bench)["features"][0]["loop"].clone();
+    assert_eq!((&ended["state"], &ended["end"]["name"]), (&json!("ended"), &json!("completed")));
+    bench.command("s2", "speckit:ralph-loop", "\"Make it\" --max-iterations 3").run();
+    let task = status(&bench)["tasks"][0].clone();
+    assert_eq!(
+        (&task["kind"], &task["task"], &task["max_iterations"]),
+        (&json!("task"), &json!("Make it"), &json!(3))
+    );
+    bench.cancel("s2", "");
+    assert_eq!(status(&bench)["tasks"][0]["end"]["name"], "cancelled");
+    let log = Said::of(bench.spool().args(["log", "--json"])).ok();
+    for line in log.lines() {
+        holds("log", &serde_json::from_str(line).unwrap());
+    }
+}
+
+#[test]
+fn nothing_of_the_files_within_is_in_a_form_and_no_number_is_too_large() {
+    let bench = Bench::ready();
+    bench.implement("s1", "").context();
+    bench.stop("s1").run().reason();
+    let path = bench.path(".claude/ralph/s1/loop.json");
+    let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for name in ["tokens", "tool_calls", "commits"] {
+        record["ledger"][name] = json!(u64::MAX);
+    }
+    fs::write(&path, record.to_string()).unwrap();
+    let report = status(&bench);
+    assert_eq!(report["features"][0]["loop"]["commits"], json!((1_u64 << 53) - 1));
+    let text = report.to_string();
+    for inner in ["hash", "fingerprint", "transcript_read", "ledger", "settled", "told"] {
+        assert!(!text.contains(inner), "{inner} in {report:#}");
+    }
+}
+
+#[test]
+fn every_answer_of_the_task_log_is_in_its_form() {
+    let list = "- [ ] T001 First\n  - **Verify**: `true`\n- [ ] T002 Second\n  - **Verify**: `false`\n- [ ] T003 Third\n";
+    let project = Project::armed(list);
+    let said = |arguments: &[&str], form: &str| {
+        let said = project.task(&[arguments, &["--json"]].concat());
+        let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said}"));
+        holds(form, &value);
+        (said.code, value)
+    };
+    said(&["next"], "task-next");
+    said(&["list"], "task-list");
+    let (_, shown) = said(&["show", "T001"], "task-show");
+    assert_eq!(
+        (&shown["feature"], &shown["task"]["verify"]),
+        (&json!("001-user-login"), &json!("true"))
+    );
+    let (code, proved) = said(&["verify", "T002"], "task-proved");
+    assert_eq!((code, &proved["tasks"][0]["verify"]), (Some(1), &json!("failed")));
+    let (code, proved) = said(&["done", "T001", "T002", "T003"], "task-proved");
+    let tasks = proved["tasks"].as_array().unwrap();
+    let became: Vec<_> =
+        tasks.iter().map(|it| json!([it["id"], it["done"], it["verify"]])).collect();
+    assert_eq!(
+        json!(became),
+        json!([["T001", true, "passed"], ["T002", false, "failed"], ["T003", true, "none"]])
+    );
+    assert_eq!((code, &tasks[1]["check"]["passed"]), (Some(1), &json!(false)));
+    let (_, failed) = said(&["fail", "T002", "no"], "task-noted");
+    assert_eq!(
+        (&failed["used"], &failed["limit"], &failed["reason"]),
+        (&json!(1), &json!(5), &Value::Null)
+    );
+    let (_, added) = said(&["add", "--after", "T002", "Repair it"], "task-noted");
+    assert_eq!((&added["task"], &added["already"]), (&json!("T004"), &json!(false)), "{added}");
+    let (_, blocked) = said(&["block", "a key"], "task-noted");
+    assert_eq!(blocked["reason"], "blocked");
+    assert_eq!(said(&["next"], "task-next").1["status"], "over");
+}
+
+#[test]
+fn what_steers_a_loop_says_what_it_is_now() {
+    let project = Project::armed(FOUR);
+    let steered = |arguments: &[&str]| {
+        let said = project.spool(&[arguments, &["--json"]].concat()).json();
+        holds("steered", &said);
+        said["loop"].clone()
+    };
+    assert_eq!(steered(&["pause"])["state"], "paused");
+    let resumed = steered(&["resume", "--session", SESSION]);
+    assert_eq!((&resumed["state"], &resumed["session"]), (&json!("live"), &json!(SESSION)));
+    let ended = steered(&["cancel"]);
+    assert_eq!((&ended["state"], &ended["end"]["name"]), (&json!("ended"), &json!("cancelled")));
+    let armed = steered(&["start", "--max-iterations", "7"]);
+    assert_eq!((&armed["about"], &armed["max_iterations"]), (&json!("001-user-login"), &json!(7)));
+}
+
+#[test]
+fn trust_is_listed_in_its_form() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - \"true\"\n---\n");
+    Said::of(bench.spool().args(["trust", "--yes"])).ok();
+    let trusted = Said::of(bench.spool().args(["trust", "--list", "--json"])).json();
+    holds("trust", &trusted);
+    assert_eq!(trusted["trusted"][0]["commands"], json!(["true"]), "{trusted:#}");
+}
+
+#[test]
+fn a_runner_is_in_the_same_form_while_it_works_when_it_was_killed_and_at_its_end() {
+    let bench = RunnerBench::new();
+    let gate = bench.gate();
+    bench.agent(&format!("read -r _ < \"$DESK/gate\"\necho 1 > made.txt\n{}", says(PROMISE)));
+    let status = || {
+        let ran = bench.spool("status --json").run().with_code(0);
+        let report: Value = serde_json::from_str(&ran.output).unwrap();
+        holds("status", &report);
+        let alone = bench.spool(&format!("ralph --status --json --change {CHANGE}"));
+        let alone: Value = serde_json::from_str(&alone.run().with_code(0).output).unwrap();
+        holds("ralph-status", &alone);
+        let found = report["runners"][0]["loop"].clone();
+        for name in ["state", "driver", "about", "process", "checks", "end"] {
+            assert_eq!(alone["runner"]["loop"][name], found[name], "{name}");
+        }
+        found
+    };
+    let mut running = bench.ralph("--max-iterations 5 --check true").start();
+    running.wait_for("-- iteration 1");
+    let live = status();
+    assert_eq!((&live["state"], &live["driver"]), (&json!("live"), &json!("runner")));
+    assert_eq!((&live["process"], &live["max_iterations"]), (&json!(running.id()), &json!(5)));
+    assert_eq!(live["checks"][0]["run"], "true", "{live:#}");
+    gate.open();
+    running.finish().with_code(0);
+    let ended = status();
+    assert_eq!((&ended["state"], &ended["process"]), (&json!("ended"), &Value::Null));
+    assert_eq!(ended["end"]["name"], "completed");
+    assert_eq!(ended["last_stop"]["words"], "all the work is done");
+}
