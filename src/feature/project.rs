@@ -1,6 +1,7 @@
 //! Finding the project around a folder, and the feature that is worked on.
 
 use std::fmt;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::refusal::Refusal;
@@ -16,6 +17,9 @@ use crate::world;
 const LEVELS: usize = 64;
 /// The most that is read of a file that names the feature, in bytes.
 const MOST: u64 = 1 << 16;
+/// The most names in such a folder that are looked at, and the most features that are taken from them.
+const MOST_NAMES: usize = 20_000;
+const MOST_FEATURES: usize = 2_000;
 /// Where features are kept, in the order in which a name is looked up.
 const SHELVES: [&str; 2] = [".specify/specs", "specs"];
 
@@ -226,11 +230,15 @@ impl Project {
         }
     }
 
-    /// Returns all features that have a folder, by name.
+    /// Returns the features that have a folder, by name; not all where there are more than anybody has.
     pub fn features(&self) -> Vec<Feature> {
         let mut found: Vec<Feature> = Vec::new();
         for shelf in SHELVES {
             let entries = std::fs::read_dir(self.root.join(shelf)).into_iter().flatten().flatten();
+            // What is no folder says so itself; a link may lead to one.
+            let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|it| it.is_file());
+            let entries =
+                entries.take(MOST_NAMES).filter(|entry| !is_file(entry)).take(MOST_FEATURES);
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             for name in names.filter(|name| is_feature_name(name)) {
                 let known = found.iter().any(|feature| feature.name == name);
@@ -277,4 +285,20 @@ pub fn is_feature_name(name: &str) -> bool {
 /// Returns a text as one line of at most 200 characters that a terminal only shows.
 pub fn printable(text: &str) -> String {
     text::title(text, 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_more_features_than_anybody_has_is_not_looked_through_to_its_end() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap();
+        for number in 0..MOST_FEATURES + 50 {
+            std::fs::create_dir_all(root.join(format!("specs/{number:04}-x"))).unwrap();
+        }
+        std::fs::write(root.join("specs/notes.md"), "").unwrap();
+        assert_eq!(Project { root }.features().len(), MOST_FEATURES);
+    }
 }
