@@ -3,7 +3,7 @@
 use crate::feature::project::Project;
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::FeatureSnapshot;
-use crate::hosts::{HookAnswer, HookEvent};
+use crate::hosts::{EventKind, HookAnswer, HookEvent};
 use crate::session::life;
 use crate::session::messages::feature as messages;
 use crate::session::pinned;
@@ -26,6 +26,9 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     let record = loops.peek(session)?;
     if record.ledger.is_live() {
         life::note(&loops, session, event.transcript.as_deref());
+        if event.kind == (EventKind::Resumed { taken_up: true }) {
+            note_taken_up(&loops, event);
+        }
     }
     if record.pause().is_some_and(|pause| !pause.ends_by_itself()) {
         return None;
@@ -41,4 +44,11 @@ fn paragraph(event: &HookEvent) -> Option<String> {
     let snapshot = Some(FeatureSnapshot::of_loop(&feature, &standing, Some(&record)));
     let snapshot = snapshot.filter(FeatureSnapshot::in_execution)?;
     Some(messages::reminder(&snapshot, &record, &standing))
+}
+
+/// Notes how long the transcript is now: what an earlier process of the client had on its queue, nobody takes up again.
+fn note_taken_up(loops: &Loops, event: &HookEvent) {
+    let length = event.transcript_path().and_then(|path| std::fs::metadata(path).ok());
+    // Without it, what is left on that queue lets one stop go.
+    let _ = loops.note_taken_up(&event.session, length.map_or(0, |meta| meta.len()));
 }

@@ -68,7 +68,10 @@ pub enum EventKind {
         arguments: String,
     },
     /// The session continues, and the agent may have forgotten what it was doing.
-    Resumed,
+    Resumed {
+        /// Whether a program of the host has taken the session up; it was compacted otherwise.
+        taken_up: bool,
+    },
     /// A turn broke off on an error of the service.
     TurnFailed {
         /// The class of the error, such as `rate_limit`; empty where it is not known.

@@ -56,6 +56,9 @@ pub struct TranscriptPart {
     /// Up to where the transcript was when a stop was let go for what had been typed, 0 for none: that alone lets no
     /// other stop go.
     pub let_go: u64,
+    /// How long the transcript was when the program that has the session now took it up: what was typed before and not
+    /// taken up, nobody takes up any more.
+    pub taken_up: u64,
 }
 
 /// What the main thread's agent did in a part of a transcript.

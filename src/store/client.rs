@@ -10,7 +10,9 @@ use crate::world::WallTime;
 
 /// The name of the file in the session's folder.
 const CLIENT: &str = "client";
-/// The most that is read of it, in bytes.
+/// The name of the file beside it that says how long the transcript was when a client took the session up.
+const TAKEN_UP: &str = "taken-up";
+/// The most that is read of each, in bytes.
 const MOST: u64 = 4 << 10;
 
 /// The process of a session's client.
@@ -46,5 +48,19 @@ impl Loops {
         };
         let line = format!("{id} {start} {at} {space}\n");
         write_private(&path, line.as_bytes(), Flush::ToSystem)
+    }
+
+    /// Returns how long the transcript was when a client last took up a session that had a loop, 0 where none has.
+    pub fn taken_up_at(&self, session: &str) -> u64 {
+        let path = is_session_id(session).then(|| below(self.folder(), &[session, TAKEN_UP]));
+        let file = path.and_then(|path| read::read(&path, MOST).ok());
+        let text = file.and_then(|file| String::from_utf8(file.bytes).ok());
+        text.and_then(|text| text.trim_end().parse().ok()).unwrap_or(0)
+    }
+
+    /// Notes how long the transcript is now that a client takes the session up.
+    pub fn note_taken_up(&self, session: &str, length: u64) -> io::Result<()> {
+        let path = below(self.folder(), &[session, TAKEN_UP]);
+        write_private(&path, format!("{length}\n").as_bytes(), Flush::ToSystem)
     }
 }

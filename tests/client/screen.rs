@@ -21,9 +21,12 @@ on_every_client! {
     while_a_person_must_answer_no_stop_arrives
     a_cancel_typed_while_the_agent_works_ends_the_loop
     words_typed_while_the_agent_works_reach_it_and_the_loop_continues
+    what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume
     a_turn_that_is_broken_off_spends_no_iteration
     a_turn_that_fails_pauses_the_loop_and_the_next_prompt_goes_on
 }
+
+const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 /// A terminal that nobody sees, with one program in it; both are gone when it is dropped.
 pub struct Terminal {
@@ -339,6 +342,40 @@ fn words_typed_while_the_agent_works_reach_it_and_the_loop_continues(version: &s
     let requests = model.main_requests();
     let last = requests.last().expect("a request").body["messages"].to_string();
     assert_eq!(last.matches("Take the blue one").count(), 1, "{last}");
+}
+
+/// The older client names what is typed: there, it is a cancel that would be waited for.
+fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume(version: &str) {
+    if !tmux_is_there() {
+        return;
+    }
+    let workshop = Workshop::with_tasks(1);
+    let (go, wait_to_go) = channel();
+    let model = ScriptedModel::start(move |asked| {
+        if asked.number == 4 {
+            wait_to_go.recv().expect("the end of the client");
+        }
+        match asked.number {
+            // Of the session that was resumed: its loop continues once, and the promise ends it.
+            7.. => Reply::text("<promise>DONE</promise>"),
+            _ => works_then_stops(asked),
+        }
+    });
+    let model = model.expect("a model");
+    let client = workshop.client(version, &model);
+    let terminal = start(&workshop, &client.clone().session(SESSION));
+    type_the_loop(&terminal);
+    model.wait_for_main_request(4);
+    type_line(&terminal, "/speckit:cancel-ralph");
+    wait_until("the transcript", || transcript_has(&client, r#""operation":"enqueue""#));
+    // It is killed.
+    drop(terminal);
+    go.send(()).expect("the agent");
+    let run = client.resume(SESSION).run("Go on.");
+    let run = run.expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    let verdicts = workshop.verdicts();
+    assert_eq!(verdicts, ["continue", "continue", "end completed"], "{}", run.describe());
 }
 
 fn a_turn_that_is_broken_off_spends_no_iteration(version: &str) {

@@ -97,7 +97,9 @@ impl ClaudeEvent {
                 },
                 None => EventKind::Other,
             },
-            SESSION if matches!(self.source.as_str(), "compact" | "resume") => EventKind::Resumed,
+            SESSION if matches!(self.source.as_str(), "compact" | "resume") => {
+                EventKind::Resumed { taken_up: self.source == "resume" }
+            }
             PERMISSION => EventKind::AsksPermission { what: self.wanted() },
             "StopFailure" => EventKind::TurnFailed {
                 class: Some(take(&mut self.error)).filter(|it| it != "unknown").unwrap_or_default(),

@@ -93,7 +93,7 @@ pub fn add_seen(project: &Project, event: &HookEvent, record: &mut Record, seen:
     seen.commits = commits::counted(&project.root, record);
     let Some(part) = TurnTranscript::of(event, record, &Guardrails::default(), 0) else { return };
     let Some(activity) = part.activity() else { return };
-    seen.waiting.extend(part.typed_cancel(&activity, record));
+    seen.waiting.extend(part.typed_cancel(&project.root, &activity, record));
     if part.take(&activity, record) {
         seen.tool_calls = activity.count;
         seen.tokens = activity.tokens.all;

@@ -3,12 +3,13 @@
 pub mod feature;
 pub mod task;
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::engine::{Guardrails, Waiting, is_last_idle_stop};
 use crate::hosts::HookEvent;
 use crate::hosts::transcript::{Activity, Transcript, TranscriptPart, TurnEnd};
-use crate::store::loops::Record;
+use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::world::{self, Deadline};
 
@@ -35,6 +36,7 @@ impl<'a> TurnTranscript<'a> {
                 needed,
                 // A turn that another hook held goes on: what was typed in it still waits for its end.
                 let_go: if event.reentered && record.marks.waited { 0 } else { record.let_go },
+                taken_up: 0,
             },
             is_last_idle: is_last_idle_stop(rails, &record.ledger),
             end: TurnEnd {
@@ -91,8 +93,26 @@ impl<'a> TurnTranscript<'a> {
     /// Returns the wait for a command that ends this loop: a person typed it while the agent worked, and the client
     /// keeps it until the turn has ended. A loop that blocks the end would keep it waiting forever. What the client does not
     /// name may be such a command: the client takes it up when the turn ends, and its own turn has a stop again. It lets one
-    /// stop go: a client that was killed takes nothing up.
-    fn typed_cancel(&self, activity: &Activity, record: &mut Record) -> Option<Waiting> {
+    /// stop go: a client that was killed takes nothing up. What was typed before this client took the session up is not
+    /// waited for at all.
+    fn typed_cancel(
+        &self,
+        root: &Path,
+        activity: &Activity,
+        record: &mut Record,
+    ) -> Option<Waiting> {
+        let mut cancel = self.cancel_in(activity, record)?;
+        let taken_up = Loops::of(root).taken_up_at(&record.session);
+        if taken_up > self.unread.from {
+            let part = TranscriptPart { taken_up, ..self.unread };
+            cancel = self.cancel_in(&self.transcript.activity(part)?, record)?;
+        }
+        record.let_go = activity.read_up_to;
+        Some(Waiting::Typed(cancel))
+    }
+
+    /// The first typed line that ends the loop of this record, or may.
+    fn cancel_in(&self, activity: &Activity, record: &Record) -> Option<String> {
         let ends = |(name, argument): (&str, &str)| {
             let is_task = record.kind == LoopKind::Task;
             match name {
@@ -104,9 +124,7 @@ impl<'a> TurnTranscript<'a> {
         let mut typed = activity.typed_ahead.iter();
         let cancel = typed
             .find(|typed| typed.is_empty() || self.transcript.command(typed).is_some_and(ends))?;
-        let waiting = Waiting::Typed(cancel.trim().to_owned());
-        record.let_go = activity.read_up_to;
-        Some(waiting)
+        Some(cancel.trim().to_owned())
     }
 }
 

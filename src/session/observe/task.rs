@@ -59,7 +59,7 @@ pub fn observe(
     {
         // A promise is judged by the calls that are there, and then does not end the loop as an idle stop.
         part.is_last_idle &= !claimed;
-        seen.waiting.extend(part.typed_cancel(&activity, record));
+        seen.waiting.extend(part.typed_cancel(root, &activity, record));
         seen.failed_calls = activity.failed;
         seen.more_calls = activity.more;
         if part.take(&activity, record) {

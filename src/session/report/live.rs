@@ -64,7 +64,7 @@ impl LiveReport {
             from: record.transcript_read,
             last: record.last_message,
             needed: u64::MAX,
-            let_go: 0,
+            ..TranscriptPart::default()
         });
         let turn = turn.unwrap_or_default();
         let (session_state, process) = match life {

@@ -132,6 +132,35 @@ fn what_a_killed_client_had_on_its_queue_lets_one_stop_go_and_no_other() {
 }
 
 #[test]
+fn what_a_killed_client_had_on_its_queue_lets_no_stop_go_after_a_resume() {
+    for named in [true, false] {
+        let bench = armed("\"Make it\"");
+        let types = || {
+            if named {
+                types_ahead(&bench, "/speckit:cancel-ralph");
+            } else {
+                queue(&bench, "enqueue");
+            }
+        };
+        types();
+        let takes_up = |source: &str| {
+            let event = bench.event("SessionStart", "s1").with("source", source);
+            event.with("transcript_path", bench.transcript("s1").path.to_str().unwrap()).run();
+        };
+        takes_up("resume");
+        // The prompt of the new client goes through its queue.
+        queue(&bench, "enqueue");
+        queue(&bench, "dequeue");
+        works_and_says(&bench, "no").reason();
+        // What is typed now is waited for, and so it is behind a compaction of the same client.
+        types();
+        takes_up("compact");
+        works_and_says(&bench, "no").silent();
+        assert_eq!(bench.verdicts("s1"), ["continue", "wait"]);
+    }
+}
+
+#[test]
 fn what_was_typed_behind_other_words_and_in_a_turn_that_another_hook_held_is_let_through() {
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();

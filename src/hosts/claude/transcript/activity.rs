@@ -33,7 +33,7 @@ const FEET: [usize; 3] = [512, 2 << 10, usize::MAX];
 /// A file shorter than where the part begins is another one: it is read from its start. A last line
 /// that is still being written is left for the next time.
 pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
-    let TranscriptPart { from, last, needed, let_go } = part;
+    let TranscriptPart { from, last, needed, let_go, taken_up } = part;
     let (mut file, meta) = read::open(path).ok()?;
     let end = meta.len();
     let from = if from > end { 0 } else { from };
@@ -43,7 +43,8 @@ pub fn since(path: &Path, part: TranscriptPart) -> Option<Activity> {
     let mut seen = Seen::after(start, last);
     seen.most_calls = needed.max(MOST_CALLS);
     seen.looks_at_results = needed > 0;
-    seen.let_go = if let_go > end { 0 } else { let_go };
+    [seen.let_go, seen.taken_up] =
+        [let_go, taken_up].map(|place| if place > end { 0 } else { place });
     let mut window = vec![0; WINDOW];
     let mut kept = 0;
     loop {
@@ -89,6 +90,7 @@ struct Seen {
     usage: Finder<'static>,
     queue: Queue,
     let_go: u64,
+    taken_up: u64,
 }
 
 impl Seen {
@@ -109,6 +111,7 @@ impl Seen {
             usage: Finder::new(br#""usage":{"#),
             queue: Queue::default(),
             let_go: 0,
+            taken_up: 0,
         }
     }
 
@@ -163,7 +166,10 @@ impl Seen {
         let mut start = 0;
         for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
             let line = &lines[start..end];
-            self.queue.take(line, self.end + (start as u64) < self.let_go);
+            let place = self.end + start as u64;
+            if place >= self.taken_up {
+                self.queue.take(line, place < self.let_go);
+            }
             start = end + 1;
             let Some(message) = self.message_of(line) else {
                 continue;
