@@ -129,7 +129,7 @@ pub const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// Returns the person's own folder, `None` where the environment names none.
 pub fn home() -> Option<PathBuf> {
-    folder(HOME)
+    folder(HOME).or_else(|| folder("HOME"))
 }
 
 /// Returns a folder named by an environment variable, `None` when it is not an absolute path.

@@ -10,6 +10,7 @@ use crate::store::names::LoopKind;
 use crate::store::pins::{PinKey, Pins};
 use crate::store::read::{self, Problem};
 use crate::system::files::real_path;
+use crate::system::names;
 use crate::text;
 use crate::world;
 
@@ -253,8 +254,7 @@ impl Project {
 
     fn feature_in(&self, name: &str, folder: PathBuf) -> Feature {
         let relative = folder.strip_prefix(&self.root).unwrap_or(&folder);
-        let relative = relative.to_string_lossy().into_owned();
-        Feature { name: name.to_owned(), relative, folder }
+        Feature { name: name.to_owned(), relative: names::with_slashes(relative), folder }
     }
 }
 

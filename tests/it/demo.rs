@@ -3,6 +3,7 @@
 use crate::support::limited::Limited;
 use crate::support::terminal::{CTRL_C, Terminal};
 use ralph_speckit::engine::tasks::TaskList;
+use ralph_speckit::system::files::real_path;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ fn left_in(scratch: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "it needs a POSIX shell")]
 fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let output = played(scratch.path());
@@ -53,7 +55,7 @@ fn the_demo_refuses_an_early_finish_and_ends_with_every_box_ticked() {
     ] {
         assert!(in_one_line.contains(words), "{words:?} is missing in:\n{printed}");
     }
-    let real = scratch.path().join("demo").canonicalize().expect("the demo's folder");
+    let real = real_path(&scratch.path().join("demo")).expect("the demo's folder");
     assert!(printed.contains(&format!("the files:    {}", real.display())), "{printed}");
     let list = fs::read(real.join("specs/001-todo-list/tasks.md")).expect("a list");
     let list = TaskList::parse(&list);
@@ -78,6 +80,7 @@ fn the_demo_fits_a_small_terminal_and_leaves_nothing() {
 
 /// What GitHub shows first is what a person gets: the same words, drawn by the same script.
 #[test]
+#[cfg_attr(windows, ignore = "it needs a POSIX shell")]
 fn the_picture_of_the_readme_shows_what_the_demo_prints() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let printed = demo(scratch.path(), &["--fast"]).finish().stdout;
@@ -104,6 +107,7 @@ fn the_picture_of_the_readme_shows_what_the_demo_prints() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "it needs a POSIX shell")]
 fn a_demo_that_is_kept_says_where() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let output = demo(scratch.path(), &["--keep"]).finish();
@@ -112,7 +116,7 @@ fn a_demo_that_is_kept_says_where() {
     let place = Path::new(place.expect("a place"));
     assert!(place.join("todo.sh").is_file(), "{printed}");
     let left = left_in(scratch.path());
-    let left: Vec<_> = left.iter().map(|path| path.canonicalize().expect("a path")).collect();
+    let left: Vec<_> = left.iter().map(|path| real_path(path).expect("a path")).collect();
     assert_eq!(left, [place], "{printed}");
 }
 

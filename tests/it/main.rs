@@ -4,26 +4,37 @@
 //! orphans, `tests/faults` takes every processor, and `tests/fuzz` shares its targets with `fuzz`.
 
 #![allow(clippy::disallowed_methods, reason = "a test reads and starts what it likes")]
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
+#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "some tests are of another system"))]
 
 mod books;
 mod command_line;
 mod demo;
 #[cfg(target_os = "linux")]
 mod escapes;
+#[cfg(unix)]
 mod evidence;
+#[cfg(unix)]
 mod forms;
 mod hook;
+#[cfg(unix)]
 mod house;
 mod imports;
+#[cfg(unix)]
 mod plugin;
 mod ralph;
+#[cfg(unix)]
 mod readme;
 #[cfg(target_os = "linux")]
 mod release;
+#[cfg(unix)]
 mod runner;
+#[cfg(unix)]
 mod runner_books;
 #[cfg(target_os = "linux")]
 mod runner_stress;
 mod support;
+#[cfg(unix)]
 mod targets;
+#[cfg(windows)]
+mod windows;

@@ -1,7 +1,8 @@
 //! The JSON that Claude Code hands a hook on standard input.
 
+use std::ffi::OsStr;
 use std::mem::take;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -83,7 +84,8 @@ impl ClaudeEvent {
             return &self.session_id;
         }
         // An older client names the session only in its transcript's file name.
-        let name = self.transcript_path.rsplit('/').next().unwrap_or_default();
+        let name = Path::new(&self.transcript_path).file_name().and_then(OsStr::to_str);
+        let name = name.unwrap_or_default();
         name.strip_suffix(".jsonl").unwrap_or_default()
     }
 

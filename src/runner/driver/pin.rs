@@ -7,6 +7,7 @@ use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
+use crate::system::names;
 use crate::world::{self, WallTime};
 
 /// The pin of a run; dropped, it is taken away.
@@ -30,7 +31,7 @@ pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
         armed_at: world::now(),
         armed_by: ArmedBy::Runner,
         process: std::process::id(),
-        list: format!("{}/{TASKS}", folder.display()),
+        list: format!("{}/{TASKS}", names::with_slashes(folder)),
         ..Pin::default()
     };
     let kept = Pins::of(&change.root)

@@ -10,6 +10,7 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::runner::target::{Change, ChangeKind};
 use crate::store::read::{self, Problem};
+use crate::system::names;
 use crate::text;
 
 /// The most that is read of a document, in bytes: the task list is one.
@@ -223,7 +224,7 @@ fn files_below(folder: &Path, levels: usize) -> Vec<PathBuf> {
 
 /// Returns a path as a prompt names it: relative to the work tree where it is in it.
 pub fn shown(change: &Change, path: &Path) -> String {
-    path.strip_prefix(&change.worktree).unwrap_or(path).display().to_string()
+    names::with_slashes(path.strip_prefix(&change.worktree).unwrap_or(path))
 }
 
 /// The text of a document; links must not lead out of the project or its work tree.

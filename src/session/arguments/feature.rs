@@ -89,7 +89,7 @@ impl FeatureRequest {
             Err(_) if name.is_empty() => return Ok((None, "")),
             Err(found) => found,
         };
-        if names_feature(name.rsplit('/').next().unwrap_or_default()) {
+        if names_feature(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
             return Err(found.into());
         }
         let alone = rest.trim().is_empty() && self.literal.is_empty();

@@ -18,6 +18,7 @@ use crate::session::pinned;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
+use crate::system::names;
 use crate::text::{age, counted, grouped};
 use crate::world::WallTime;
 
@@ -420,7 +421,7 @@ fn phase_of(snapshot: &FeatureSnapshot) -> String {
 fn problems(project: &Project, snapshot: &FeatureSnapshot) -> Vec<String> {
     let shown = |path: &Path| {
         let path = path.strip_prefix(&project.root).unwrap_or(path);
-        printable(&path.display().to_string())
+        printable(&names::with_slashes(path))
     };
     let unreadable = snapshot.unreadable.iter();
     let mut all: Vec<_> = unreadable

@@ -1,5 +1,6 @@
 //! Files: opened although another program has them for a moment, told apart, replaced in one step.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
@@ -194,33 +195,29 @@ pub fn names_of_program(path: PathBuf) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns the real path of what a path leads to, in the form that people and other programs write.
+#[expect(clippy::disallowed_methods, reason = "this is the room for it")]
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize().map(plain)
+    let real = path.canonicalize()?;
+    let plain = without_prefix(&real);
+    // A name that means something else without it keeps it: one such as `con`, or with a dot at its end.
+    let is_same = plain.canonicalize().is_ok_and(|again| again == real);
+    Ok(if is_same { plain } else { real })
 }
 
-/// The same path without the `\\?\` that the system puts before it.
-fn plain(path: PathBuf) -> PathBuf {
+/// Returns the same path without the `\\?\` that the system puts before it.
+pub fn without_prefix(path: &Path) -> PathBuf {
     let mut parts = path.components();
-    let Some(Component::Prefix(prefix)) = parts.next() else { return path };
+    let Some(Component::Prefix(prefix)) = parts.next() else { return path.to_owned() };
     let top = match prefix.kind() {
-        Prefix::VerbatimDisk(letter) => format!("{}:\\", char::from(letter)).into(),
+        Prefix::VerbatimDisk(letter) => PathBuf::from(format!("{}:\\", char::from(letter))),
         Prefix::VerbatimUNC(server, share) => {
-            let mut top = std::ffi::OsString::from("\\\\");
-            top.push(server);
-            top.push("\\");
-            top.push(share);
-            top.push("\\");
-            top
+            let mut top = OsString::from("\\\\");
+            for part in [server, OsStr::new("\\"), share, OsStr::new("\\")] {
+                top.push(part);
+            }
+            PathBuf::from(top)
         }
-        _ => return path,
+        _ => return path.to_owned(),
     };
-    let plain = parts.filter(|part| *part != Component::RootDir).fold(
-        PathBuf::from(top),
-        |mut path, part| {
-            path.push(part);
-            path
-        },
-    );
-    // A name that means something else without it keeps it: one such as `con`, or with a dot at its end.
-    if plain.canonicalize().is_ok_and(|again| again == path) { plain } else { path }
+    parts.filter(|part| *part != Component::RootDir).fold(top, |path, part| path.join(part))
 }

@@ -2,6 +2,12 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Returns a path with a slash between its parts, as lists, settings and agents write it.
+pub fn with_slashes(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
 
 /// Returns the name with these bytes.
 pub fn from_bytes(name: &[u8]) -> Cow<'_, OsStr> {

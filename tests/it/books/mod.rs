@@ -19,4 +19,5 @@ mod safety;
 mod short;
 mod state;
 pub mod support;
+#[cfg(unix)]
 mod trees;

@@ -1,6 +1,7 @@
 //! A command runs only because a person armed it: the ways around that, each from the agent's side.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -554,6 +555,7 @@ fn by_person(project: &Project, arguments: &[&str]) -> Said {
     Said::of(command.env_remove("CLAUDE_CODE_SESSION_ID").args(arguments))
 }
 
+#[cfg(unix)]
 #[test]
 fn s2_settings_that_git_tracks_are_armed_only_after_a_person_trusts_their_commands() {
     let project = Project::with(PLAIN);

@@ -2,8 +2,8 @@
 
 use crate::hook::support::{Bench, THREE_TASKS};
 use crate::support::scratch::Said;
+use crate::support::system::symlink;
 use std::fs;
-use std::os::unix::fs::symlink;
 
 /// What `/speckit-specify` of spec-kit 1.2.3 lays out.
 const REQUIREMENTS: &str = include_str!("../../fixtures/spec-kit/requirements.md");

@@ -1,7 +1,9 @@
 //! Arming keeps the loop's own files out of what git shows, and leaves alone whatever it cannot or need not change.
 
+use crate::support::system::symlink;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::hook::support::{Bench, FEATURE};
@@ -133,6 +135,7 @@ fn nothing_that_lies_in_the_way_refuses_the_arming() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_list_that_cannot_be_written_stays() {
     let bench = committed();

@@ -2,9 +2,10 @@
 
 use crate::hook::support::{Bench, leave_alone};
 use crate::support::limited::Limited;
+use crate::support::system::symlink;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+#[cfg(unix)]
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
@@ -12,6 +13,7 @@ use std::process::Command;
 type Put = fn(&Path, &Bench);
 
 /// What may stand where a file is looked for.
+#[cfg(unix)]
 const OBSTACLES: [(&str, Put); 12] = [
     ("a pipe", |path, _| {
         assert!(Command::new("mkfifo").arg(path).finish().status.success());
@@ -39,6 +41,7 @@ const OBSTACLES: [(&str, Put); 12] = [
 ];
 
 /// Puts each obstacle in the place of a file and returns what the hook says, one line an obstacle.
+#[cfg(unix)]
 fn said_about(place: impl Fn(&Bench) -> std::path::PathBuf, start: impl Fn() -> Bench) -> String {
     let mut lines = String::new();
     for (name, put) in OBSTACLES {
@@ -78,6 +81,7 @@ fn said_about(place: impl Fn(&Bench) -> std::path::PathBuf, start: impl Fn() -> 
     lines
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_state_file() {
     insta::assert_snapshot!(said_about(Bench::state_path, Bench::in_execution), @r"
@@ -96,6 +100,7 @@ fn in_the_place_of_the_state_file() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_task_list() {
     let place = |bench: &Bench| bench.feature_path("tasks.md");
@@ -115,6 +120,7 @@ fn in_the_place_of_the_task_list() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_settings() {
     let place = |bench: &Bench| bench.path(".claude/ralph-speckit.local.md");
@@ -134,6 +140,7 @@ fn in_the_place_of_the_settings() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_file_that_names_the_feature() {
     let place = |bench: &Bench| bench.path(".specify/.current-feature");
@@ -168,6 +175,7 @@ fn in_the_place_of_the_file_that_names_the_feature() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_features_folder() {
     let place = |bench: &Bench| bench.feature_path("").components().collect();
@@ -187,6 +195,7 @@ fn in_the_place_of_the_features_folder() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_transcript() {
     let place = |bench: &Bench| bench.transcript("s1").path;
@@ -214,6 +223,7 @@ fn going() -> Bench {
     bench
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_loops_record() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/loop.json");
@@ -233,6 +243,7 @@ fn in_the_place_of_the_loops_record() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_claim() {
     let place = |bench: &Bench| bench.path(".claude/ralph/claims/001-login.json");
@@ -252,6 +263,7 @@ fn in_the_place_of_the_claim() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_journal() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/journal.jsonl");
@@ -271,6 +283,7 @@ fn in_the_place_of_the_journal() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_a_lock() {
     let place = |bench: &Bench| bench.path(".claude/ralph/s1/lock");
@@ -305,6 +318,7 @@ fn in_the_place_of_a_lock() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn in_the_place_of_the_folders_for_notes() {
     let place = |bench: &Bench| bench.path(".claude");

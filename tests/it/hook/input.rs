@@ -260,6 +260,7 @@ fn escape_codes_in_the_files_do_not_reach_a_terminal() {
     assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'), "{text:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
     let bench = Bench::in_execution().file(".claude/settings.json", "{}");
@@ -274,6 +275,7 @@ fn notes_that_cannot_be_written_let_the_agent_stop_and_say_so() {
     assert_eq!(bench.read_state(), executing(1, 3), "nothing is armed");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_loop_whose_folder_becomes_read_only_lets_the_agent_stop() {
     let bench = Bench::ready();

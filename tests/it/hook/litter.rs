@@ -4,6 +4,7 @@ use crate::hook::support::Bench;
 use crate::support::limited::Ended;
 use ralph_speckit::system;
 use std::fs::{self, Permissions};
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -81,6 +82,7 @@ fn l8_temporary_files_of_killed_programs_go_when_a_loop_ends() {
     is_swept(&go, &stay);
 }
 
+#[cfg(unix)]
 #[test]
 fn l8_a_lock_that_another_user_has_made_is_taken_where_it_can_be_read() {
     let bench = Bench::ready();

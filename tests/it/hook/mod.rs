@@ -19,6 +19,7 @@ mod part;
 mod partner;
 mod paths;
 mod pinned;
+#[cfg(unix)]
 mod private;
 mod properties;
 mod shown;

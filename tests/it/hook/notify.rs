@@ -4,6 +4,7 @@ use crate::hook::outcome::Outcome;
 use crate::hook::support::{ALL_DONE, Bench};
 use crate::support::limited::Limited;
 use crate::support::scratch::SPOOL;
+use ralph_speckit::system::files::real_path;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -36,7 +37,7 @@ fn the_command_gets_the_words_in_variables_and_on_its_input() {
     let bench = armed(WRITES);
     let stop = completes(&bench);
     let words = "done: 001-login · 3 of 3 tasks · 1 iteration";
-    let root = bench.path("").canonicalize().unwrap();
+    let root = real_path(&bench.path("")).unwrap();
     let root = root.display();
     assert_eq!(heard(&bench), format!("001-login|completed|{words}|{root}|{words}\n"), "{stop}");
     assert_eq!(events(&bench, "notify"), [Value::Null; 0]);

@@ -96,7 +96,7 @@ fn s1_notes_that_are_garbage_or_gone_or_no_file_do_not_take_the_checks_away() {
             "empty" => drop(bench.write(RECORD, "")),
             "null" => drop(bench.write(RECORD, "null")),
             "folder" => fs::create_dir(&path).unwrap(),
-            "link" => std::os::unix::fs::symlink("/nowhere", &path).unwrap(),
+            "link" => crate::support::system::symlink("/nowhere", &path).unwrap(),
             "renamed" => drop(bench.write(".claude/ralph/s1/other.json", bytes)),
             _ => {}
         }

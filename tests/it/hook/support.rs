@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read, Write};
 use std::ops::Deref;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+#[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -391,6 +393,7 @@ impl Call<'_> {
 
     /// Starts it as somebody who may write in the project, but not in these folders, and may not open
     /// these files.
+    #[cfg(unix)]
     pub fn start_without_rights(self, read_only: &[&Path]) -> Running {
         let scratch = self.bench.top();
         let program = scratch.join("hook");
@@ -428,6 +431,7 @@ impl Call<'_> {
     }
 
     /// Starts it as another user; what that one may do was settled before.
+    #[cfg(unix)]
     pub fn start_as_nobody(self) -> Running {
         let scratch = self.bench.top();
         let mut command = Command::new(scratch.join("hook"));

@@ -1,9 +1,9 @@
 //! Refused is refused: an arming that fails at any of its files leaves all of them as they were.
 
 use crate::hook::support::{Bench, FEATURE, THREE_TASKS};
+use crate::support::system::symlink;
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 /// What arming writes, in the order in which it does.

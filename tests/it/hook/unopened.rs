@@ -10,6 +10,7 @@ fn names(bench: &Bench) -> Vec<PathBuf> {
     files.filter(|path| !path.to_string_lossy().ends_with("lock")).collect()
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
     for name in [
@@ -38,6 +39,7 @@ fn l4_a_file_that_cannot_be_opened_is_left_where_it_is_and_the_loop_lives() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_claim_that_cannot_be_opened_gives_the_feature_to_no_other_session() {
     let bench = Bench::ready();
@@ -51,6 +53,7 @@ fn l4_a_claim_that_cannot_be_opened_gives_the_feature_to_no_other_session() {
     bench.stop("s1").start_without_rights(&[]).finish().reason();
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_state_file_that_cannot_be_opened_refuses_arming_and_is_not_put_aside() {
     let bench = Bench::in_execution();
@@ -107,6 +110,7 @@ fn s2_what_was_armed_and_cannot_be_read_for_once_lets_no_loop_end_without_its_ch
     assert!(stop.reason().contains("Check failed: `test -e src/built`"), "{stop}");
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_corrupt_and_counts_nothing() {
     for name in [".speckit-state.json", "tasks.md"] {
@@ -127,6 +131,7 @@ fn l4_a_state_file_or_a_list_that_cannot_be_opened_is_not_corrupt_and_counts_not
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_state_file_that_cannot_be_opened_is_no_matter_of_a_session_without_a_loop() {
     let bench = Bench::in_execution();

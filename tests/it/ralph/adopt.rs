@@ -9,6 +9,7 @@ use ralph_speckit::store::loops::Record;
 use ralph_speckit::world::{self, WallTime};
 use serde_json::{Value, json};
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,7 @@ fn pins(bench: &Bench) -> Vec<(PathBuf, Vec<u8>)> {
 fn put_back(pins: Vec<(PathBuf, Vec<u8>)>) {
     for (path, bytes) in pins {
         fs::write(&path, bytes).unwrap();
+        #[cfg(unix)]
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 }
@@ -413,7 +415,7 @@ fn obstruct(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&real, "{}").unwrap();
     }
-    std::os::unix::fs::symlink(&real, path).unwrap();
+    crate::support::system::symlink(&real, path).unwrap();
 }
 
 #[test]
@@ -445,6 +447,7 @@ fn l4_a_takeover_of_a_feature_that_fails_at_its_claim_changes_no_file() {
     assert_eq!(live(&bench), ["s1", "s2"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn l4_a_takeover_that_cannot_open_a_file_changes_none_and_the_next_one_works() {
     for name in ["s1/loop.json", "s2/loop.json", "claims/001-login.json"] {

@@ -2,11 +2,18 @@
 //! ignored here would be ignored by every program that a test starts, and a test that sends one would wait
 //! for ever.
 
+#[cfg(unix)]
 use std::sync::{Arc, Once};
 
+#[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+/// Has the programs that are started from now on hear all signals, as they do.
+#[cfg(windows)]
+pub fn hear_all_signals() {}
+
 /// Has the programs that are started from now on hear all signals.
+#[cfg(unix)]
 pub fn hear_all_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -4,5 +4,6 @@ pub mod hearing;
 pub mod limited;
 pub mod schema;
 pub mod scratch;
+pub mod system;
 pub mod terminal;
 pub mod witness;

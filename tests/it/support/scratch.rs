@@ -10,6 +10,8 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use ralph_speckit::system::files::real_path;
+use ralph_speckit::world;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -19,6 +21,9 @@ use super::limited::Limited;
 pub const SPOOL: &str = env!("CARGO_BIN_EXE_spool");
 /// The program that Claude Code calls.
 pub const HOOK: &str = env!("CARGO_BIN_EXE_ralph-hook");
+
+/// Where programs are looked for.
+const SEARCHED: &str = if cfg!(windows) { r"C:\windows\system32" } else { "/usr/bin:/bin" };
 
 /// A folder with a project and a home in it, and the whole environment of programs that are started there.
 pub struct Scratch {
@@ -37,16 +42,22 @@ impl Scratch {
 
     /// The same in a folder of the test's own; a project without a name is that folder itself.
     pub fn at(folder: TempDir, project: &str) -> Self {
-        let top = folder.path().canonicalize().unwrap();
+        let top = real_path(folder.path()).unwrap();
         let root = if project.is_empty() { top.clone() } else { top.join(project) };
         let home = top.join("home");
         for folder in [&root, &home] {
             fs::create_dir_all(folder).unwrap();
         }
         let variables = BTreeMap::from([
-            ("HOME".to_owned(), home.into()),
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
+            (world::HOME.to_owned(), home.into()),
+            ("PATH".to_owned(), SEARCHED.into()),
         ]);
+        // Without it no program of the system is found.
+        let of_the_system = world::raw_variable("SystemRoot").filter(|_| cfg!(windows));
+        let variables = variables
+            .into_iter()
+            .chain(of_the_system.map(|it| ("SystemRoot".to_owned(), it)))
+            .collect();
         Self { top, root, variables, _folder: folder }
     }
 
@@ -118,10 +129,9 @@ impl Scratch {
 
     /// Puts a folder first on PATH, named by its path in the scratch folder.
     pub fn search_first(&mut self, folder: impl AsRef<Path>) {
-        let mut path = self.top.join(folder).into_os_string();
-        path.push(":");
-        path.push(&self.variables["PATH"]);
-        self.set("PATH", path);
+        let before = std::env::split_paths(&self.variables["PATH"]);
+        let path = std::env::join_paths(std::iter::once(self.top.join(folder)).chain(before));
+        self.set("PATH", path.unwrap());
     }
 
     /// A program in the project with nothing of this machine's environment, and nobody at the keyboard.
