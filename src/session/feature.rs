@@ -160,8 +160,8 @@ impl FeatureStop {
     /// Returns what the journal and `spool status` say of a verdict, on one line.
     pub fn words(&self, record: &Record, seen: &Observation, verdict: &Verdict) -> String {
         let words = match verdict {
-            Verdict::End(reason) => match messages::failed_checks(seen.checks.as_deref()) {
-                Some(failed) => format!("{reason}; {failed}"),
+            Verdict::End(reason) => match messages::left(seen) {
+                Some(left) => format!("{reason}; {left}"),
                 None => reason.to_string(),
             },
             Verdict::Wait(_) => String::new(),
@@ -205,8 +205,8 @@ impl FeatureStop {
     ) -> HookAnswer {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
-            let failed = messages::failed_checks(seen.checks.as_deref());
-            let message = ends::end_message(snapshot, record, reason, failed.as_deref());
+            let left = messages::left(seen);
+            let message = ends::end_message(snapshot, record, reason, left.as_deref());
             return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(
                 &record.about,
                 reason.name(),

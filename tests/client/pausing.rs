@@ -51,7 +51,7 @@ fn a_paused_loop_lets_the_agent_stop_and_goes_on_when_asked(version: &str) {
     assert_eq!(model.main_requests().len(), 6, "{}", talk.describe());
     let status = workshop.spool(&["status"]);
     let status = String::from_utf8(status.stdout).expect("a report");
-    assert!(status.contains("Loop: paused for ") && status.contains("Iterations: 1 of 50"));
+    assert!(status.contains("Loop: paused for ") && status.contains("Iteration: 2 of 50"));
 
     assert!(workshop.spool(&["resume"]).status.success());
     let last = client.resume(SESSION).run("Go on.").expect("a run");

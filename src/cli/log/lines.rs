@@ -97,6 +97,14 @@ impl LoggedLoop {
         )
     }
 
+    /// Whether an entry is that of an iteration's end, and so has its number: in a session what comes between two stops was
+    /// written while the next one ran.
+    fn ends_an_iteration(&self, entry: &Entry) -> bool {
+        let is_judged = matches!(entry.verdict, VerdictName::Continue | VerdictName::End);
+        let is_stop = entry.event == JournalEvent::Stop && is_judged;
+        entry.iteration > 0 && (is_stop || self.whose == RUNNER)
+    }
+
     /// Returns the line of one of its entries.
     pub fn line(&self, entry: &Entry) -> String {
         let (style, what) = match (&entry.verdict, &entry.event) {
@@ -118,13 +126,12 @@ impl LoggedLoop {
         let words = more_than(&entry.reason, &entry.words);
         let gap = if words.is_empty() { "" } else { " " };
         let sums = sums.map_or_else(String::new, |sums| format!("{gap}({sums})"));
-        let task = match entry.task.as_str() {
-            "" => String::new(),
-            task => format!(" task {}", printable(task)),
-        };
-        let iteration = match entry.iteration {
-            0 => String::new(),
-            number => format!("  iteration {number}{task}"),
+        let iteration = if self.ends_an_iteration(entry) {
+            let task = Some(printable(&entry.task)).filter(|task| !task.is_empty());
+            let task = task.map_or_else(String::new, |task| format!(" task {task}"));
+            format!("  iteration {}{task}", entry.iteration)
+        } else {
+            String::new()
         };
         let day = |time| local(time, "%F");
         let is_same_day = day(entry.at) == day(self.began());

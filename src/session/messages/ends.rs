@@ -41,20 +41,20 @@ pub fn end_line(snapshot: &FeatureSnapshot, reason: &TerminalReason) -> String {
 
 /// Returns what a person reads when a loop ended short of completion: why, how far, what next.
 ///
-/// `failed` are the checks that failed at that moment.
+/// `left` is what was missing at that moment besides the list: failed checks, extension hooks that have not run.
 pub fn end_message(
     snapshot: &FeatureSnapshot,
     record: &Record,
     reason: &TerminalReason,
-    failed: Option<&str>,
+    left: Option<&str>,
 ) -> String {
     let place = snapshot.place();
     let mut why = plain(reason);
-    if let Some(failed) = failed {
+    if let Some(left) = left {
         why.push_str("; ");
-        why.push_str(&text::line(failed));
+        why.push_str(&text::line(left));
     }
-    let mut next = what_next(Some(record), reason);
+    let mut next = what_next(Some(record), reason, snapshot.all_done());
     if snapshot.tasks.is_some() && place.done < place.total {
         let open = open_tasks(snapshot);
         let _ = write!(next, "\nOpen: {}", open.split_once(": ").map_or(&*open, |(_, ids)| ids));
@@ -113,6 +113,9 @@ fn plain(reason: &TerminalReason) -> String {
 /// What a person does when tasks are gone from a list that is done.
 const COMPARE: &str = "compare the list with an earlier one (`git diff`): nobody has proved that their work is there.";
 
+/// How the work continues where every box is ticked: no command arms a loop for a list without an open task.
+const REST: &str = "have the rest done in the session: every box is ticked";
+
 /// How the work continues: with the command that armed the loop, for the tasks that it was about.
 fn again(record: Option<&Record>) -> String {
     let asked = record.and_then(|record| record.asked.as_deref());
@@ -130,22 +133,33 @@ fn again(record: Option<&Record>) -> String {
     format!("continue with {command}{}", tasks.unwrap_or_default())
 }
 
-/// Returns what a person does after an end, behind "Next: "; `None` is one of which nobody knows more.
-pub fn after_end(record: Option<&Record>, reason: Option<&TerminalReason>) -> String {
+/// Returns what a person does after an end, behind "Next: "; a reason of `None` is one of which nobody knows more. `all_done`
+/// is whether every box is ticked.
+pub fn after_end(
+    record: Option<&Record>,
+    reason: Option<&TerminalReason>,
+    all_done: bool,
+) -> String {
     let has_gone_tasks = record.is_some_and(|record| !record.gone_tasks.is_empty());
     match reason {
         Some(TerminalReason::Completed) if has_gone_tasks => COMPARE.to_owned(),
         Some(TerminalReason::Completed) => AFTER_COMPLETED.to_owned(),
-        Some(reason) => person::behind_next(&what_next(record, reason)),
+        Some(reason) => person::behind_next(&what_next(record, reason, all_done)),
         None => format!("{}.", again(record)),
     }
 }
 
-fn what_next(record: Option<&Record>, reason: &TerminalReason) -> String {
+fn what_next(record: Option<&Record>, reason: &TerminalReason, all_done: bool) -> String {
     if *reason == TerminalReason::CorruptState {
         return "Run /speckit:implement (keeps the broken file aside and starts again) or /speckit:cancel."
             .to_owned();
     }
-    let again = again(record);
-    NextStep { again: &again, look_at: "the task and at .progress.md" }.after(reason)
+    let again = if all_done { REST.to_owned() } else { again(record) };
+    match reason {
+        // Another limit is of no use to a list without an open task.
+        TerminalReason::MaxIters { .. } if all_done => {
+            format!("Look at what was done, then {again}.")
+        }
+        _ => NextStep { again: &again, look_at: "the task and at .progress.md" }.after(reason),
+    }
 }

@@ -11,7 +11,7 @@ use super::needs_all;
 use super::person;
 use super::shortfall::{Reader, brief, explain, hooks_in_words, short};
 use crate::engine::scope::in_runs;
-use crate::engine::{CheckResult, Guardrails, Ledger, Shortfall};
+use crate::engine::{CheckResult, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
@@ -49,6 +49,11 @@ const INSISTENCE: Insistence<'_> = Insistence {
     same_list: "The same tasks are open as at your last stop: finish the next one before you end your turn, in another way if need be.",
 };
 
+/// What an agent does instead where every box is ticked, and a check fails or an extension hook has not run.
+const REPAIR_INSTEAD: &str = "Repair what the check shows, or say what stops you: `spool task block \"what a person must do\"`.";
+const RUN_INSTEAD: &str =
+    "Run them now, or say what stops you: `spool task block \"what a person must do\"`.";
+
 /// The same in the shortest text, which says by itself what is to be done.
 const BRIEF_INSISTENCE: Insistence<'_> =
     Insistence { instead: "", same_list: "No box was ticked since: try another way." };
@@ -78,7 +83,12 @@ pub fn resume(
     let output = if ledger.same_failure > 1 { 400 } else { READER.output };
     let reader = if snapshot.by_outline { BY_ITS_OUTLINE } else { READER };
     explain(&mut text, missing, Reader { output, ..reader });
-    text += &INSISTENCE.line(ledger, &Guardrails::default(), missing);
+    let instead = match (failed, hooks_due) {
+        (true, _) => REPAIR_INSTEAD,
+        (_, true) => RUN_INSTEAD,
+        _ => INSISTENCE.instead,
+    };
+    text += &Insistence { instead, ..INSISTENCE }.line(ledger, &Guardrails::default(), missing);
     if !failed && !hooks_due {
         let (in_the_list, most) = if is_whole { (" in tasks.md", LIST) } else { ("", FEW) };
         what_is_open(&mut text, snapshot, in_the_list, most);
@@ -335,6 +345,13 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
         format!("open: {}", open_tasks(snapshot))
     };
     brief(missing, &open)
+}
+
+/// Returns what was missing at an end besides the list: the checks that failed, or the extension hooks that have not run.
+pub fn left(seen: &Observation) -> Option<String> {
+    let due = || Shortfall::HooksDue(seen.hooks_due.clone());
+    let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
+    failed_checks(seen.checks.as_deref()).or_else(hooks)
 }
 
 /// Returns which checks failed, with how each one ended, `None` when none did.

@@ -9,25 +9,32 @@ use crate::session::messages::shortfall::hooks_in_words;
 use crate::store::loops::{Asked, Record};
 use crate::store::pins::PinState;
 use crate::text;
+use crate::world::WallTime;
 
-/// Returns what a person reads of a live loop in `spool status`: who armed it, what is run for it, what has to run and has
-/// not, and what has changed since; each line with a line break.
-pub fn lines(root: &Path, standing: &PinState, record: Option<&Record>) -> String {
-    let mut text = String::new();
+/// Returns what a person reads of a live loop in `spool status`: when it was armed and who did it, what is run for it, what
+/// has to run and has not, and what has changed since; each line with a line break. `armed_at` is what the notes say.
+pub fn lines(
+    root: &Path,
+    standing: &PinState,
+    record: Option<&Record>,
+    armed_at: WallTime,
+) -> String {
+    let armed_at = standing.pin().map_or(armed_at, |pin| pin.armed_at);
+    let ago = || format!("{} ago, ", text::age(armed_at.age()));
+    let when = if armed_at.is_known() { ago() } else { String::new() };
+    let mut text = format!("  Armed: {when}by ");
     let pin = match standing {
         PinState::Armed(pin) => pin,
-        PinState::Nobody => {
-            return "  Armed by: nobody; no check and no Verify command is run for it\n".to_owned();
-        }
+        PinState::Nobody => return text + "nobody; no check and no Verify command is run for it\n",
         PinState::Ended(end) => {
             return format!("  The loop has ended: {}\n", text::line(&end.words));
         }
         PinState::Lost(why) | PinState::Unknown(why) => {
             let why = text::line(why);
-            return format!("  Armed by: unknown, so no command is run for it: {why}\n");
+            return format!("{text}whom is unknown, so no command is run for it: {why}\n");
         }
     };
-    let _ = writeln!(text, "  Armed by: {}", text::line(pin.armed_by.as_str()));
+    let _ = writeln!(text, "{}", text::line(pin.armed_by.as_str()));
     text.push_str(&pin.asked.as_deref().map(Asked::status_lines).unwrap_or_default());
     for check in &pin.checks {
         let run = text::title(&check.run, 300);

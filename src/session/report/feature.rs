@@ -6,7 +6,7 @@ use std::path::Path;
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
-use crate::engine::Ledger;
+use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
@@ -159,12 +159,12 @@ impl FeatureReport {
             record.about == feature.name && (pinned_to.is_none() || record.ledger.is_live())
         });
         let told = claim.as_ref().filter(|_| pinned_to.is_none());
-        let FeatureEnd { reason, words, next } = FeatureEnd::of(record.as_ref(), told);
+        let end = FeatureEnd::of(record.as_ref(), told);
         let alive = record.as_ref().filter(|record| record.ledger.is_live());
         let life = alive.map(|record| life::of(loops, record)).unwrap_or_default();
         let loop_status = match &record {
             _ if claim.is_none() && pinned_to.is_none() => "none",
-            _ if !reason.is_empty() => "ended",
+            _ if !end.reason.is_empty() => "ended",
             None if pinned_to.is_some_and(|session| !session.is_empty()) => "live",
             None => "unbound",
             Some(record) if life.leaves_behind(record) => "orphaned",
@@ -182,10 +182,13 @@ impl FeatureReport {
         });
         let snapshot = FeatureSnapshot::of_loop(feature, &standing, record.as_ref());
         let place = snapshot.place();
+        let noted = record.as_ref().map(|record| record.armed_at);
+        let armed_at = noted.or_else(|| claim.as_ref().map(|claim| claim.armed_at));
+        let armed_at = armed_at.unwrap_or_default();
         #[cfg(feature = "cli")]
         let moment = lives.then(|| match &record {
             Some(record) => LiveReport::of(record, &life, live::at_work(snapshot.tasks.as_ref())),
-            None => LiveReport::unbound(claim.as_ref().map(|it| it.armed_at).unwrap_or_default()),
+            None => LiveReport::unbound(armed_at),
         });
         Self {
             #[cfg(feature = "cli")]
@@ -209,13 +212,13 @@ impl FeatureReport {
             max_attempts: snapshot.limits.max_task_iterations,
             max_iterations: snapshot.limits.max_iterations,
             loop_status: loop_status.to_owned(),
-            reason,
-            words,
-            next,
+            next: end.next(record.as_ref(), snapshot.all_done()),
+            reason: end.reason,
+            words: end.words,
             let_go: let_go(loops, &feature.name),
             checking: checking(loops, record.as_ref()),
             armed: if lives {
-                armed::lines(&project.root, &standing, record.as_ref())
+                armed::lines(&project.root, &standing, record.as_ref(), armed_at)
             } else {
                 String::new()
             },
@@ -230,7 +233,6 @@ impl FeatureReport {
     fn write(&self, text: &mut String, switch: &str) {
         let current = if self.current { " (current)" } else { "" };
         let _ = writeln!(text, "\nFeature: {}{current}", self.name);
-        let iterations = self.record.as_ref().map_or(0, |record| record.ledger.iterations);
         let _ = writeln!(text, "  Loop: {}", self.loop_words(switch));
         if !self.runner.is_empty() {
             let _ = writeln!(text, "  Runner: {}", printable(&self.runner));
@@ -259,7 +261,12 @@ impl FeatureReport {
         if self.loop_status == "none" {
             return;
         }
-        let _ = writeln!(text, "  Iterations: {iterations} of {}", self.max_iterations);
+        let ledger = self.record.as_ref().map(|record| &record.ledger);
+        #[cfg(feature = "cli")]
+        let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
+        #[cfg(not(feature = "cli"))]
+        let so_far = String::new();
+        write_iteration(text, ledger, Some(self.max_iterations), &so_far);
         text.push_str(&self.armed);
         if self.awaits_approval {
             text.push_str(
@@ -308,7 +315,8 @@ impl FeatureReport {
 struct FeatureEnd {
     reason: String,
     words: String,
-    next: String,
+    /// The reason with what is known of it, `None` where only its name is.
+    why: Option<TerminalReason>,
 }
 
 impl FeatureEnd {
@@ -321,8 +329,16 @@ impl FeatureEnd {
         let Some(name) = ended.map(EndName::of).or(closed) else {
             return Self { words, ..Self::default() };
         };
-        let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref()));
-        Self { reason: name.to_string(), words, next: ends::after_end(record, why) }
+        let why = ended.or_else(|| told.and_then(|claim| claim.reason.as_ref())).cloned();
+        Self { reason: name.to_string(), words, why }
+    }
+
+    /// What a person does after it; empty while the loop lives.
+    fn next(&self, record: Option<&Record>, all_done: bool) -> String {
+        if self.reason.is_empty() {
+            return String::new();
+        }
+        ends::after_end(record, self.why.as_ref(), all_done)
     }
 }
 
@@ -337,9 +353,8 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
     }
     let _ = writeln!(
         text,
-        "  Sent back: {}; tool calls seen: {}; {refused}: {}",
+        "  Sent back: {}; {refused}: {}",
         counted(ledger.continued.into(), "time"),
-        grouped(ledger.tool_calls),
         ledger.refused_claims
     );
     text.push_str(&counted_line(ledger));
@@ -385,14 +400,30 @@ pub fn sums(tool_calls: u64, commits: u64, tokens: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Returns the line on what a loop has cost and made since it was armed, with a line break; empty
-/// for nothing.
+/// Writes which iteration runs, and what was done in it, or how many there were.
+pub fn write_iteration(
+    text: &mut String,
+    ledger: Option<&Ledger>,
+    limit: Option<u32>,
+    so_far: &str,
+) {
+    let over = ledger.map_or(0, |ledger| ledger.iterations);
+    let limit = limit.map_or_else(|| ", no limit".to_owned(), |limit| format!(" of {limit}"));
+    let _ = if ledger.is_some_and(Ledger::is_live) {
+        writeln!(text, "  Iteration: {}{limit}{so_far}", over.saturating_add(1))
+    } else {
+        writeln!(text, "  Iterations: {over}{limit}")
+    };
+}
+
+/// Returns the line on what a loop has cost and made until it was last judged, with a line break; empty for nothing.
 fn counted_line(ledger: &Ledger) -> String {
     let (all, written) = (ledger.tokens, ledger.written_tokens);
     let sums = sums(ledger.tool_calls, ledger.commits, all);
     let written =
         if all > 0 { format!(" ({} of them written)", grouped(written)) } else { String::new() };
-    sums.map_or_else(String::new, |sums| format!("  Seen since it was armed: {sums}{written}\n"))
+    let when = if ledger.is_live() { "Before this iteration" } else { "Seen since it was armed" };
+    sums.map_or_else(String::new, |sums| format!("  {when}: {sums}{written}\n"))
 }
 
 /// Returns what is said of a loop whose session is gone or has been silent for an hour: how to continue it, and how to end

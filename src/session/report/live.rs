@@ -2,9 +2,6 @@
 
 use std::fmt::Write;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
 use crate::engine::tasks::TaskList;
 use crate::feature::project::printable;
 use crate::hosts::transcript::{Transcript, TranscriptPart};
@@ -147,25 +144,29 @@ impl LiveReport {
                 _ => "whether its session still runs cannot be seen",
             };
             let _ = writeln!(text, "  Sign of life: {} ago; {state}", age(self.last_sign_at.age()));
-            let more = if self.turn_more_calls { "more than " } else { "" };
-            let calls = match self.turn_tool_calls {
-                None => "tool calls cannot be seen".to_owned(),
-                Some(0) => "no tool call yet".to_owned(),
-                Some(calls) => format!("{more}{}", counted(calls, "tool call")),
-            };
-            let tokens = match self.turn_tokens {
-                0 => String::new(),
-                tokens => format!(", {}", counted(tokens, "token")),
-            };
-            let _ = writeln!(text, "  This turn: {calls}{tokens}");
         }
         for what in &self.waits_for {
             let _ = writeln!(text, "  Waiting: for {what}");
         }
-        if self.armed_at.is_known() {
-            let (ago, at) = (age(self.armed_at.age()), written(self.armed_at, "%F %T %:z"));
-            let _ = writeln!(text, "  Armed: {ago} ago ({at})");
+    }
+
+    /// Returns what its agent has done in the iteration that runs, as it stands behind the number; empty before a session has
+    /// the loop.
+    pub fn so_far(&self) -> String {
+        if !self.last_sign_at.is_known() {
+            return String::new();
         }
+        let more = if self.turn_more_calls { "more than " } else { "" };
+        let calls = match self.turn_tool_calls {
+            None => "tool calls cannot be seen".to_owned(),
+            Some(0) => "no tool call yet".to_owned(),
+            Some(calls) => format!("so far {more}{}", counted(calls, "tool call")),
+        };
+        let tokens = match self.turn_tokens {
+            0 => String::new(),
+            tokens => format!(", {}", counted(tokens, "token")),
+        };
+        format!(" ({calls}{tokens})")
     }
 
     /// Writes what a person does next, as the last line of a loop.
@@ -185,11 +186,4 @@ pub fn at_work(list: Option<&TaskList>) -> String {
             crate::text::title(&format!("{} (side by side)", ids.join(", ")), TITLE)
         }
     }
-}
-
-fn written(time: WallTime, form: &str) -> String {
-    let time =
-        i64::try_from(time.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
-    let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
-    zoned.map_or_else(String::new, |time| time.strftime(form).to_string())
 }

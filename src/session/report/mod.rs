@@ -14,7 +14,7 @@ use crate::session::{messages, pinned, select};
 use crate::store::loops::{Loops, Record};
 use crate::store::names::LoopKind;
 use crate::store::pins::{Pin, PinState};
-use feature::{FeaturesReport, orphaned, write_session};
+use feature::{FeaturesReport, orphaned, write_iteration, write_session};
 #[cfg(feature = "cli")]
 use live::LiveReport;
 
@@ -97,7 +97,8 @@ impl TaskReport {
             Some(_) => PinState::Nobody,
         };
         let life = if ended.is_none() { life::of(loops, &record) } else { SessionLife::Unknown };
-        let lines = ended.is_none().then(|| armed::lines(root, &standing, Some(&record)));
+        let lines =
+            ended.is_none().then(|| armed::lines(root, &standing, Some(&record), record.armed_at));
         Self {
             session: record.session.clone(),
             about: record.about.clone(),
@@ -149,8 +150,11 @@ impl TaskReport {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
         }
         let limit = self.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
-        let limit = limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
-        let _ = writeln!(text, "  Iterations: {} of {limit}", ledger.iterations);
+        #[cfg(feature = "cli")]
+        let so_far = self.live.as_ref().map(LiveReport::so_far).unwrap_or_default();
+        #[cfg(not(feature = "cli"))]
+        let so_far = String::new();
+        write_iteration(text, Some(ledger), limit, &so_far);
         text.push_str(&self.armed);
         write_session(text, &self.record, "refused promises");
         #[cfg(feature = "cli")]

@@ -366,7 +366,7 @@ fn s1_what_is_armed_is_shown_to_the_person_at_arming_and_in_status() {
         assert!(shown.contains(what), "{what} not in {shown}");
     }
     let status = project.spool(&["status"]).ok();
-    for what in ["cargo test --all", "Verify commands of 1 task", "Armed by: command"] {
+    for what in ["cargo test --all", "Verify commands of 1 task", " ago, by command"] {
         assert!(status.contains(what), "{what} not in {status}");
     }
     assert_eq!(project.status()["loop"]["checks"][0]["run"], "cargo test --all");

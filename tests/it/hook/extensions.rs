@@ -186,11 +186,45 @@ fn a_hook_that_never_runs_ends_the_loop_by_the_usual_guards_and_not_as_completed
     bench.transcript("s1").user("begin");
     bench.write_tasks(ALL_DONE);
     bench.stop("s1").run().reason();
-    for _ in 0..3 {
+    let stop = || {
         bench.transcript("s1").assistant("It is all done.");
-        bench.stop("s1").held().run();
+        bench.stop("s1").held().run()
+    };
+    for _ in 0..2 {
+        let asked = stop();
+        let instead = "Run them now, or say what stops you: ";
+        assert!(
+            asked.reason().contains(instead) && !asked.reason().contains("task next"),
+            "{asked}"
+        );
     }
+    // A list without an open task cannot be armed again.
+    let told = stop();
+    let next = "have the rest done in the session: every box is ticked.";
+    for words in ["; extension hooks not run: /speckit-git-commit · 3 of 3 tasks", next] {
+        assert!(told.message().contains(words), "`{words}` not in: {told}");
+    }
+    let status = String::from_utf8(bench.spool().arg("status").finish().stdout).unwrap();
+    assert!(status.contains(next) && status.contains("; extension hooks not run: "), "{status}");
     assert_eq!(bench.verdicts("s1").last().unwrap(), "end no_progress");
+}
+
+#[test]
+fn a_check_that_fails_to_the_end_is_named_and_the_agent_is_sent_to_it_and_not_to_the_list() {
+    let bench = Bench::ready().settings("---\nchecks:\n  - test -e built\n---\n");
+    bench.implement("s1", "--max-iterations 3").context();
+    bench.transcript("s1").user("begin");
+    bench.write_tasks(ALL_DONE);
+    bench.stop("s1").run().reason();
+    bench.transcript("s1").assistant("It is all done.");
+    let asked = bench.stop("s1").held().run();
+    let instead = "You were sent back and did nothing. Repair what the check shows, ";
+    assert!(asked.reason().contains(instead) && !asked.reason().contains("task next"), "{asked}");
+    let told = bench.stop("s1").held().run();
+    let next =
+        "Next: look at what was done, then have the rest done in the session: every box is ticked.";
+    assert!(told.message().contains(next), "{told}");
+    assert!(told.message().contains("check failed: `test -e built`"), "{told}");
 }
 
 #[test]

@@ -252,6 +252,13 @@ fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
     assert!(done.contains("All 3 tasks are done"), "{done}");
     bench.stop("s1").held().run().silent();
     assert_eq!(bench.verdicts("s1"), ["continue", "end completed"]);
+    // The number of an iteration stands at its end, and not at what was done while the next one ran.
+    let log = spool(&bench, "s1", &["log"]);
+    let numbered = |line: &&str| line.contains("  iteration ");
+    let numbered: Vec<_> = log.lines().filter(numbered).map(|line| &line[12..]).collect();
+    let first = "iteration 1 task 2/3  continue  ";
+    assert!(numbered.len() == 2 && numbered[0].starts_with(first), "{log}");
+    assert!(numbered[1].starts_with("iteration 2 task 3/3  done (completed)  "), "{log}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn status_shows_what_a_working_session_does_before_its_first_stop() {
     let client = SessionClient::of(&bench);
     client.arms().context();
     let status = || printed(&spool(&bench, None, &["status"]));
-    assert!(status().contains("This turn: no tool call yet"), "{}", status());
+    assert!(status().contains("Iteration: 1 of 50 (no tool call yet)"), "{}", status());
     client.calls_a_tool();
     client
         .lists(json!({"sessionId": "s1", "status": "waiting", "waitingFor": "permission prompt"}));
@@ -180,7 +180,7 @@ fn status_shows_what_a_working_session_does_before_its_first_stop() {
     for words in [
         "Sign of life: ",
         "; its session waits for you\n",
-        "This turn: 1 tool call",
+        "Iteration: 1 of 50 (so far 1 tool call",
         "Waiting: for your answer in its terminal (permission prompt)\n",
         "Armed: ",
         "Next: answer in its terminal\n",

@@ -46,8 +46,7 @@ fn tokens_and_commits_are_counted_once_shown_and_in_the_journal() {
     commit(&bench, "checkout: moving from main to side");
     commit(&bench, "commit: two");
     let status = printed(&spool(&bench, None, &["status"]));
-    let words =
-        "Seen since it was armed: 2 tool calls, 1 commit, 3,250 tokens (40 of them written)";
+    let words = "Before this iteration: 2 tool calls, 1 commit, 3,250 tokens (40 of them written)";
     assert!(status.contains(words), "{status}");
     bench.stop("s1").saying(PROMISE).run().told();
     let end = bench.journal("s1").pop().unwrap();

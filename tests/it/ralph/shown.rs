@@ -18,9 +18,9 @@ fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Terminal> {
 fn the_screen_is_drawn_again_and_ends_with_ctrl_c() {
     let bench = armed("\"Make it\"");
     let Some(mut terminal) = on_a_terminal(&bench, "status --watch") else { return };
-    terminal.until("Iterations: 0 of 50");
+    terminal.until("Iteration: 1 of 50");
     works_and_says(&bench, "no").reason();
-    terminal.until("Iterations: 1 of 50");
+    terminal.until("Iteration: 2 of 50");
     terminal.press(CTRL_C);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
