@@ -1,6 +1,7 @@
 //! `/ralph-loop` without the plugin's prefix in the real client: ours arms the loop, a person's own is theirs.
 
 use crate::headless::Client;
+use crate::ralph::assert_repeats;
 use crate::support::{Project, client, on_every_client, program};
 use crate::workshop::assembled_plugin;
 use ralph_speckit::plugin::user_commands;
@@ -59,7 +60,7 @@ fn setup_offers_the_command_and_a_task_arrives_letter_for_letter(version: &str) 
     assert!(first.contains("Work on one task until it is really done"), "{first}");
     let feedbacks = run.hook_feedbacks();
     assert_eq!(feedbacks.len(), 1, "{}", run.describe());
-    assert!(feedbacks[0].ends_with(&format!("Original task: {TASK}")), "{}", feedbacks[0]);
+    assert_repeats(version, &feedbacks[0], TASK);
     assert!(!project.path().join("pwned").exists());
     assert_eq!(project.read("work").lines().count(), 2);
 
