@@ -4,6 +4,9 @@ use super::facts::Facts;
 use super::story::{Answer, Case, Outcome, Story, ensure, same};
 use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 
+/// Extensions of spec-kit with a hook that must run.
+const HOOKS: &str = "hooks:\n  before_implement:\n  - extension: git\n    command: speckit.git.commit\n    enabled: true\n    optional: false\n";
+
 /// Returns all stories.
 pub fn all() -> Vec<Story> {
     let ours = [arming(), stopping(), keeping_books(), moving_and_ending()];
@@ -14,9 +17,19 @@ pub fn all() -> Vec<Story> {
 fn arming() -> Vec<Story> {
     vec![
         Story::new("implement", nothing, implement, armed),
-        Story::new("implement, again", implemented, implement, armed),
+        // Every second step is enough here: a part with hooks is armed in the same way.
+        Story {
+            stride: 2,
+            long_stride: 2,
+            ..Story::new("implement, again", implemented, implement, armed)
+        },
         Story::new("implement, from another", driven_by_other, implement, taken),
         Story::new("implement, corrupt state", corrupt_state, implement, armed),
+        Story {
+            stride: 4,
+            long_stride: 2,
+            ..Story::new("implement, a part with hooks", with_hooks, implement_part, armed)
+        },
         Story::new("spool start in a session", nothing, start_in_session, armed),
         Story::new("spool start in a terminal", nothing, start, started),
         Story::new("ralph loop", nothing, ralph, ralph_armed),
@@ -59,6 +72,10 @@ fn keeping_books() -> Vec<Story> {
         Story::new("spool task add", implemented, task_add, adds),
         Story::new("spool task verify", with_verify, task_verify, changes_no_loop),
         Story::new("spool task done, with a proof", with_verify, task_done, ticks),
+        Story {
+            stride: 4,
+            ..Story::new("spool task hook", part_with_hooks, task_hook, changes_no_loop)
+        },
         Story::new("spool task next", implemented, task_next, changes_nothing),
         Story::new("spool status", implemented, status, changes_nothing),
         Story::new("spool log", implemented, log, changes_nothing),
@@ -201,6 +218,20 @@ fn with_verify(world: &World) {
     implemented(world);
 }
 
+/// An open checklist, hooks that must run, and what a person asks for besides.
+fn with_hooks(world: &World) {
+    world.write(".specify/extensions.yml", HOOKS);
+    std::fs::create_dir_all(world.feature("checklists")).unwrap();
+    std::fs::write(world.feature("checklists/ux.md"), "- [ ] CHK001 Is it clear?\n").unwrap();
+}
+
+fn part_with_hooks(world: &World) {
+    with_hooks(world);
+    does(world, &implement_part(world));
+    does(world, &stop(world));
+    world.works(OURS);
+}
+
 fn with_check(world: &World, check: &str) {
     let settings = format!("---\nchecks:\n  - {check}\n---\n");
     world.write(".claude/ralph-speckit.local.md", settings);
@@ -219,6 +250,14 @@ fn check_fails(world: &World) {
 
 fn implement(world: &World) -> Call {
     world.command(OURS, "speckit:implement", "")
+}
+
+fn implement_part(world: &World) -> Call {
+    world.command(OURS, "speckit:implement", "T002-T003 use python --ignore-checklists")
+}
+
+fn task_hook(_: &World) -> Call {
+    Call::spool(Some(OURS), &["task", "hook", "speckit.git.commit"])
 }
 
 fn start_in_session(_: &World) -> Call {
