@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Deserialize;
 
-use crate::feature::project::{Project, printable};
+use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::forms::loops::EndForm;
 use crate::forms::statusline::StatuslineForm;
 use crate::forms::{self, FORMS_VERSION};
+use crate::session::messages::person::more_than;
 use crate::session::pinned;
 use crate::session::select::drives;
 use crate::store::loops::{Loops, Record, is_session_id};
@@ -84,25 +85,34 @@ fn of(input: &StatusInput) -> Option<StatuslineForm> {
     let project = folders.find_map(|folder| has_loop(folder))?;
     let loops = Loops::of(&project.root);
     let record = loops.peek(session).filter(|record| record.moved_to.is_empty())?;
-    let (place, next) = place(&project, &record).unzip();
     let name = text::narrow(&printable(&record.about), NAME);
     if let Some(reason) = &record.ledger.ended {
         let ended = EndName::of(reason);
-        let how = match (&ended, place) {
-            (EndName::Completed, None) => "done".to_owned(),
-            (EndName::Completed, Some(it)) => {
-                format!("done: {}", it.words())
-            }
-            _ => format!("ended ({ended}): {}", printable(&reason.to_string())),
+        let how = match ended {
+            EndName::Completed => "done".to_owned(),
+            _ => format!("ended ({ended})"),
+        };
+        let why = more_than(&ended, &reason.to_string());
+        // A cancel takes the state file away: the list still says how far it came.
+        let list = || Some(FeatureSnapshot::of_record(&feature_of(&project, &record)?, &record));
+        let place = list().map(|list| list.place()).filter(|place| place.total > 0);
+        let place = place.map(TaskPosition::words).unwrap_or_default();
+        let more = match (&ended, why.as_str(), place.as_str()) {
+            (EndName::Completed, _, "") | (_, "", "") => String::new(),
+            (EndName::Completed, _, place) => format!(": {place}"),
+            (_, "", place) => format!(" · {place}"),
+            (_, why, "") => format!(": {why}"),
+            (_, why, place) => format!(": {why} · {place}"),
         };
         let iterations = text::counted(record.ledger.iterations.into(), "iteration");
-        let words = format!("{name} · {how} · {iterations}");
+        let words = format!("{name} · {how}{more} · {iterations}");
         let end = EndForm { name: ended, words };
         return Some(said(None, Some(end)));
     }
     if !drives(loops.claim(&record.about).as_ref(), &record) {
         return None;
     }
+    let (place, next) = place(&project, &record).unzip();
     let mut parts = vec![place.map_or_else(|| name.clone(), |place| bar(&name, place))];
     parts.push(format!("iteration {}", record.ledger.iterations + 1));
     if let Some(check) = loops.running_check(session) {
@@ -120,9 +130,14 @@ fn said(line: Option<String>, end: Option<EndForm>) -> StatuslineForm {
     StatuslineForm { version: FORMS_VERSION, line, end }
 }
 
+/// The feature of a loop, `None` for that of a task.
+fn feature_of(project: &Project, record: &Record) -> Option<Feature> {
+    project.feature(&record.about).ok().filter(|_| record.ralph().is_none())
+}
+
 /// How far the list of a feature is, and its next task, empty for none; `None` for the loop of a task.
 fn place(project: &Project, record: &Record) -> Option<(TaskPosition, String)> {
-    let feature = project.feature(&record.about).ok().filter(|_| record.ralph().is_none())?;
+    let feature = feature_of(project, record)?;
     // A list that somebody is writing just now is not waited for: the next line comes soon.
     let now = || Deadline::after(Duration::ZERO);
     let snapshot = FeatureSnapshot::read_by(&feature, now())?;

@@ -69,7 +69,8 @@ fn the_end_is_told_to_programs_only() {
     bench.implement("s1", "");
     bench.cancel("s1", "");
     assert_eq!(line(&bench, &asked(&bench, "s1").to_string()), "");
-    assert_eq!(in_json(&bench, "s1")["end"]["name"], "cancelled");
+    let words = format!("{FEATURE} · ended (cancelled) · 1 of 3 tasks · 0 iterations");
+    assert_eq!(in_json(&bench, "s1")["end"], json!({"name": "cancelled", "words": words}));
 }
 
 #[test]
