@@ -57,9 +57,9 @@ fn verdicts(project: &Project) -> Vec<String> {
     let entries = json_lines(&String::from_utf8(spool.stdout).expect("a journal"));
     let words = |entry: Value| {
         let session: String = entry["session"].as_str().unwrap().chars().take(1).collect();
-        let what = match entry["verdict"].as_str().unwrap() {
-            "" => entry["event"].as_str().unwrap().to_owned(),
-            verdict => format!("{verdict} {}", entry["reason"].as_str().unwrap()),
+        let what = match entry["verdict"].as_str() {
+            None => entry["event"].as_str().unwrap().to_owned(),
+            Some(verdict) => format!("{verdict} {}", entry["reason"].as_str().unwrap_or_default()),
         };
         format!("{session} {}", what.trim())
     };

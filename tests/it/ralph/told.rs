@@ -61,7 +61,8 @@ fn d10_numbers_and_their_words_agree() {
     let stop = works_and_says(&bench, "All is done.\n\nALL_TASKS_COMPLETE");
     assert!(stop.message().ends_with(": claimed done, but 1 of 3 is open · next T003"), "{stop}");
     let status = printed(&spool(&bench, None, &["status"]));
-    assert!(status.contains("Sent back: 1 time; tool calls seen: 1;"), "{status}");
+    assert!(status.contains("\n  Sent back: 1 time; refused claims: 1\n"), "{status}");
+    assert!(status.contains("\n  Before this iteration: 1 tool call\n"), "{status}");
     let first = "  Loop: live\n  Tasks: 2 of 3 done\n  Open: T003\n  Now: T003 ";
     assert!(status.contains(first), "{status}");
     let bench = armed("\"Make it\"");
