@@ -36,7 +36,7 @@ fn at_work(version: &str, columns: u16) -> Option<AtWork> {
     terminal.wait_for("Work through the feature's tasks.md");
     terminal.press(&["Enter"]);
     model.wait_for_main_request(3);
-    Some(AtWork { terminal, go, model, workshop })
+    Some(AtWork { workshop, model, go, terminal })
 }
 
 /// The line of the band on a screen.
@@ -54,7 +54,7 @@ fn wait_until(terminal: &Terminal, is_so: impl Fn(&str) -> bool) {
 }
 
 fn the_loop_is_seen_while_the_agent_works(columns: u16) {
-    let Some(AtWork { terminal, go, model, workshop }) = at_work("2.1.330", columns) else {
+    let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.330", columns) else {
         return;
     };
     terminal.wait_for("001-long-list ██░░░░░░ 1 of 3 · iteration 2 · next T002 · ");
@@ -97,7 +97,7 @@ fn at_120_columns_the_loop_is_seen_while_the_agent_works() {
 
 #[test]
 fn a_client_without_function_hooks_runs_the_loop_all_the_same() {
-    let Some(AtWork { terminal, go, model, workshop }) = at_work("2.1.143", 80) else {
+    let Some(AtWork { workshop, model, go, terminal }) = at_work("2.1.143", 80) else {
         return;
     };
     assert_eq!(band(&terminal.screen()), None);

@@ -109,6 +109,9 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        // Without its socket, which lies in the project, nobody finds it anymore.
+        let is_there = self.socket.exists() || std::thread::panicking();
+        assert!(is_there, "the project was removed before its terminal was ended");
         // A client that is told to end writes into its home once more; a killed one leaves it to be removed.
         let asked = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output();
         let pid = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
