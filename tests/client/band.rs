@@ -36,7 +36,7 @@ fn at_work(version: &str, columns: u16) -> Option<AtWork> {
     terminal.wait_for("Work through the feature's tasks.md");
     terminal.press(&["Enter"]);
     model.wait_for_main_request(3);
-    Some(AtWork { workshop, model, go, terminal })
+    Some(AtWork { terminal, go, model, workshop })
 }
 
 /// The line of the band on a screen.
