@@ -25,14 +25,24 @@ pub fn command(spool: &Path) -> String {
     format!("'{}' statusline", spool.display().to_string().replace('\'', r"'\''"))
 }
 
-/// Returns the settings with the entry in them and the bytes that were put in; `None` where the entry is there already.
-/// An error that names the file where another one is there, or where it is not understood.
-pub fn with_entry(config: &Path, command: &str) -> Result<Option<(Vec<u8>, String)>> {
+/// The settings as they are to become.
+#[derive(Clone, Debug)]
+pub struct NewSettings {
+    /// As they were read; empty where there was no file.
+    before: String,
+    after: String,
+    /// What was put in.
+    pub entry: String,
+}
+
+/// Returns the settings with the entry in them; `None` where the entry is there already. An error that names the file
+/// where another one is there, or where it is not understood.
+pub fn with_entry(config: &Path, command: &str) -> Result<Option<NewSettings>> {
     let path = settings_of(config);
     let text = content(&path)?.unwrap_or_default();
     if text.trim().is_empty() {
         let entry = format!("{{{}\n}}\n", entry(command));
-        return Ok(Some((entry.clone().into_bytes(), entry)));
+        return Ok(Some(NewSettings { before: text, after: entry.clone(), entry }));
     }
     let settings = parsed(&path, &text)?;
     match settings.get(KEY) {
@@ -52,17 +62,28 @@ pub fn with_entry(config: &Path, command: &str) -> Result<Option<(Vec<u8>, Strin
     let comma = if is_empty { "" } else { "," };
     let end = if text[at..].starts_with(['\n', '\r']) { "" } else { "\n" };
     let entry = format!("{}{comma}{end}", entry(command));
-    let text = format!("{}{entry}{}", &text[..at], &text[at..]);
-    Ok(Some((text.into_bytes(), entry)))
+    let after = format!("{}{entry}{}", &text[..at], &text[at..]);
+    Ok(Some(NewSettings { before: text, after, entry }))
 }
 
-/// Returns nothing, after the settings are written; a link is followed, so that it stays one.
-pub fn write(config: &Path, settings: &[u8]) -> Result<()> {
+/// Returns nothing, after the settings are written; a link is followed, so that it stays one. An error where they are no
+/// longer as they were read: then another program has written them, and they stay.
+pub fn write(config: &Path, settings: &NewSettings) -> Result<()> {
+    put(config, &settings.before, &settings.after)
+}
+
+fn put(config: &Path, before: &str, after: &str) -> Result<()> {
     let path = settings_of(config);
+    if content(&path)?.unwrap_or_default() != before {
+        bail!(
+            "`{}` was changed by another program just now, and stays as it is\nrun the same command again",
+            path.display()
+        );
+    }
     let path = real_path(&path).unwrap_or(path);
     let folder = path.parent().unwrap_or(config);
     fs::create_dir_all(folder)
-        .and_then(|()| write_whole(&path, settings, Flush::ToDisk))
+        .and_then(|()| write_whole(&path, after.as_bytes(), Flush::ToDisk))
         .with_context(|| format!("could not write `{}`", path.display()))
 }
 
@@ -99,7 +120,7 @@ pub fn remove(config: &Path, put_in: &str, command: &str) -> Result<EntryRemoval
         parsed(&path, text).is_ok_and(|left| left == expected)
     });
     let Some(without) = without else { return Ok(EntryRemoval::LeftAlone) };
-    write(config, without.as_bytes()).map(|()| EntryRemoval::Removed)
+    put(config, &text, &without).map(|()| EntryRemoval::Removed)
 }
 
 fn entry(command: &str) -> String {
@@ -206,12 +227,12 @@ mod tests {
             "// {mine}\n{ /* a \"comment\" */ \"model\": \"é // no comment\", // {\n  \"url\": \"http://\\\"\" }",
         ] {
             let folder = folder_with(settings);
-            let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+            let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
             write(folder.path(), &with).unwrap();
             let path = settings_of(folder.path());
             assert_eq!(parsed(&path, &text(&folder)).unwrap()[KEY]["command"], COMMAND);
-            assert_eq!(with_entry(folder.path(), COMMAND).unwrap(), None, "it is there already");
-            assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
+            assert!(with_entry(folder.path(), COMMAND).unwrap().is_none(), "it is there already");
+            assert_eq!(remove(folder.path(), &with.entry, COMMAND).unwrap(), EntryRemoval::Removed);
             assert_eq!(text(&folder), settings);
         }
     }
@@ -219,11 +240,11 @@ mod tests {
     #[test]
     fn a_file_that_was_not_there_is_gone_again() {
         let folder = tempfile::tempdir().unwrap();
-        let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+        let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
         write(folder.path(), &with).unwrap();
-        assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
+        assert_eq!(remove(folder.path(), &with.entry, COMMAND).unwrap(), EntryRemoval::Removed);
         assert!(!settings_of(folder.path()).exists());
-        let again = remove(folder.path(), &put_in, COMMAND).unwrap();
+        let again = remove(folder.path(), &with.entry, COMMAND).unwrap();
         assert_eq!(again, EntryRemoval::WasGone, "there is nothing left to do");
     }
 
@@ -266,15 +287,31 @@ mod tests {
     }
 
     #[test]
+    fn what_another_program_has_written_meanwhile_is_not_lost() {
+        for before in [None, Some("{}")] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = settings_of(folder.path());
+            if let Some(before) = before {
+                fs::write(&path, before).unwrap();
+            }
+            let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+            fs::write(&path, "{\"model\": \"opus\"}").unwrap();
+            let refused = write(folder.path(), &with).unwrap_err().to_string();
+            assert!(refused.contains("changed by another program"), "{refused}");
+            assert_eq!(text(&folder), "{\"model\": \"opus\"}");
+        }
+    }
+
+    #[test]
     fn a_link_to_the_settings_stays_a_link() {
         let (elsewhere, folder) = (folder_with("{}"), tempfile::tempdir().unwrap());
         let link = settings_of(folder.path());
         std::os::unix::fs::symlink(settings_of(elsewhere.path()), &link).unwrap();
-        let (with, put_in) = with_entry(folder.path(), COMMAND).unwrap().unwrap();
+        let with = with_entry(folder.path(), COMMAND).unwrap().unwrap();
         write(folder.path(), &with).unwrap();
         assert!(link.is_symlink());
         assert!(text(&elsewhere).contains(KEY));
-        assert_eq!(remove(folder.path(), &put_in, COMMAND).unwrap(), EntryRemoval::Removed);
+        assert_eq!(remove(folder.path(), &with.entry, COMMAND).unwrap(), EntryRemoval::Removed);
         assert_eq!((link.is_symlink(), text(&elsewhere)), (true, "{}".to_owned()));
     }
 

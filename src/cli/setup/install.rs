@@ -251,10 +251,11 @@ fn say_that_there_is_no_client(site: &SetupSite<'_>, tense: Tense) {
 /// Puts the status line into the client's settings; what is put there is noted first.
 fn put_status_line(site: &SetupSite<'_>, receipt: &mut SetupReceipt) -> Result<()> {
     let config = site.environment.claude_folder();
-    let Some((settings, entry)) = status_line::with_entry(&config, &site.status_line())? else {
+    let Some(settings) = status_line::with_entry(&config, &site.status_line())? else {
         return Ok(());
     };
-    receipt.registration(site.environment.claude_config.as_deref(), &config).status_line = entry;
+    let registration = receipt.registration(site.environment.claude_config.as_deref(), &config);
+    registration.status_line.clone_from(&settings.entry);
     receipt.save(&site.places.data)?;
     status_line::write(&config, &settings)
 }
