@@ -17,7 +17,7 @@ use super::steered::SteeredForm;
 use super::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
 use super::trust::TrustForm;
 
-/// Set, it makes the test write the schemas anew instead of comparing them.
+/// Set, it makes the test write the schemas instead of comparing them.
 const WRITE: &str = "RALPH_WRITE_SCHEMAS";
 
 /// Each schema, by the name of its file.
@@ -81,7 +81,7 @@ fn the_schemas_in_the_repository_are_those_of_the_types() {
         let committed = fs::read_to_string(path(name)).unwrap_or_default();
         assert!(
             committed == text,
-            "schemas/{name}.schema.json is not the one of its type; write it anew: {WRITE}=1 cargo test --lib forms::schemas"
+            "schemas/{name}.schema.json is not the one of its type; write it again: {WRITE}=1 cargo test --lib forms::schemas"
         );
     }
 }
