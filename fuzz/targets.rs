@@ -16,7 +16,7 @@ use ralph_speckit::hosts::claude::transcript::tail::TranscriptTail;
 use ralph_speckit::hosts::transcript::TranscriptPart;
 use ralph_speckit::hosts::{EventKind, HookEvent};
 use ralph_speckit::runner::harness::{
-    self, AgentOrder, AgentReport, Approval, ExitInfo, Harness, Stream,
+    self, AgentOrder, AgentReport, Approval, ExitInfo, Harness, Permissions, Stream,
 };
 use ralph_speckit::runner::options::HarnessChoice;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
@@ -279,6 +279,7 @@ fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Agen
         prompt: "go on",
         model: None,
         approval,
+        permissions: &Permissions::default(),
         resume: None,
         scratch: Path::new("/nowhere"),
     };

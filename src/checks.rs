@@ -14,6 +14,8 @@ use crate::world::Deadline;
 
 /// The most of the output that is kept, in bytes.
 const TAIL: usize = 1_500;
+/// The least of it that is looked at where a check asks for something in it, in bytes.
+pub const LOOKED_AT: usize = 256 << 10;
 
 /// Runs the checks one after the other in `folder` and returns their results, in order; `before` is shown each check and
 /// its number, from 1, before it runs.
@@ -32,9 +34,27 @@ pub fn run_each(
         .map(|(check, number)| {
             before(check, number);
             let own = Duration::from_secs(check.limit_seconds);
-            run(&check.run, folder, own.min(deadline.left()))
+            run_check(check, folder, own.min(deadline.left()))
         })
         .collect()
+}
+
+fn run_check(check: &Check, folder: &Path, limit: Duration) -> CheckResult {
+    let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
+    let ran = shell_output(&check.run, folder, limit, kept);
+    let (passed, outcome) = outcome(&ran, limit);
+    let output = ran.map(|ran| ran.output).unwrap_or_default();
+    result(check, passed, outcome, &output)
+}
+
+/// Returns the result of a check that ended like this and printed this in the end: one that passed by its exit code
+/// has failed where its output does not show what it has to.
+pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8]) -> CheckResult {
+    if passed && let Some(lack) = check.lacks(output) {
+        passed = false;
+        outcome = outcome + ", but " + &lack;
+    }
+    CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output) }
 }
 
 /// Runs one command line with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
@@ -42,12 +62,18 @@ pub fn run_each(
 /// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
 pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
+    run_check(&Check { run: command.to_owned(), ..Check::default() }, folder, limit)
+}
+
+fn shell_output(
+    command: &str,
+    folder: &Path,
+    limit: Duration,
+    kept: usize,
+) -> io::Result<ProgramOutput> {
     let mut shell = shell::line(command);
     shell.current_dir(folder);
-    let ran = Program::new(shell, limit).kept().run_for_tail(TAIL, &mut || false);
-    let (passed, outcome) = outcome(&ran, limit);
-    let tail = ran.map(|ran| readable(&ran.output)).unwrap_or_default();
-    CheckResult { run: command.to_owned(), passed, outcome, tail }
+    Program::new(shell, limit).kept().run_for_tail(kept, &mut || false)
 }
 
 /// Something that a person is told by a command of their own.
@@ -111,7 +137,7 @@ fn outcome(ran: &io::Result<ProgramOutput>, limit: Duration) -> (bool, String) {
 /// Returns the end of an output as text, without what looks like a key and without control characters but
 /// line breaks and tabs.
 pub fn readable(output: &[u8]) -> String {
-    let output = masked(output);
+    let output = masked(&output[output.len().saturating_sub(4 * TAIL)..]);
     let start = output.len().saturating_sub(TAIL);
     let text = String::from_utf8_lossy(&output[start..]);
     let clean = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');

@@ -40,6 +40,8 @@ pub mod forms;
 #[cfg(feature = "cli")]
 pub mod plugin;
 #[cfg(feature = "cli")]
+mod review;
+#[cfg(feature = "cli")]
 pub mod runner;
 #[cfg(feature = "cli")]
 mod style;

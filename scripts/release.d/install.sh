@@ -32,13 +32,20 @@ fi
 name=ralph-speckit-{{version}}-$platform
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+archive=$from/$name.tar.gz
 if command -v curl >/dev/null 2>&1; then
-  curl --fail --silent --show-error --location --output "$folder/archive" "$from/$name.tar.gz"
+  set -- curl --fail --silent --show-error --location --output "$folder/archive" "$archive"
 elif command -v wget >/dev/null 2>&1; then
-  wget -q -O "$folder/archive" "$from/$name.tar.gz"
+  set -- wget -q -O "$folder/archive" "$archive"
 else
   echo "install.sh: neither curl nor wget is there" >&2
-  echo "fetch $from/$name.tar.gz, and unpack it" >&2
+  echo "fetch $archive, and unpack it" >&2
+  exit 1
+fi
+if ! "$@" 2>"$folder/said"; then
+  cat "$folder/said" >&2
+  echo "install.sh: $archive could not be fetched; nothing was installed" >&2
+  echo "try again, or name another place with --from URL" >&2
   exit 1
 fi
 if command -v sha256sum >/dev/null 2>&1; then
@@ -47,7 +54,7 @@ else
   found=$(shasum -a 256 "$folder/archive")
 fi
 if [ "${found%% *}" != "$hash" ]; then
-  echo "install.sh: $from/$name.tar.gz is not the archive that was released" >&2
+  echo "install.sh: $archive is not the archive that was released" >&2
   echo "its hash is ${found%% *}, and should be $hash; nothing was installed" >&2
   exit 1
 fi

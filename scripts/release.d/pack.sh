@@ -53,7 +53,8 @@ pack_plugin() {
     done
     zip_folder "$out/speckit-$version.zip" "$plugin"
     hash_plugin=$(hash_of "$out/speckit-$version.zip")
-    # One marketplace for who adds it by its address; the other for clients before 2.1.224, which know no archives.
+    # One marketplace for who adds it by its address; the other for clients before 2.1.224, which know no archives. The one
+    # of npm (pack_npm) is for machines without git.
     source_of_plugin="{ \"source\": \"archive\", \"url\": \"$url/speckit-$version.zip\", \"sha256\": \"$hash_plugin\" }"
     marketplace >"$out/marketplace.json"
     source_of_plugin="{ \"source\": \"github\", \"repo\": \"${GITHUB_REPOSITORY:-OWNER/ralph-speckit}\", \"ref\": \"plugin-v$version\" }"
@@ -137,6 +138,11 @@ pack_npm() {
     done
     install -m 644 -t "$work/npm/ralph-speckit" README.md LICENSE
     fill "$parts/npm/package.json" >"$work/npm/ralph-speckit/package.json"
+    # The plugin as a package: Claude Code installs it from there without git, also where it knows no archives.
+    cp -R "$work/plugin" "$work/npm/ralph-speckit-plugin"
+    fill "$parts/npm/plugin.json" >"$work/npm/ralph-speckit-plugin/package.json"
+    source_of_plugin="{ \"source\": \"npm\", \"package\": \"ralph-speckit-plugin\", \"version\": \"$version\" }"
+    marketplace >"$out/marketplace-npm.json"
     settle_times "$work/npm"
     for name in "$work"/npm/*; do
         npm pack --silent --offline --ignore-scripts --pack-destination "$out" "$name" >/dev/null

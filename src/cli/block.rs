@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow, bail};
 
 use super::context::{Where, own_session};
+use super::steered::{Answer, Steered};
 use crate::engine::Demand;
 use crate::session::end::end_task;
 use crate::session::select::to_block;
@@ -20,6 +21,8 @@ pub struct BlockArgs {
     /// What the person must do, in one line
     need: String,
     #[command(flatten)]
+    answer: Answer,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -30,23 +33,26 @@ pub fn run(args: &BlockArgs) -> Result<ExitCode> {
     let session = own_session();
     let need = one_line(&args.need)?;
     let own = session.as_deref().and_then(|session| loops.peek(session));
-    let feature = own.as_ref().filter(|record| record.ledger.is_live() && !record.is_live_ralph());
-    if feature.is_some() {
+    let record = if let Some(record) =
+        own.filter(|record| record.ledger.is_live() && !record.is_live_ralph())
+    {
         let feature = project.feature_meant(None, session.as_deref());
         let feature = feature.map_err(|lost| anyhow!("{lost}"))?;
         let Some(feature) = feature else {
             bail!("the feature of this loop cannot be found\ncancel the loop with `spool cancel`")
         };
         Books::open(&project, &feature, session.as_deref())?.block(&need)?;
+        record
     } else {
         let record = to_block(&loops, session.as_deref())?;
         let telling = EndNotice::AtNextStop;
         if end_task(&loops, &record.session, Demand::Blocked(need), telling)?.is_none() {
             bail!("the loop has ended already\n`spool status` says why");
         }
-    }
-    outln!(
-        "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far."
-    );
-    Ok(ExitCode::SUCCESS)
+        record
+    };
+    args.answer.say(
+        "Noted, the loop has ended (blocked). End your turn now: say what the person must do and what is done so far.",
+        &Steered::Session(&project, &record.session),
+    )
 }

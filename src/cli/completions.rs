@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Command;
+use clap::builder::Resettable;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
+use super::ralph::ALIAS;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list;
 use crate::feature::project::Project;
@@ -35,8 +37,9 @@ const EXAMPLES: &str = r#"Put one line into the file that your shell reads at it
   ~/.bashrc                     eval "$(spool completions bash)"
   ~/.zshrc                      eval "$(spool completions zsh)"
   ~/.config/fish/config.fish    spool completions fish | source
-  $PROFILE (PowerShell)         spool completions powershell | Out-String | Invoke-Expression
-  ~/.elvish/rc.elv              eval (spool completions elvish | slurp)"#;
+  ~/.elvish/rc.elv              eval (spool completions elvish | slurp)
+  $PROFILE of PowerShell:
+    spool completions powershell | Out-String | Invoke-Expression"#;
 
 /// Prints the lines for the shell's own file.
 pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
@@ -50,7 +53,10 @@ pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
 
 /// Answers a shell that asks what could come next in a command line, and ends the program then.
 pub fn answer_if_asked(command: fn() -> Command) {
-    CompleteEnv::with_factory(|| with_live_names(command())).var(VARIABLE).bin("spool").complete();
+    // Of a name and its visible alias only the first in the alphabet is offered, and that would be `loop`.
+    let of_ralph = |ralph: Command| ralph.alias(Resettable::Reset).alias(ALIAS);
+    let all = || with_live_names(command().mut_subcommand("ralph", of_ralph));
+    CompleteEnv::with_factory(all).var(VARIABLE).bin("spool").complete();
 }
 
 /// The command with the names that exist here behind every argument that takes one.

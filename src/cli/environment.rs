@@ -48,7 +48,8 @@ impl Environment {
             "/etc/claude-code"
         };
         Ok(Self {
-            data_home: world::folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
+            data_home: world::folder("XDG_DATA_HOME")
+                .unwrap_or_else(|| home.join(".local").join("share")),
             claude_config: world::variable("CLAUDE_CONFIG_DIR")
                 .map(|value| working_folder.join(value)),
             working_folder,

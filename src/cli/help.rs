@@ -9,7 +9,7 @@ use crate::style;
 /// The commands in the order of the help; those that an agent calls come last.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run a loop", &["demo", "ralph", "start"]),
-    ("Look at it", &["status", "log", "doctor"]),
+    ("Look at it", &["status", "log", "review", "doctor"]),
     ("Steer it", &["pause", "resume", "cancel", "stop", "adopt"]),
     ("Set up", &["setup", "trust", "statusline", "completions", "man", "plugin"]),
     ("For agents", &["task", "block"]),

@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Command;
 use clap_mangen::Man;
 
+use crate::plugin::VERSION;
+use crate::store::read::{Problem, read};
+use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
 use crate::text;
 
@@ -17,7 +20,7 @@ pub struct ManArgs {
     /// The command, such as `ralph` or `task done`; without it, the page of `spool`
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
     names: Vec<String>,
-    /// Write every page into this folder, each as a file of its own
+    /// Write every page into this folder, each as a file of its own: all of them or none
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 }
@@ -27,15 +30,20 @@ Examples:
   spool man ralph | man -l -                   read one page
   spool man --to ~/.local/share/man/man1       then `man spool-ralph` shows it";
 
+/// The manual that every page is of.
+const MANUAL: &str = "ralph-speckit";
+
+/// The most that is read of a file in the way of a page, in bytes: more than a page has.
+const MOST: u64 = 1 << 20;
+
 /// Prints one page of a command line, or writes all.
 pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
     let mut all = all.disable_help_subcommand(true);
     all.build();
     if let Some(folder) = &args.to {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
-        let count = write_all(&all, folder)?;
-        outln!("wrote {count} pages to `{}`", folder.display());
+        let pages = pages(&all)?;
+        write_all(&pages, folder)?;
+        outln!("wrote {} pages to `{}`", pages.len(), folder.display());
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = &all;
@@ -56,21 +64,65 @@ pub fn run(args: &ManArgs, all: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page of a command and of all below it; returns how many.
-fn write_all(command: &Command, folder: &Path) -> Result<usize> {
-    let file = folder.join(Man::new(command.clone()).get_filename());
-    write_whole(&file, page(command)?.as_bytes(), Flush::ToSystem)
-        .with_context(|| format!("`{}` cannot be written", file.display()))?;
-    let mut count = 1;
+/// The pages of a command and of all below it, each by the name of its file.
+fn pages(command: &Command) -> Result<Vec<(String, String)>> {
+    let mut all = vec![(Man::new(command.clone()).get_filename(), page(command)?)];
     for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
-        count += write_all(below, folder)?;
+        all.extend(pages(below)?);
     }
-    Ok(count)
+    Ok(all)
+}
+
+/// Writes all pages or, where one cannot be written, none: what was there before is there then.
+fn write_all(pages: &[(String, String)], folder: &Path) -> Result<()> {
+    for (name, _) in pages {
+        refuse_what_is_no_page(&folder.join(name))?;
+    }
+    let missing: Vec<&Path> = folder.ancestors().take_while(|it| !it.exists()).collect();
+    let write = || -> Result<()> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+        let mut undo = Undo::default();
+        for (name, page) in pages {
+            let file = folder.join(name);
+            undo.remember(&file)
+                .and_then(|()| write_whole(&file, page.as_bytes(), Flush::ToSystem))
+                .with_context(|| {
+                    format!("`{}` cannot be written, so no page was", file.display())
+                })?;
+        }
+        undo.keep();
+        Ok(())
+    };
+    write().inspect_err(|_| {
+        for made in missing {
+            // What has content stays.
+            let _ = std::fs::remove_dir(made);
+        }
+    })
+}
+
+/// Refuses what is in the way of a page: anything but a page of an earlier `spool man`.
+fn refuse_what_is_no_page(file: &Path) -> Result<()> {
+    let found = match read(file, MOST) {
+        Ok(found) => String::from_utf8_lossy(&found.bytes).into_owned(),
+        Err(Problem::Missing) => return Ok(()),
+        Err(problem) => problem.to_string(),
+    };
+    let is_title = |line: &str| line.starts_with(".TH spool") && line.ends_with(MANUAL);
+    if found.lines().any(is_title) {
+        return Ok(());
+    }
+    bail!(
+        "`{}` is in the way: it is no page that `spool man` wrote\nmove it away, or name another folder",
+        file.display()
+    );
 }
 
 /// The page of one command, as `man` reads it.
 fn page(command: &Command) -> Result<String> {
     let mut page = Vec::new();
-    Man::new(command.clone()).manual("ralph-speckit").render(&mut page)?;
+    let source = format!("spool {VERSION}");
+    Man::new(command.clone()).manual(MANUAL).source(source).render(&mut page)?;
     Ok(String::from_utf8(page)?)
 }

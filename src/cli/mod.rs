@@ -17,6 +17,7 @@ mod person;
 mod plugin;
 mod ralph;
 mod resume;
+mod review;
 mod setup;
 mod start;
 mod status;
@@ -68,7 +69,7 @@ const EXAMPLES: &str = "\
 Examples:
   spool demo                 watch a loop; no account, no network needed
   spool setup                install the plugin into Claude Code
-  spool status --watch       what the loops of this project are doing, all the time
+  spool status --watch       what the loops of this project do, as they do it
   spool log --since 8h       every decision of this night, and why
   spool pause                let the agent stop; spool resume continues
   spool cancel               end the loop, keep the notes
@@ -77,13 +78,14 @@ Examples:
 #[derive(Subcommand)]
 enum SpoolCommand {
     Demo(demo::DemoArgs),
-    #[command(visible_alias = "loop")]
+    #[command(visible_alias = ralph::ALIAS)]
     Ralph(Box<ralph::RalphArgs>),
     Setup(setup::SetupArgs),
     Start(start::StartArgs),
     Status(status::StatusArgs),
     Statusline(statusline::StatuslineArgs),
     Task(task::TaskArgs),
+    Review(Box<review::ReviewArgs>),
     Trust(trust::TrustArgs),
     Pause(pause::PauseArgs),
     Resume(resume::ResumeArgs),
@@ -129,6 +131,7 @@ pub fn main() -> ExitCode {
         SpoolCommand::Task(args) => task::run(&args),
         SpoolCommand::Adopt(args) => adopt::run(&args),
         SpoolCommand::Block(args) => block::run(&args),
+        SpoolCommand::Review(args) => review::run(&args),
         SpoolCommand::Trust(args) => trust::run(&args),
         SpoolCommand::Pause(args) => pause::run(&args),
         SpoolCommand::Resume(args) => resume::run(&args),
@@ -215,6 +218,67 @@ mod tests {
         let groups = page.split_once("Options:").expect("options").0;
         for line in groups.lines().filter(|line| line.starts_with(' ')) {
             assert!(line.len() <= 80, "{} columns: {line}", line.len());
+        }
+    }
+
+    /// Below a command's help: what begins with spaces is laid out, and clap would break it in the middle.
+    #[test]
+    fn every_line_that_is_laid_out_fits_a_terminal_of_80_columns() {
+        let mut all = command_line();
+        all.build();
+        let mut commands = leaves(&all);
+        commands.push(&all);
+        let mut lines = 0;
+        for command in commands {
+            let below = [command.get_after_help(), command.get_after_long_help()];
+            for text in below.into_iter().flatten().map(ToString::to_string) {
+                for line in text.lines().filter(|line| line.trim_start().contains("   ")) {
+                    assert!(line.len() <= 80, "{}: {line}", command.get_name());
+                    lines += 1;
+                }
+            }
+        }
+        assert!(lines > 15, "{lines} lines");
+    }
+
+    /// The commands that print nothing that a program would read otherwise, each with why.
+    const WITHOUT_JSON: [(&str, &str); 4] = [
+        ("spool demo", "a show for a person; `spool ralph --harness demo --json` has the events"),
+        ("spool completions", "lines of a shell"),
+        ("spool man", "a page in the form of `man`"),
+        ("spool plugin build", "it writes a folder, and plugin.json in it says what that is"),
+    ];
+
+    /// The commands that do something, by their whole names.
+    fn leaves(command: &Command) -> Vec<&Command> {
+        if command.has_subcommands() {
+            command
+                .get_subcommands()
+                .filter(|it| it.get_name() != "help")
+                .flat_map(leaves)
+                .collect()
+        } else {
+            vec![command]
+        }
+    }
+
+    #[test]
+    fn every_command_that_prints_facts_has_json() {
+        let mut all = command_line();
+        all.build();
+        let leaves = leaves(&all);
+        assert!(leaves.len() > 20, "{}", leaves.len());
+        for command in &leaves {
+            let name = command.get_bin_name().expect("a name");
+            let has_json = command.get_arguments().any(|it| it.get_long() == Some("json"));
+            let excused = WITHOUT_JSON.iter().any(|(without, _)| *without == name);
+            assert!(has_json != excused, "{name}: --json {has_json}, excused {excused}");
+        }
+        for (name, _) in WITHOUT_JSON {
+            assert!(
+                leaves.iter().any(|it| it.get_bin_name() == Some(name)),
+                "{name} is no command"
+            );
         }
     }
 

@@ -33,8 +33,9 @@ const BAR: u64 = 8;
 
 /// Print a loop on one line, for the status line of Claude Code
 ///
-/// Reads the JSON that Claude Code hands to a status line command. Prints nothing where the session has no loop, and never
-/// fails. `spool setup --statusline` puts it in place; in a status line script of your own, hand it the same input:
+/// Reads the JSON that Claude Code hands to a status line command. Prints nothing
+/// where the session has no loop, and never fails. `spool setup --statusline` puts
+/// it in place; in a status line script of your own, hand it the same input:
 ///
 ///   input=$(cat); printf '%s' "$input" | spool statusline
 #[derive(clap::Args)]

@@ -11,6 +11,7 @@ use crate::forms::runner::RunnerForm;
 use crate::forms::status::FeatureForm;
 use crate::forms::steered::SteeredForm;
 use crate::forms::{self, FORMS_VERSION};
+use crate::runner::options::Form;
 use crate::runner::report::RunnerReport;
 use crate::session::report::StatusReport;
 
@@ -30,6 +31,12 @@ pub enum Steered<'a> {
     Feature(&'a Project, &'a str),
     /// The one of a runner on a change.
     Change(&'a Path, &'a str),
+}
+
+impl From<Form> for Answer {
+    fn from(form: Form) -> Self {
+        Self { json: form == Form::Json }
+    }
 }
 
 impl Answer {

@@ -1,6 +1,10 @@
 //! What a loop has agreed to: when its work is done, and the guardrails that end it otherwise.
 
+use std::fmt::Write;
+
 use serde::{Deserialize, Serialize};
+
+use super::output::{passed_tests, plain_lines, shows};
 
 /// The agreement a loop is armed with; `decide` holds every iteration against it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +45,12 @@ pub struct Check {
     pub run: String,
     /// Seconds after which its process group is ended and the check has failed.
     pub limit_seconds: u64,
+    /// What one line of its output has to show, in which `*` stands for any text; empty for nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub expect: String,
+    /// How many tests have to pass in it at least, 0 where nobody counts them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub min_tests: u64,
 }
 
 impl Check {
@@ -48,6 +58,47 @@ impl Check {
     pub fn runs_nothing(run: &str) -> bool {
         run.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#'))
     }
+
+    /// Returns what it has to meet, for a person: `within 60 s`, with what its output has to show where that is asked.
+    pub fn terms(&self) -> String {
+        let mut terms = format!("within {} s", self.limit_seconds);
+        if self.min_tests > 0 {
+            let _ = write!(terms, ", tests passed: {} or more", self.min_tests);
+        }
+        if !self.expect.is_empty() {
+            let _ = write!(terms, ", output has `{}`", self.expect);
+        }
+        terms
+    }
+
+    /// Returns whether its exit code alone does not decide.
+    pub fn looks_at_output(&self) -> bool {
+        self.min_tests > 0 || !self.expect.is_empty()
+    }
+
+    /// Returns what the end of its output does not show although it has to, in words; `None` when nothing is missing.
+    pub fn lacks(&self, output: &[u8]) -> Option<String> {
+        if !self.looks_at_output() {
+            return None;
+        }
+        let lines = plain_lines(output);
+        if !self.expect.is_empty() && !lines.iter().any(|line| shows(line, &self.expect)) {
+            return Some(format!("no line of its output has `{}`", self.expect));
+        }
+        match passed_tests(&lines) {
+            _ if self.min_tests == 0 => None,
+            None => Some("its output has no number of tests that is understood".to_owned()),
+            Some(passed) if passed < self.min_tests => {
+                Some(format!("tests passed: {passed}, and {} or more have to", self.min_tests))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The limits of a loop; each one has its own terminal reason.
@@ -69,6 +120,9 @@ pub struct Guardrails {
     /// Iterations in a row without a commit that end the loop, or `None` for no limit
     /// (`no_progress`; the `stall_threshold` of spec 001).
     pub max_commitless: Option<u32>,
+    /// Iterations in a row in which the agent was denied what it tried and nothing changed that end the loop, or `None` for
+    /// no such limit (`blocked`).
+    pub max_denied: Option<u32>,
     /// Failed runs of the agent program in a row that end the loop, or `None` for no limit
     /// (`harness_failed`).
     pub max_failures: Option<u32>,
@@ -99,6 +153,7 @@ impl Default for Guardrails {
             max_seconds: None,
             max_tokens: None,
             max_commitless: None,
+            max_denied: None,
             max_failures: None,
             max_unanswered: None,
         }

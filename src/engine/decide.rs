@@ -15,6 +15,9 @@ use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
 /// Iterations in a row with the same failure after which the agent is asked to try another way.
 const SAME_FAILURE: u32 = 3;
 
+/// How many of the things that were denied an end names.
+const DENIED: usize = 3;
+
 /// How many iterations in a row may pass in which nobody looked at the files.
 pub const UNSEEN: u32 = 32;
 
@@ -128,6 +131,12 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         commitless: in_a_row(before.commitless, seen.commits == Some(0)),
         // One that got the work further is no failure in a row with those before it.
         failures: if failed && !got_further { before.failures.saturating_add(1) } else { 0 },
+        denied: match (seen.denied.is_empty(), got_further || seen.commits.unwrap_or(0) > 0) {
+            (false, false) => before.denied.saturating_add(1),
+            // A run that failed before it tried anything says nothing of what is denied.
+            (true, false) if failed => before.denied,
+            _ => 0,
+        },
         commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
         tokens: before.tokens.saturating_add(seen.tokens),
         tool_calls: before.tool_calls.saturating_add(calls),
@@ -337,6 +346,9 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     {
         return Some(TerminalReason::Budget { used: after.tokens, limit });
     }
+    if rails.max_denied.is_some_and(|limit| after.denied >= limit) {
+        return Some(TerminalReason::Blocked { need: permission(after.denied, &seen.denied) });
+    }
     if let (Some(limit), Some(why)) = (rails.max_failures, &seen.failed)
         && after.failures >= limit
     {
@@ -370,6 +382,16 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
         return Some(TerminalReason::NoProgress { stall, times });
     }
     None
+}
+
+/// What a person must do when an agent is denied all that would get it further.
+fn permission(times: u32, denied: &[String]) -> String {
+    let named = denied.iter().take(DENIED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match denied.len().saturating_sub(DENIED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("allow what it was denied in {times} iterations that changed nothing: {named}{more}")
 }
 
 fn go_on(mut after: Ledger, seen: &Observation, missing: Vec<Shortfall>) -> Decision {

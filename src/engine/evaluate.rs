@@ -124,7 +124,7 @@ mod tests {
     use crate::engine::{Fingerprint, Shortfall, Work};
 
     fn check(run: &str) -> Check {
-        Check { run: run.to_owned(), limit_seconds: 1 }
+        Check { run: run.to_owned(), limit_seconds: 1, ..Check::default() }
     }
 
     fn contract() -> Contract {

@@ -31,6 +31,8 @@ pub struct Ledger {
     pub tokens: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,
+    /// Iterations in a row in which the agent was denied something and nothing changed.
+    pub denied: u32,
     /// Whether the service has ever answered.
     pub answered: bool,
     /// Whether there may have been more tool calls than could be seen.

@@ -9,10 +9,12 @@ mod decide;
 pub mod edit;
 mod evaluate;
 mod fingerprint;
-mod hidden;
+pub mod hidden;
+mod landing;
 mod ledger;
 mod line;
 mod observation;
+mod output;
 pub mod promise;
 pub mod scope;
 pub mod tasks;
@@ -22,6 +24,7 @@ pub use contract::{Check, Contract, Guardrails, WithoutWork};
 pub use decide::{UNSEEN, is_last_idle_stop, time_is_up};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
+pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
 pub use observation::{
     Attempt, CheckResult, Demand, Difference, Observation, Tampered, TokenTotals, UnchangedFiles,

@@ -38,6 +38,8 @@ pub struct Observation {
     pub written_tokens: u64,
     /// Why the agent program failed in this iteration, or `None` when it came to its own end.
     pub failed: Option<String>,
+    /// What the agent tried in this iteration and was denied, as the agent program names it.
+    pub denied: Vec<String>,
     /// Whether the service answered, if only that it is busy: the loop's settings can work.
     pub answered: bool,
     /// Whether files or commits differ from what they were when the loop was armed.
@@ -208,7 +210,7 @@ pub struct Attempt {
 }
 
 /// The outcome of one check command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// The command as configured.
     pub run: String,

@@ -73,6 +73,11 @@ pub fn counted(root: &Path, record: &mut Record) -> Option<u64> {
     Some(lines.filter(|line| is_commit(line, not_before)).count() as u64)
 }
 
+/// Returns how many commits the log of the head has after these bytes of it; `None` where there is no such log.
+pub fn made_since(root: &Path, from: u64) -> Option<u64> {
+    counted(root, &mut Record { commits_read: from, ..Record::default() })
+}
+
 /// Returns how long the log of the head is, in bytes, 0 without one.
 pub fn log_length(root: &Path) -> u64 {
     let log = repository_of(root).map(|repository| repository.join("logs").join("HEAD"));

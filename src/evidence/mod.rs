@@ -1,6 +1,7 @@
 //! Evidence of work, gathered without starting a program: commits, files, and the task list.
 
 pub(crate) mod commits;
+pub mod contents;
 pub mod ignored;
 pub(crate) mod index;
 pub(crate) mod pattern;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::engine::{Difference, UnchangedFiles, hash_of};
 use crate::store::loops::Marks;
-use crate::world::{Deadline, FileTime, WallTime};
+use crate::world::{self, Deadline, FileTime, WallTime};
 
 /// The longest that a look may take, and what the rest of a stop needs of its time.
 const LIMIT: Duration = Duration::from_millis(1_500);
@@ -29,6 +29,11 @@ pub struct LookMoment {
 }
 
 impl LookMoment {
+    /// Returns the moment of a look at the files that checks may have changed, which began now.
+    pub fn after_checks() -> Self {
+        Self { seen_at: world::now(), deadline: Deadline::after(LIMIT + REST) }
+    }
+
     fn time(&self) -> Duration {
         LIMIT.min(self.deadline.left().saturating_sub(REST))
     }
@@ -111,12 +116,21 @@ pub fn changed_since(root: &Path, since: FileTime, moment: LookMoment) -> Differ
     }
 }
 
+/// Returns how many of the checks, from the first on, had ended when a file changed for the last time: what a later one
+/// has changed, or somebody meanwhile, they have not seen. `began` is when each of them began.
+pub fn outdated(root: &Path, began: &[FileTime], moment: LookMoment) -> usize {
+    let changed = |since: &FileTime| changed_since(root, *since, moment) == Difference::Changed;
+    match began.get(1) {
+        Some(second) if changed(second) => began.iter().rposition(changed).unwrap_or(0),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::lock::Lock;
     use crate::system::files;
-    use crate::world;
 
     /// For how many iterations nothing has changed in a folder with one file, whose time is the end of the last of six
     /// iterations; a check ran from a moment before until that end or a moment after it.

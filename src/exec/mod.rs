@@ -44,6 +44,7 @@ pub(crate) enum Outputs {
     /// Into one pipe.
     Together,
     /// Where those of this process go.
+    #[cfg(unix)]
     Inherited,
 }
 
@@ -92,7 +93,9 @@ pub struct Program {
     command: Command,
     input: Vec<u8>,
     limit: Option<Duration>,
+    #[cfg_attr(windows, expect(dead_code, reason = "no program can be asked to end there"))]
     grace: Duration,
+    #[cfg_attr(windows, expect(dead_code, reason = "the system ends what is in a job"))]
     kept: bool,
 }
 

@@ -20,6 +20,7 @@ pub enum RunnerProof {
 /// Returns the name of the supervisor of the runner with this process id, as the system lists it.
 ///
 /// Hooks and runners of other versions look for it, so it keeps the name that it had in the first one.
+#[cfg(unix)]
 pub fn supervisor_name(runner: u32) -> String {
     format!("spool-keeper of {runner}")
 }

@@ -64,6 +64,13 @@ pub enum RunnerEvent {
         /// The files.
         files: Vec<String>,
     },
+    /// What an iteration left that did not come to its own end was kept.
+    Kept {
+        /// The git ref that holds it.
+        name: String,
+        /// Files that are only in the work tree: they were too large, cannot be read, or are repositories of their own.
+        left_out: Vec<String>,
+    },
     /// An iteration begins.
     Iteration {
         /// Its number.
@@ -149,6 +156,8 @@ pub struct RunnerEnd {
     pub next: Option<String>,
     /// What a person should look at although the loop is done.
     pub doubts: Vec<String>,
+    /// The git ref that holds what the last try left, where it did not come to its own end; null for none.
+    pub kept_as: Option<String>,
 }
 
 impl EventForm {

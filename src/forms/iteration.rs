@@ -53,10 +53,14 @@ pub struct IterationForm {
     pub timed_out: bool,
     /// Whether its runner was stopped or killed in the middle of it.
     pub interrupted: bool,
+    /// Whether it was asked to leave a handoff, because a limit was near.
+    pub handoff_asked: bool,
     /// The exit code of the agent program; null while it runs, and where a signal ended it.
     pub exit_code: Option<i32>,
     /// The checks that ran.
     pub checks: Vec<CheckOutcome>,
+    /// The git ref that holds what it left, where it did not come to its own end; null for none.
+    pub kept_as: Option<String>,
     /// The session of the agent program; null where it is not known.
     pub session: Option<String>,
     /// The file with all that the agent program printed, relative to the folder of the loop; null for none.

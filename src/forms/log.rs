@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::loops::LoopDriver;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, words};
+use super::receipt::ReceiptForm;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
 
@@ -45,6 +46,8 @@ pub struct LogForm {
     pub commits: Option<JsonNumber>,
     /// Why, in words; null where there is nothing to say.
     pub words: Option<String>,
+    /// What was seen of the tasks that were ticked then.
+    pub receipts: Vec<ReceiptForm>,
 }
 
 impl LogForm {
@@ -70,6 +73,7 @@ impl LogForm {
             tokens: some(entry.tokens),
             commits: some(entry.commits),
             words: words(&entry.words),
+            receipts: Vec::new(),
         }
     }
 }

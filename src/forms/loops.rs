@@ -1,10 +1,13 @@
 //! A loop as programs read it: one form for a feature's, a task's, and a runner's.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::plain::{JsonNumber, JsonTime};
 use crate::engine::{Check, CheckResult};
 use crate::store::names::EndName;
+use crate::store::receipts::VerifyRun;
 
 /// A loop.
 #[derive(Clone, Debug, Serialize)]
@@ -223,6 +226,10 @@ pub struct LoopCheck {
     pub run: String,
     /// Seconds that it has.
     pub limit_seconds: JsonNumber,
+    /// What one line of its output has to show, with `*` for any text; null for nothing.
+    pub expect: Option<String>,
+    /// How many tests have to pass in it at least; null where nobody counts them.
+    pub min_tests: Option<JsonNumber>,
 }
 
 /// The Verify command of a task.
@@ -261,7 +268,40 @@ pub struct CheckOutcome {
 
 impl From<&Check> for LoopCheck {
     fn from(check: &Check) -> Self {
-        Self { run: check.run.clone(), limit_seconds: check.limit_seconds.into() }
+        Self {
+            run: check.run.clone(),
+            limit_seconds: check.limit_seconds.into(),
+            expect: super::plain::words(&check.expect),
+            min_tests: (check.min_tests > 0).then(|| check.min_tests.into()),
+        }
+    }
+}
+
+impl LoopCheck {
+    /// Returns what it has to meet, in words (see [`Check::terms`]).
+    pub fn terms(&self) -> String {
+        let check = Check {
+            run: String::new(),
+            limit_seconds: self.limit_seconds.get(),
+            expect: self.expect.clone().unwrap_or_default(),
+            min_tests: self.min_tests.map_or(0, JsonNumber::get),
+        };
+        check.terms()
+    }
+}
+
+impl CheckOutcome {
+    /// Returns the run of a Verify command that ended so after this time.
+    pub fn lasted(&self, time: Duration) -> VerifyRun {
+        VerifyRun {
+            result: CheckResult {
+                run: self.run.clone(),
+                passed: self.passed,
+                outcome: self.outcome.clone(),
+                tail: self.output.clone().unwrap_or_default(),
+            },
+            millis: time.as_millis() as u64,
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What all forms are made of: times, numbers that every reader can hold, and words that may be missing.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -38,6 +40,19 @@ impl Serialize for JsonTime {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct JsonNumber(u64);
+
+impl JsonNumber {
+    /// Returns the number.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for JsonNumber {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
 
 impl From<u64> for JsonNumber {
     fn from(number: u64) -> Self {

@@ -46,6 +46,8 @@ pub struct RunnerForm {
     pub waits_until: Option<JsonTime>,
     /// Tools that were denied in this run.
     pub denied_tools: Vec<String>,
+    /// The git ref that holds what the last try left, which did not come to its own end; null for none.
+    pub kept_as: Option<String>,
     /// The iteration that runs, or in which the runner was killed; null for none.
     pub running_iteration: Option<IterationForm>,
     /// The last iterations of all runs, oldest first, at most ten.

@@ -10,7 +10,10 @@ use serde_json::{Map, Value};
 use super::doctor::DoctorForm;
 use super::events::EventForm;
 use super::log::LogForm;
+use super::plan::PlanForm;
+use super::review::ReviewForm;
 use super::runner::RunnerStatusForm;
+use super::setup::SetupForm;
 use super::status::StatusForm;
 use super::statusline::StatuslineForm;
 use super::steered::SteeredForm;
@@ -35,7 +38,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("task-proved", of::<ProvedForm>()),
         ("task-noted", of::<NotedForm>()),
         ("trust", of::<TrustForm>()),
+        ("review", of::<ReviewForm>()),
         ("steered", of::<SteeredForm>()),
+        ("ralph-plan", of::<PlanForm>()),
+        ("setup", of::<SetupForm>()),
     ]
 }
 

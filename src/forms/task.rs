@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::loops::CheckOutcome;
 use super::plain::{FormVersion, JsonNumber};
+use super::receipt::ReceiptForm;
 use crate::store::names::EndName;
 
 /// What `spool task next --json` prints.
@@ -67,6 +68,8 @@ pub struct TaskShowForm {
     pub feature: String,
     /// The task.
     pub task: TaskForm,
+    /// What was seen each time that its box was ticked, the oldest first.
+    pub receipts: Vec<ReceiptForm>,
 }
 
 /// A task of a list.

@@ -22,7 +22,7 @@ use crate::world::WallTime;
 const MOST: u64 = 256 << 20;
 
 /// The file by which an assembled plugin is known again, and which says what belongs to it.
-pub const RECEIPT: &str = ".ralph-speckit-assembly.json";
+pub const RECORD: &str = ".ralph-speckit-assembly.json";
 
 /// What Claude Code writes beside the types that it puts into a plugin's folder.
 const TSCONFIG: &[u8] = b"{\n  \"extends\": \"./.claude-plugin/types/tsconfig.json\"\n}";
@@ -53,9 +53,9 @@ pub enum Site {
     Assembled(String),
 }
 
-/// The receipt, as it is in the file.
+/// The install record, as it is in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct AssemblyReceipt {
+struct AssemblyRecord {
     version: u32,
     plugin: String,
     plugin_version: String,
@@ -108,17 +108,17 @@ pub fn site(folder: &Path) -> Result<Site> {
     if found.is_empty() {
         return Ok(Site::Empty);
     }
-    let receipt = read_receipt(folder)?;
-    let known: BTreeSet<&str> = receipt.files.iter().map(String::as_str).collect();
+    let record = read_record(folder)?;
+    let known: BTreeSet<&str> = record.files.iter().map(String::as_str).collect();
     if let Some(foreign) = found.iter().find(|path| {
-        *path != RECEIPT && !known.contains(path.as_str()) && !is_of_client(folder, path)
+        *path != RECORD && !known.contains(path.as_str()) && !is_of_client(folder, path)
     }) {
         bail!(
             "`{}` holds `{foreign}`, which is no part of the plugin\nmove it away, or choose a new or empty folder",
             folder.display()
         );
     }
-    Ok(Site::Assembled(receipt.plugin_version))
+    Ok(Site::Assembled(record.plugin_version))
 }
 
 /// Whether Claude Code put this into the folder: it writes its types there for who edits a plugin with function hooks.
@@ -145,7 +145,7 @@ pub fn remove(folder: &Path) -> Result<bool> {
     match site(folder)? {
         Site::Missing => Ok(false),
         Site::Empty | Site::Assembled(_) => {
-            remove_receipt_last(folder)
+            remove_record_last(folder)
                 .with_context(|| format!("could not remove the folder `{}`", folder.display()))?;
             Ok(true)
         }
@@ -159,7 +159,7 @@ pub fn remove_leftovers(folder: &Path) {
         return;
     };
     let known = |path: &String| {
-        path == RECEIPT
+        path == RECORD
             || FILES.iter().any(|file| file.path == path)
             || [programs::HOOK, programs::SPOOL].iter().any(|name| *path == format!("bin/{name}"))
     };
@@ -171,16 +171,16 @@ pub fn remove_leftovers(folder: &Path) {
         let is_old = changed.is_ok_and(|changed| changed.age() > LEFT_ALONE);
         if is_ours && is_old && paths_below(&path).is_ok_and(|paths| paths.iter().all(known)) {
             // It is only litter: what cannot be removed now is removed the next time.
-            let _ = remove_receipt_last(&path);
+            let _ = remove_record_last(&path);
         }
     }
 }
 
 /// A run that is interrupted leaves a folder that is still known as ours.
-fn remove_receipt_last(folder: &Path) -> std::io::Result<()> {
+fn remove_record_last(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name() == RECEIPT {
+        if entry.file_name() == RECORD {
             continue;
         }
         if entry.file_type()?.is_dir() {
@@ -221,24 +221,24 @@ fn absolute(folder: &Path) -> Result<PathBuf> {
         .with_context(|| format!("`{}` is not a usable path", folder.display()))
 }
 
-fn read_receipt(folder: &Path) -> Result<AssemblyReceipt> {
+fn read_record(folder: &Path) -> Result<AssemblyRecord> {
     let refused = || {
         format!(
             "`{}` is not empty and not a plugin that `spool` assembled\nchoose a new or empty folder",
             folder.display()
         )
     };
-    let Ok(text) = content(&folder.join(RECEIPT)) else { bail!(refused()) };
-    match serde_json::from_slice::<AssemblyReceipt>(&text) {
-        Ok(receipt) if receipt.plugin == NAME => Ok(receipt),
+    let Ok(text) = content(&folder.join(RECORD)) else { bail!(refused()) };
+    match serde_json::from_slice::<AssemblyRecord>(&text) {
+        Ok(record) if record.plugin == NAME => Ok(record),
         _ => bail!(refused()),
     }
 }
 
-/// The paths of all that is no folder below `root`, relative to it; folders without content are left out unless foreign.
+/// The paths of all that is no folder below `root`, relative to it and with `/` as the record has them; folders without content are left out unless foreign.
 fn paths_below(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    let mut waiting = vec![PathBuf::new()];
+    let mut waiting = vec![String::new()];
     while let Some(relative) = waiting.pop() {
         let folder = root.join(&relative);
         let entries = fs::read_dir(&folder)
@@ -246,12 +246,13 @@ fn paths_below(root: &Path) -> Result<Vec<String>> {
         for entry in entries {
             let entry = entry
                 .with_context(|| format!("could not read the folder `{}`", folder.display()))?;
-            let path = relative.join(entry.file_name());
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && PLUGIN_FOLDERS.iter().any(|known| Path::new(known) == path) {
+            if is_folder && PLUGIN_FOLDERS.contains(&path.as_str()) {
                 waiting.push(path);
             } else {
-                found.push(path.to_string_lossy().into_owned());
+                found.push(path);
             }
         }
     }
@@ -274,20 +275,20 @@ fn write_beside(parent: &Path, programs: &Programs) -> Result<TempDir> {
     Ok(fresh)
 }
 
-/// Writes the receipt first, so that a plugin that was broken off halfway is known as ours and can be written again.
+/// Writes the install record first, so that a plugin that was broken off halfway is known as ours and can be written again.
 fn fill(folder: &Path, programs: &Programs) -> Result<()> {
     let mut paths: Vec<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
     paths.extend(programs.named().map(|(name, _)| format!("bin/{name}")));
     paths.sort();
-    let receipt = AssemblyReceipt {
+    let record = AssemblyRecord {
         version: 1,
         plugin: NAME.to_owned(),
         plugin_version: VERSION.to_owned(),
         files: paths,
     };
-    let mut receipt = serde_json::to_vec_pretty(&receipt)?;
-    receipt.push(b'\n');
-    write_file(&folder.join(RECEIPT), &receipt, FileUse::Data)?;
+    let mut record = serde_json::to_vec_pretty(&record)?;
+    record.push(b'\n');
+    write_file(&folder.join(RECORD), &record, FileUse::Data)?;
     for file in FILES {
         write_file(&folder.join(file.path), file.content, FileUse::Data)?;
     }

@@ -4,8 +4,8 @@ pub(crate) mod assembly;
 pub(crate) mod call;
 pub mod client;
 pub mod files;
+pub(crate) mod install_record;
 pub(crate) mod programs;
-pub(crate) mod receipt;
 pub mod status_line;
 pub mod user_commands;
 

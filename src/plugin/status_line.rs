@@ -22,7 +22,19 @@ pub fn settings_of(config: &Path) -> PathBuf {
 
 /// Returns the command that Claude Code runs for the line; a shell of the client's reads it.
 pub fn command(spool: &Path) -> String {
-    format!("'{}' statusline", spool.display().to_string().replace('\'', r"'\''"))
+    let path = spool.display().to_string();
+    if cfg!(windows) { for_windows(&path) } else { for_sh(&path) }
+}
+
+fn for_sh(path: &str) -> String {
+    format!("'{}' statusline", path.replace('\'', r"'\''"))
+}
+
+/// The client takes the bash of Git for Windows, or without it PowerShell: only a path without quotation marks is a command to both.
+fn for_windows(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ":/._-~".contains(letter);
+    if path.chars().all(is_plain) { format!("{path} statusline") } else { for_sh(&path) }
 }
 
 /// The settings as they are to become.
@@ -176,7 +188,10 @@ fn plain(text: &str) -> String {
             _ => letter.len_utf8(),
         };
         let (part, after) = rest.split_at(length);
-        if letter == '/' && length > 1 {
+        if letter == '\u{feff}' && plain.is_empty() {
+            // The mark with which some editors on Windows begin a file.
+            plain.push_str("   ");
+        } else if letter == '/' && length > 1 {
             plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         } else {
             plain.push_str(part);
@@ -223,6 +238,7 @@ mod tests {
             "{ }\n",
             "{\n}\n",
             "{\r\n  \"model\": \"opus\"\r\n}\r\n",
+            "\u{feff}{\r\n  \"model\": \"opus\"\r\n}\r\n",
             "{\"model\":\"opus\",\"unknown\":{\"statusLine\":{\"command\":\"no\"}}}",
             "// {mine}\n{ /* a \"comment\" */ \"model\": \"é // no comment\", // {\n  \"url\": \"http://\\\"\" }",
         ] {
@@ -313,6 +329,13 @@ mod tests {
         assert!(text(&elsewhere).contains(KEY));
         assert_eq!(remove(folder.path(), &with.entry, COMMAND).unwrap(), EntryRemoval::Removed);
         assert_eq!((link.is_symlink(), text(&elsewhere)), (true, "{}".to_owned()));
+    }
+
+    #[test]
+    fn a_command_on_windows_is_one_to_bash_and_to_powershell_where_it_can_be() {
+        let command = for_windows(r"C:\Users\ada\bin\spool.exe");
+        assert_eq!(command, "C:/Users/ada/bin/spool.exe statusline");
+        assert_eq!(for_windows(r"C:\a b\spool.exe"), "'C:/a b/spool.exe' statusline");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::harness::{Launch, Stream};
 use super::process::{self, Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 
-/// The most of the output that is kept, in bytes.
-const TAIL: usize = 6_000;
+/// The end of an output that a message needs at most, in bytes.
+pub const TAIL: usize = 6_000;
 
 /// What a helper program printed, and how it ended.
 #[derive(Clone, Debug, Default)]
@@ -35,12 +35,13 @@ impl Captured {
     }
 }
 
-/// Runs a program in `folder` within `limit`; ends it early when `interrupted` says so.
+/// Runs a program in `folder` within `limit` and returns the end of its outputs, at least `kept` bytes of them and at
+/// most twice as many; ends it early when `interrupted` says so.
 pub fn capture(
     supervisor: &Path,
     launch: &Launch,
     folder: &Path,
-    limit: Duration,
+    (limit, kept): (Duration, usize),
     log: &mut File,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> io::Result<Captured> {
@@ -50,22 +51,23 @@ pub fn capture(
         lingering: limit,
         grace: Duration::from_secs(2),
     };
-    let mut monitor = CaptureMonitor { interrupted, output: Vec::new(), printed: Vec::new() };
+    let mut monitor = CaptureMonitor { interrupted, kept, output: Vec::new(), printed: Vec::new() };
     let ended = process::run(supervisor, launch, folder, &limits, log, &mut monitor)?;
     Ok(Captured { ended, output: monitor.output, printed: monitor.printed })
 }
 
 struct CaptureMonitor<'a> {
     interrupted: &'a mut dyn FnMut() -> bool,
+    kept: usize,
     output: Vec<u8>,
     printed: Vec<u8>,
 }
 
 impl Watcher for CaptureMonitor<'_> {
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
-        keep(&mut self.printed, line);
+        keep(&mut self.printed, line, self.kept);
         if stream == Stream::Output {
-            keep(&mut self.output, line);
+            keep(&mut self.output, line, self.kept);
         }
         Control::GoOn
     }
@@ -75,10 +77,10 @@ impl Watcher for CaptureMonitor<'_> {
     }
 }
 
-fn keep(tail: &mut Vec<u8>, line: &[u8]) {
-    tail.extend_from_slice(&line[line.len().saturating_sub(TAIL)..]);
+fn keep(tail: &mut Vec<u8>, line: &[u8], kept: usize) {
+    tail.extend_from_slice(&line[line.len().saturating_sub(kept)..]);
     tail.push(b'\n');
-    if tail.len() > 2 * TAIL {
-        tail.drain(..tail.len() - TAIL);
+    if tail.len() > 2 * kept {
+        tail.drain(..tail.len() - kept);
     }
 }

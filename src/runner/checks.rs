@@ -1,15 +1,15 @@
 //! The contract's checks, run by the runner: interruptible, and with nothing left of their processes.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::capture::{Captured, capture};
-use super::harness::Launch;
-use crate::checks::readable;
+use super::capture::{Captured, TAIL, capture};
+use super::process;
+use crate::checks::{LOOKED_AT, result};
 use crate::engine::{Check, CheckResult};
 
-/// Runs one check with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
+/// Runs one check in a shell in `folder` and returns how it ended; it passed only with code 0.
 ///
 /// The command line is the person's own, from their command line or their settings.
 pub fn run(
@@ -19,19 +19,14 @@ pub fn run(
     log: &mut File,
     interrupted: &mut dyn FnMut() -> bool,
 ) -> CheckResult {
-    let launch = Launch {
-        program: PathBuf::from("sh"),
-        arguments: vec!["-c".into(), check.run.clone().into()],
-        ..Launch::default()
-    };
+    let launch = process::shell(&check.run);
     let limit = Duration::from_secs(check.limit_seconds);
-    match capture(supervisor, &launch, folder, limit, log, interrupted) {
-        Ok(captured) => CheckResult {
-            run: check.run.clone(),
-            passed: captured.is_success(),
-            outcome: outcome(&captured, check.limit_seconds),
-            tail: readable(&captured.printed),
-        },
+    let kept = if check.looks_at_output() { LOOKED_AT } else { TAIL };
+    match capture(supervisor, &launch, folder, (limit, kept), log, interrupted) {
+        Ok(captured) => {
+            let outcome = outcome(&captured, check.limit_seconds);
+            result(check, captured.is_success(), outcome, &captured.printed)
+        }
         Err(error) => CheckResult {
             run: check.run.clone(),
             passed: false,

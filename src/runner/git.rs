@@ -2,8 +2,10 @@
 //!
 //! Without git, or without a repository, there is simply no such evidence.
 
+mod kept;
+
 use std::cell::RefCell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,12 +21,16 @@ use crate::evidence::commits::{head_fingerprint, repository_of};
 use crate::evidence::tree::is_own;
 use crate::exec::{Program, ProgramEnd};
 use crate::system::names;
-use crate::world::Deadline;
+use crate::world::{Deadline, WallTime};
+
+pub use kept::UnfinishedTry;
 
 /// The most commits of one iteration that are recorded.
 const MOST: &str = "1000";
 /// Stands for a commit where a repository has none yet, as in git's own records.
 pub const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+/// Stands for "no commit yet" where files are compared; its name is the same in every repository.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// What a surrounding git would have ours believe about another repository.
 const FOREIGN: [&str; 6] = [
     "GIT_DIR",
@@ -77,6 +83,14 @@ pub struct GitMoment {
     tips: Vec<u8>,
     /// Whether git has answered.
     known: bool,
+}
+
+impl GitMoment {
+    /// Returns whether the same commits are checked out, and at all branches, tags and remotes, as at another moment;
+    /// `false` where git did not say.
+    pub fn has_commits_of(&self, other: &Self) -> bool {
+        self.known && other.known && self.head == other.head && self.tips == other.tips
+    }
 }
 
 impl Git {
@@ -163,13 +177,51 @@ impl Git {
 
     /// Returns the files that differ between a commit and what is checked out, the loop's own left out.
     pub fn files_since(&self, head: Option<&str>) -> Vec<PathBuf> {
-        // The empty tree stands for "no commit yet"; its name is the same in every repository.
-        let head = head.unwrap_or("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+        let head = head.unwrap_or(EMPTY_TREE);
         let asked =
             ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", head, "HEAD", "--"];
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
         files.retain(|file| !file.ancestors().any(is_own));
         files
+    }
+
+    /// Returns the commit that a person names, such as `main` or `HEAD~3`; `None` where there is none of this name.
+    pub fn commit_named(&self, name: &str) -> Option<String> {
+        let wanted = format!("{name}^{{commit}}");
+        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
+        self.name_printed(&asked)
+    }
+
+    /// Returns the newest commit of what is checked out that was made before the second of a time, `None` where all are
+    /// younger.
+    pub fn commit_before(&self, time: WallTime) -> Option<String> {
+        let until = format!("--min-age={}", (time.millis() / 1000).saturating_sub(1));
+        self.name_printed(&["rev-list", "--max-count", "1", &until, "HEAD", "--"])
+    }
+
+    /// Returns what differs between a commit, or [`NO_COMMIT`], and the files of the work tree, as a patch with paths
+    /// from the work tree; files that git does not know yet and the loop's own left out.
+    pub fn patch_since(&self, commit: &str) -> Result<Vec<u8>> {
+        let commit = if commit == NO_COMMIT { EMPTY_TREE } else { commit };
+        let plain = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--relative"];
+        let own = [".spool/.state", ".claude/ralph", "**/.speckit-state.json", "**/.progress.md"];
+        let own = own.map(|name| format!(":(exclude,glob){name}"));
+        let all: Vec<&str> = own.iter().map(String::as_str).collect();
+        self.run(&[&plain, &[commit, "--", "."][..], &all].concat(), &[])
+    }
+
+    /// Returns the files that git does not know yet and does not ignore, the loop's own left out.
+    pub fn unknown_files(&self) -> Vec<PathBuf> {
+        let asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];
+        let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
+        files.retain(|file| !file.ancestors().any(is_own));
+        files
+    }
+
+    fn name_printed(&self, asked: &[&str]) -> Option<String> {
+        let printed = self.run(asked, &[]).ok()?;
+        let name = String::from_utf8_lossy(&printed).trim().to_owned();
+        is_commit_name(&name).then_some(name)
     }
 
     /// Returns the files that git calls changed or new, ignored ones left out.
@@ -261,9 +313,7 @@ impl Git {
     }
 
     fn head(&self) -> Option<String> {
-        let printed = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok()?;
-        let head = String::from_utf8_lossy(&printed).trim().to_owned();
-        is_commit_name(&head).then_some(head)
+        self.name_printed(&["rev-parse", "--verify", "--quiet", "HEAD"])
     }
 
     /// A git that someone else runs.
@@ -282,6 +332,16 @@ impl Git {
 
     /// Runs git with `input` on its standard input and returns what it printed.
     fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
+        self.run_with(&[], arguments, input)
+    }
+
+    /// The same with these variables set.
+    fn run_with(
+        &self,
+        set: &[(&str, &OsStr)],
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>> {
         let asked = arguments.first().copied().unwrap_or_default();
         if let Some(silent) = self.patience.silent.borrow().as_ref() {
             bail!("{silent}");
@@ -294,6 +354,7 @@ impl Git {
         for name in FOREIGN {
             command.env_remove(name);
         }
+        command.envs(set.iter().copied());
         let left = self.patience.until.map_or(LIMIT, |until| until.left().max(LEAST));
         let limit = left.min(LIMIT);
         let mut hurry: Option<Deadline> = None;

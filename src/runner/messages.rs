@@ -32,13 +32,24 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
-/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it.
-pub fn with_denied(iteration: &Iteration) -> String {
-    match iteration.denied.as_slice() {
-        [] => iteration.words.clone(),
-        denied => format!("{}; denied: {}", iteration.words, denied.join(", ")),
-    }
+/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it,
+/// where what it left is kept, and whether it was asked for a handoff.
+pub fn with_notes(iteration: &Iteration) -> String {
+    let denied = match iteration.denied.as_slice() {
+        [] => String::new(),
+        denied => format!("; denied: {}", denied.join(", ")),
+    };
+    let kept = match iteration.kept_as.as_str() {
+        "" => String::new(),
+        name => format!("; its work tree is kept as {name}"),
+    };
+    let handoff = if iteration.handoff_asked { "; a handoff was asked for" } else { "" };
+    format!("{}{denied}{kept}{handoff}", iteration.words)
 }
+
+/// What a person can do about tools that were denied.
+pub const REMEDIES: &str =
+    "permit them with --allow or --permission-mode, or all of its tools with --allow-all";
 
 /// Returns which tools were denied in a run, empty for none.
 pub fn denied(state: &LoopState) -> String {

@@ -133,6 +133,12 @@ impl RunnerReport {
         if !denied.is_empty() {
             let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));
         }
+        if !state.kept_as.is_empty() {
+            let name = printable(&state.kept_as);
+            let _ = writeln!(text, "  Kept: {name}");
+            let _ = writeln!(text, "    (see it: git show {name})");
+            let _ = writeln!(text, "    (remove it: git update-ref -d {name})");
+        }
         self.write_table(&mut text);
         let _ = writeln!(text, "\nAll of it: {}", self.folder);
         if self.runner == RunnerLife::Alive {

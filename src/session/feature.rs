@@ -10,6 +10,7 @@ use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Ve
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
+use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::store::closing::{EndNotice, close_record};
@@ -193,7 +194,19 @@ impl FeatureStop {
         } else {
             messages::progress(snapshot, &record.ledger, missing)
         };
-        HookAnswer::block(&messages::resume(snapshot, record, missing, form), &shown).log(&line)
+        let mut text = messages::resume(snapshot, record, missing, form);
+        if self.asks_for_handoff(session) {
+            let folder = messages::shortened(&snapshot.feature.relative);
+            text += &landing::words(HandoffPlace::Folder(&folder), form);
+        }
+        HookAnswer::block(&text, &shown).log(&line)
+    }
+
+    /// Returns whether the iteration that begins now is the last one, and a handoff is wanted of it.
+    pub fn asks_for_handoff(&self, session: &StopSession<'_>) -> bool {
+        let limit = Some(self.snapshot.limits.max_iterations);
+        let is_readable = self.snapshot.unreadable.is_none();
+        is_readable && landing::is_asked(session.context.settings, limit, &session.record.ledger)
     }
 
     /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.

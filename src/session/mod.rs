@@ -8,7 +8,7 @@ mod claim;
 mod context;
 mod continuing;
 pub(crate) mod end;
-mod evidence;
+pub(crate) mod evidence;
 mod feature;
 pub(crate) mod life;
 pub(crate) mod messages;

@@ -396,7 +396,7 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
     if !checks.is_empty() {
         let _ = writeln!(text, "Checks, from {checks_from}, run when the work is said to be done:");
         for check in checks {
-            let _ = writeln!(text, "  {} (within {} s)", indented(&check.run), check.limit_seconds);
+            let _ = writeln!(text, "  {} ({})", indented(&check.run), check.terms());
         }
     }
     if !commands.is_empty() {

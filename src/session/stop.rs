@@ -12,12 +12,13 @@ use super::notices::{self, Notice};
 use super::{continuing, feature, task};
 use crate::checks::run_each;
 use crate::engine::{
-    Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
+    Check, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
     evaluate,
 };
-use crate::evidence::progress::still;
+use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
+use crate::session::messages::landing::JOURNALED;
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::session::pinned;
@@ -30,7 +31,7 @@ use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
-use crate::world::{self, FileTime};
+use crate::world::{self, Deadline, FileTime};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
@@ -207,7 +208,7 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
 
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
 /// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
-/// the client's own line cannot change.
+/// the client's own line cannot change. Those that had passed before a file changed run once more.
 fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
     let session = &context.event.session;
     let running = context.loops.checking(session);
@@ -216,7 +217,8 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
     let checks = pending.checks();
-    let results = run_each(checks, &context.project.root, CHECKS_LIMIT, &mut |check, number| {
+    let mut began = Vec::new();
+    let mut note = |check: &Check, number: usize| {
         // A journal that cannot be written is reported with the verdict.
         let check = format!("`{}` ({number} of {})", title(&check.run), checks.len());
         let _ = context.loops.note(
@@ -231,11 +233,27 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
                 ..Entry::default()
             },
         );
+        let noted = context.loops.noted_at(session);
         if !marks.checking.is_known() {
-            let noted = context.loops.noted_at(session);
             marks.checking = if was_apart { noted } else { noted.next() };
         }
+        if number > 1 {
+            is_apart();
+        }
+        noted
+    };
+    let limit = Deadline::after(CHECKS_LIMIT);
+    let root = &context.project.root;
+    let mut results = run_each(checks, root, limit.left(), &mut |check, number| {
+        began.push(note(check, number));
     });
+    if results.iter().all(|result| result.passed) {
+        let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
+        let again = run_each(old, root, limit.left(), &mut |check, number| {
+            note(check, number);
+        });
+        results.splice(..old.len(), again);
+    }
     is_apart();
     ChecksRun { pending, results, marks }
 }
@@ -287,10 +305,11 @@ impl StopSession<'_> {
     fn begin(&mut self) {
         let marks = &mut self.record.marks;
         marks.begin(self.folder.written_at(), self.record.ledger.settled);
+        let ended = marks.ends.last().copied().unwrap_or_default();
         if let Some(checked) = self.record.assignment.as_mut().and_then(|it| it.checked.as_mut())
             && !checked.since.is_known()
         {
-            checked.since = marks.ends.last().copied().unwrap_or_default();
+            checked.since = ended;
         }
     }
 
@@ -302,18 +321,19 @@ impl StopSession<'_> {
     ) -> Evaluation {
         let root = &self.context.project.root;
         let moment = self.context.moment(&self.record);
-        let Record { assignment, ledger, marks, .. } = &mut self.record;
-        if let Some(ChecksRun { pending, results, marks: noted }) = checks {
-            *marks = noted;
-            if let Some(assignment) = assignment {
-                let (fingerprint, results) = (seen.fingerprint, results.clone());
-                assignment.checked =
-                    Some(Checked { fingerprint, results, since: FileTime::default() });
+        if let Some(ChecksRun { pending, results, marks }) = checks {
+            self.record.marks = marks;
+            if let Some(assignment) = &mut self.record.assignment {
+                let (fingerprint, since) = (seen.fingerprint, FileTime::default());
+                let results = results.clone();
+                assignment.checked = Some(Checked { fingerprint, since, results });
             }
-            let judgement = pending.with(contract, ledger, results, seen);
+            let judgement = pending.with(contract, &self.record.ledger, results, seen);
             return Evaluation::Decided(Box::new(judgement));
         }
+        let Record { ledger, marks, .. } = &mut self.record;
         let evaluation = evaluate(contract, ledger, seen, &mut || still(root, marks, moment));
+        let Record { assignment, ledger, .. } = &self.record;
         let checked = assignment.as_ref().and_then(|assignment| assignment.checked.as_ref());
         if let Evaluation::RunChecks(pending) = &evaluation
             && let Some(known) = still_good(checked, pending.seen(), root, moment)
@@ -352,6 +372,13 @@ impl StopSession<'_> {
             (_, StopKind::Feature(stop)) => stop.words(&self.record, &seen, &verdict),
             (_, StopKind::Task) => task::words(&self.record, &seen, &verdict),
         };
+        let is_asked = match kind {
+            StopKind::Feature(stop) => stop.asks_for_handoff(self),
+            StopKind::Task => task::asks_for_handoff(self),
+        };
+        if is_asked && matches!(verdict, Verdict::Continue(_)) {
+            self.record.words += JOURNALED;
+        }
         let of_a_pause = pause_to_report(&mut self.record, &verdict);
         let form = continuing::form(self.context, &mut self.record.context, &verdict);
         let limits = match kind {

@@ -3,6 +3,7 @@
 use super::arguments::task::PROMISE;
 use super::context::{StopContext, StopSession};
 use super::messages::feature::failed_checks;
+use super::messages::landing::{self, HandoffPlace};
 use super::messages::shortfall::{brief, short};
 use super::messages::task as messages;
 use super::observe::task as observe;
@@ -72,10 +73,19 @@ pub fn continue_answer(
     missing: &[Shortfall],
     form: ContinueForm,
 ) -> HookAnswer {
-    let reason = messages::go_on(&session.record, &session.folder, missing, form);
+    let mut reason = messages::go_on(&session.record, &session.folder, missing, form);
+    if asks_for_handoff(session) {
+        reason += &landing::words(HandoffPlace::Words, form);
+    }
     let line = messages::progress(&session.record, missing);
     let quiet = session.context.settings.quiet;
     HookAnswer::block(&reason, if quiet { "" } else { &line }).log(&line)
+}
+
+/// Returns whether the iteration that begins now is the last one, and a handoff is wanted of it.
+pub fn asks_for_handoff(session: &StopSession<'_>) -> bool {
+    let limit = session.record.ralph().and_then(|it| it.contract.guardrails.max_iterations);
+    landing::is_asked(session.context.settings, limit, &session.record.ledger)
 }
 
 /// Returns the answer that says why the loop ended.

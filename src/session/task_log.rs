@@ -3,13 +3,13 @@
 //! The task list is the truth and is written first; the state file follows from it. Whoever is
 //! killed in between leaves a list and a state that load, and the next entry sets the state right.
 
+mod attempts;
 mod hooks;
+mod receipts;
 
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
-
-use serde_json::{Map, Value, json};
 
 use crate::engine::edit::{Grown, add_after, repair_after, tick};
 use crate::engine::tasks::{Task, TaskList};
@@ -33,6 +33,8 @@ use crate::store::read;
 use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, write_whole};
 use crate::text;
 use crate::world;
+
+pub use receipts::{Tick, begin_tasks, receipts_of};
 
 /// How long to wait while others keep the same books.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -553,48 +555,4 @@ pub fn one_line(text: &str) -> Result<String, Refusal> {
         return Err(Refusal::new("the text is empty", "say in one line what it is about"));
     }
     Ok(text::title(&line, LONGEST))
-}
-
-impl State {
-    /// Returns how often a task has failed.
-    pub fn failures(&self, task: &str) -> u32 {
-        let counted = self.object("taskAttempts").and_then(|all| all.get(task));
-        counted.and_then(Value::as_u64).map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX))
-    }
-
-    fn set_failures(&mut self, task: &str, count: u32) {
-        let mut all = self.object("taskAttempts").cloned().unwrap_or_default();
-        all.insert(task.to_owned(), count.into());
-        self.set("taskAttempts", Value::Object(all));
-    }
-
-    fn forget_failures(&mut self, task: &str) {
-        if let Some(mut all) = self.object("taskAttempts").cloned() {
-            all.shift_remove(task);
-            self.set("taskAttempts", Value::Object(all));
-        }
-    }
-
-    /// How many repairs of an original task there have been (`fixTaskMap`).
-    fn repairs(&self, original: &str) -> u64 {
-        let entry = self.object("fixTaskMap").and_then(|map| map.get(original));
-        entry.and_then(|entry| entry.get("attempts")).and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    fn add_repair(&mut self, original: &str, id: &str, failed: &str, why: &str) {
-        let mut map = self.object("fixTaskMap").cloned().unwrap_or_else(Map::new);
-        let entry = map.entry(original.to_owned()).or_insert_with(|| json!({}));
-        if !entry.is_object() {
-            *entry = json!({});
-        }
-        let count = entry.get("attempts").and_then(Value::as_u64).unwrap_or(0);
-        let ids = entry.get("fixTaskIds").and_then(Value::as_array).cloned();
-        let mut ids = ids.unwrap_or_default();
-        ids.push(id.into());
-        entry["attempts"] = (count + 1).into();
-        entry["fixTaskIds"] = ids.into();
-        entry["lastFailed"] = failed.into();
-        entry["lastError"] = why.into();
-        self.set("fixTaskMap", Value::Object(map));
-    }
 }

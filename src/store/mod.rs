@@ -13,6 +13,7 @@ pub(crate) mod pausing;
 pub mod pins;
 pub(crate) mod private;
 pub mod read;
+pub mod receipts;
 pub mod record;
 pub(crate) mod session;
 pub(crate) mod settled;

@@ -257,6 +257,17 @@ impl Pins {
         below(&self.folder, &[&[&whose.name(), ".json"].concat()])
     }
 
+    /// Makes the folder of the pins; an error where it cannot be made or leads into the project.
+    pub fn make(&self) -> io::Result<()> {
+        make_private(&self.folder)?;
+        refuse_inside(&self.root, &self.folder)
+    }
+
+    /// Returns the path of another file that is kept beside the pins.
+    pub fn beside(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
     /// Returns the path of the Verify commands that belong to a pin.
     pub fn verify_path(&self, whose: PinKey<'_>) -> PathBuf {
         // No loop can have a name that makes its pin this file: each begins with what kind it is.
@@ -265,8 +276,7 @@ impl Pins {
 
     /// Writes a pin with its Verify commands; nobody but the owner can read it.
     pub fn write(&self, whose: PinKey<'_>, pin: &Pin, commands: &VerifyCommands) -> io::Result<()> {
-        make_private(&self.folder)?;
-        refuse_inside(&self.root, &self.folder)?;
+        self.make()?;
         let (version, armed_at) = (VERSION, pin.armed_at);
         // The commands first: a pin without them would say that there are some.
         let verify = Verify { version, armed_at, commands: commands.clone() };
@@ -276,8 +286,7 @@ impl Pins {
 
     /// Writes a pin alone; its Verify commands stay as they are.
     pub fn update(&self, whose: PinKey<'_>, pin: &Pin) -> io::Result<()> {
-        make_private(&self.folder)?;
-        refuse_inside(&self.root, &self.folder)?;
+        self.make()?;
         remove_all_leftovers(&self.folder, LEFT_ALONE);
         let project = self.root.to_string_lossy().into_owned();
         save(&self.path(whose), &Pin { version: VERSION, project, ..pin.clone() }, MOST)
@@ -450,7 +459,7 @@ mod tests {
     }
 
     fn armed(pins: &Pins) -> Pin {
-        let check = Check { run: "cargo test".to_owned(), limit_seconds: 60 };
+        let check = Check { run: "cargo test".to_owned(), limit_seconds: 60, ..Check::default() };
         let pin = Pin { armed_at: SEVEN, checks: vec![check], ..Pin::default() };
         let commands = VerifyCommands::from([("T001".to_owned(), "true".to_owned())]);
         pins.write(WHOSE, &pin, &commands).unwrap();

@@ -3,7 +3,8 @@
 use crate::agent::{Agent, on_every_agent};
 use crate::stage::Stage;
 use ralph_speckit::runner::harness::{
-    AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, Input, RunOutcome, Stream, harness,
+    AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, Input, Permissions, RunOutcome,
+    Stream, harness,
 };
 use scripted_model::{Reply, Usage};
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use std::process::Stdio;
 on_every_agent! {
     a_tool_call_edits_a_real_file_and_the_stream_tells_of_it
     a_long_prompt_arrives_letter_for_letter
+    a_reader_reads_and_changes_nothing
 }
 
 const USAGE: Usage = Usage { input: 1000, cache_read: 40, cache_write: 0, output: 50, thinking: 7 };
@@ -28,7 +30,7 @@ fn a_tool_call_edits_a_real_file_and_the_stream_tells_of_it(agent: Agent) {
             Reply::text("All done.").usage(USAGE)
         }
     });
-    let (report, events) = play(&stage, "Write the proof, please.");
+    let (report, events) = play(&stage, "Write the proof, please.", Approval::All);
     let facts = format!("{report:?}\n{events:?}\n{}", stage.facts());
     assert_eq!(stage.read("proof.txt"), "edited\n", "{facts}");
     assert_eq!(report.outcome, RunOutcome::Finished, "{facts}");
@@ -52,7 +54,7 @@ fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
     let long = format!("Begin.\n{}End.", line.repeat(3000));
     for prompt in [short, long] {
         let before = stage.model.main_requests().len();
-        let (report, _) = play(&stage, &prompt);
+        let (report, _) = play(&stage, &prompt, Approval::All);
         assert_eq!(report.final_text, "Read.", "{report:?}\n{}", stage.facts());
         let asked = &stage.model.main_requests()[before];
         let said = asked.first_text();
@@ -69,14 +71,53 @@ fn a_long_prompt_arrives_letter_for_letter(agent: Agent) {
     assert!(!stage.path("pwned").exists());
 }
 
-/// Runs the program as its adapter starts it, with every permission, and returns what its adapter makes of it.
-fn play(stage: &Stage, prompt: &str) -> (AgentReport, Vec<AgentEvent>) {
+fn a_reader_reads_and_changes_nothing(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        let file = |name: &str| scene.project.join(name);
+        let (readme, proof) = (file("README.md"), file("proof.txt"));
+        let mut calls = 0;
+        move |_| {
+            calls += 1;
+            match calls {
+                1 => agent.reads(&readme),
+                2 => agent.shell("echo edited > proof.txt"),
+                3 => agent.writes(&proof, "written"),
+                _ => Reply::text("Read."),
+            }
+        }
+    });
+    // What a project or a person allows besides counts for the work, not here.
+    agent.trust(&stage.home(), &stage.root);
+    let allowed = r#"{"permissions": {"allow": ["Bash", "Write", "Edit"]}}"#;
+    stage.write(".claude/settings.json", allowed);
+    if agent == Agent::Codex {
+        let config = stage.home().join(".codex/config.toml");
+        let text = fs::read_to_string(&config).expect("its settings");
+        fs::write(config, format!("sandbox_mode = \"danger-full-access\"\n{text}"))
+            .expect("a file");
+    }
+    let before = stage.git(&["status", "--porcelain", "--ignored"]);
+    let (report, _) = play(&stage, "Read the project, please.", Approval::ReadOnly);
+    let facts = format!("{report:?}\n{}", stage.facts());
+    assert_eq!(report.outcome, RunOutcome::Finished, "{facts}");
+    assert_eq!(report.final_text, "Read.", "{facts}");
+    assert_eq!(stage.git(&["status", "--porcelain", "--ignored"]), before, "{facts}");
+    let asked = stage.model.main_requests();
+    assert_eq!(asked.len(), 4, "all three calls were made: {facts}");
+    // The sandbox of Codex needs what this machine may not have; without it nothing runs at all.
+    let read = asked[1].tool_results().join("\n");
+    assert!(read.contains("A project of a test.") || agent == Agent::Codex, "{read}\n{facts}");
+}
+
+/// Runs the program as its adapter starts it and returns what its adapter makes of it.
+fn play(stage: &Stage, prompt: &str, approval: Approval) -> (AgentReport, Vec<AgentEvent>) {
     let scratch = stage.home().join("scratch");
     fs::create_dir_all(&scratch).expect("a scratch folder");
     let order = AgentOrder {
         prompt,
         model: Some(stage.agent().model()),
-        approval: Approval::All,
+        approval,
+        permissions: &Permissions::default(),
         resume: None,
         scratch: &scratch,
     };

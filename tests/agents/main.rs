@@ -7,7 +7,9 @@ mod bare;
 #[path = "../it/support/limited.rs"]
 mod limited;
 mod limits;
+mod permitted;
 mod ralph;
+mod review;
 #[path = "../it/support/scratch.rs"]
 mod scratch;
 mod stage;

@@ -13,6 +13,7 @@ on_every_agent! {
     a_limit_of_the_service_is_survived
     an_error_of_the_service_is_survived
     a_denied_tool_is_named_and_the_loop_goes_on
+    a_wall_of_denials_ends_the_loop_by_name
     an_iteration_over_its_time_ends_with_all_its_tools
     an_interrupt_ends_the_agent_with_all_its_tools
 }
@@ -187,6 +188,28 @@ fn a_denied_tool_is_named_and_the_loop_goes_on(agent: Agent) {
     let denied = done[0]["denied"].as_array().map_or(0, Vec::len);
     assert_eq!(denied > 0, is_told, "{facts}");
     assert_counted(&stage);
+    assert_nothing_is_left(&stage);
+}
+
+fn a_wall_of_denials_ends_the_loop_by_name(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        move |asked: &Asked| {
+            let reply =
+                if is_first(asked) { unwanted(&scene) } else { Reply::text("It was denied.") };
+            reply.usage(usage(asked))
+        }
+    });
+    agent.trust(&stage.home(), &stage.root);
+    // What Codex denies is seen as a run without a tool call.
+    let (end, last, limit) = if agent == Agent::Codex { (5, 3, "3") } else { (6, 2, "10") };
+    let (code, _) = stage.ralph(&["--no-progress", limit]).end();
+    let facts = stage.facts();
+    assert!(!stage.path("denied.txt").exists(), "{facts}");
+    assert_eq!(code, Some(end), "{facts}");
+    let books = stage.state();
+    assert_eq!(list(&books).len(), last, "{facts}");
+    let words = books["words"].as_str().unwrap_or_default();
+    assert_eq!(words.contains("denied in 2 iterations that changed nothing"), end == 6, "{facts}");
     assert_nothing_is_left(&stage);
 }
 

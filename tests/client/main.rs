@@ -18,6 +18,8 @@ mod neighbours;
 mod packaging;
 mod pausing;
 mod ralph;
+#[path = "../it/release/server.rs"]
+mod release_server;
 mod released;
 mod safety;
 mod screen;

@@ -1,6 +1,7 @@
 //! The plugin as it is released: an archive, or a git repository, from a marketplace on loopback. Nothing else is installed.
 
 use crate::packaging::{Home, assert_valid, paths};
+use crate::release_server::{Shelf, serve};
 use crate::support::{Project, on_every_client};
 use crate::workshop::{Worker, Workshop, programs};
 use scripted_model::{Reply, ScriptedModel};
@@ -18,6 +19,7 @@ on_every_client! {
     a_released_plugin_is_enough_for_a_whole_feature_and_goes_when_it_is_uninstalled
     the_released_archive_is_valid
     npx_sets_the_plugin_up_and_removes_it
+    the_plugin_installs_from_an_npm_registry
 }
 
 /// A name that no machine has: the client refuses archives that lie on this machine.
@@ -261,6 +263,63 @@ fn the_released_archive_is_valid(version: &str) {
     assert_valid(&Home::new(version), version, place.path());
 }
 
+/// The package of the plugin from a registry on loopback, which is the person's own one for npm: the client refuses any
+/// other that is not encrypted.
+fn the_plugin_installs_from_an_npm_registry(version: &str) {
+    const PACKAGE: &str = "ralph-speckit-plugin";
+    let Some(release) = release() else { return };
+    if !release.join("marketplace-npm.json").exists() {
+        println!("left out: npm is not installed");
+        return;
+    }
+    let number = env!("CARGO_PKG_VERSION");
+    let package = fs::read(release.join(format!("{PACKAGE}-{number}.tgz"))).expect("a package");
+    let registry = serve(|address| {
+        let tarball = format!("{address}/{PACKAGE}.tgz");
+        let manifest = json!({"name": PACKAGE, "version": number, "dist": {"tarball": tarball}});
+        let all = json!({"name": PACKAGE, "dist-tags": {"latest": number}, "versions": {number: manifest}});
+        let all = (format!("/{PACKAGE}"), all.to_string().into_bytes());
+        Shelf::from([all, (format!("/{PACKAGE}.tgz"), package)])
+    });
+    let home = Home::new(version);
+    fs::write(home.path().join(".npmrc"), format!("registry={registry}/\n")).expect("a setting");
+    let place = Project::new();
+    let marketplace = fs::read_to_string(release.join("marketplace-npm.json")).expect("a list");
+    place.write("market/.claude-plugin/marketplace.json", &marketplace);
+    let market = place.path().join("market").display().to_string();
+    for arguments in [
+        &["plugin", "marketplace", "add", &market][..],
+        &["plugin", "install", "speckit@ralph-speckit"],
+    ] {
+        let output = home.claude(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+    let plugins = home.plugins();
+    assert_eq!(
+        (&plugins[0]["version"], &plugins[0]["enabled"], plugins[0].get("errors")),
+        (&json!(number), &json!(true), None),
+        "{plugins:#}"
+    );
+    let copy = PathBuf::from(plugins[0]["installPath"].as_str().expect("a path"));
+
+    let workshop = Workshop::with_tasks(1);
+    let worker = workshop.worker();
+    let model = ScriptedModel::start(move |asked| worker.one_task_then_stop(asked));
+    let model = model.expect("a model");
+    let client = home.client(version, &workshop.project, &model);
+    let run = client.run("/speckit:implement").expect("a run");
+    assert!(run.is_success(), "{}", run.describe());
+    workshop.assert_all_done(1);
+    assert_eq!(workshop.verdicts(), ["end completed"], "{}", run.describe());
+    let doctor = home.run(copy.join("bin/spool"), &["doctor"]);
+    let told = String::from_utf8_lossy(&doctor.stdout);
+    assert!(told.ends_with("all checks passed\n"), "{told}");
+
+    let output = home.claude(&["plugin", "uninstall", "speckit@ralph-speckit"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(home.plugins(), json!([]));
+}
+
 /// With node alone: both packages from files, as a registry would give them.
 fn npx_sets_the_plugin_up_and_removes_it(version: &str) {
     let Some(release) = release() else { return };
@@ -268,6 +327,7 @@ fn npx_sets_the_plugin_up_and_removes_it(version: &str) {
     let packages: Vec<_> = paths(&release)
         .into_iter()
         .filter(|path| path.extension().is_some_and(|kind| kind == "tgz"))
+        .filter(|path| !path.to_string_lossy().contains("ralph-speckit-plugin"))
         .map(|path| path.display().to_string())
         .collect();
     if packages.is_empty() {

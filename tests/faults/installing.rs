@@ -153,7 +153,7 @@ fn is_whole(world: &World, when: &str) -> Outcome {
         let length = |path: PathBuf| fs::metadata(path).map_or(0, |meta| meta.len());
         same(&length(data(world).join(copy)), &length(of.into()), &format!("{when}: {copy}"))?;
     }
-    ensure(data(world).join("setup.json").is_file(), &format!("{when}: no receipt"))
+    ensure(data(world).join("setup.json").is_file(), &format!("{when}: no install record"))
 }
 
 fn installs(case: &Case<'_>) -> Outcome {

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 use ralph_speckit::world::{self, Stopwatch};
 
 use super::disk::Disk;
@@ -12,8 +14,9 @@ use super::story::{Stage, Story};
 use super::tracer::{Fault, Kind, Step};
 use super::world::World;
 
-/// How many stories are played side by side.
-const AT_ONCE: usize = 2;
+/// How many stories are played side by side: more than there are processors, for a program that arms a loop waits for the
+/// line that the person typed.
+const AT_ONCE: usize = 8;
 
 /// How many pages are free at most on a full disk.
 const DISKS: u64 = 16;
@@ -32,8 +35,10 @@ pub struct Tally {
 pub fn play(stories: &[Story]) -> (Tally, String) {
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
+        for turn in 0..AT_ONCE {
+            let (next, all) = (&next, &all);
+            scope.spawn(move || {
+                stay_on_one_processor(turn);
                 while let Some(story) = stories.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let clock = Stopwatch::start();
                     let tally = sweep(story);
@@ -47,6 +52,20 @@ pub fn play(stories: &[Story]) -> (Tally, String) {
     let tally = all.into_inner().unwrap();
     let report = tally.report();
     (tally, report)
+}
+
+/// Keeps this thread, and what it starts, on one processor, in their turn: a program and its tracer take turns as well, and
+/// to wake somebody on another processor takes longer than most steps.
+fn stay_on_one_processor(turn: usize) {
+    let this_thread = Pid::from_raw(0);
+    let Ok(allowed) = sched_getaffinity(this_thread) else { return };
+    let there: Vec<usize> =
+        (0..CpuSet::count()).filter(|&at| allowed.is_set(at).unwrap_or(false)).collect();
+    let mut one = CpuSet::new();
+    if one.set(there[turn % there.len()]).is_ok() {
+        // Without it the sweep is slower, and as good.
+        let _ = sched_setaffinity(this_thread, &one);
+    }
 }
 
 impl Tally {
@@ -114,26 +133,43 @@ fn sweep(story: &Story) -> Tally {
     tally
 }
 
-/// Plays all stories on a disk that is nearly full; returns how often, and the report.
-pub fn play_on(disk: &Disk, stories: &[Story]) -> (usize, String) {
+/// Plays all stories on disks that are nearly full, one story at a time on each; returns how often, and the report.
+pub fn play_on(disks: &[Disk], stories: &[Story]) -> (usize, String) {
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    std::thread::scope(|scope| {
+        for (turn, disk) in disks.iter().enumerate() {
+            let (next, all) = (&next, &all);
+            scope.spawn(move || {
+                stay_on_one_processor(turn);
+                while let Some(story) = stories.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let tally = fill(disk, story);
+                    all.lock().unwrap().add(tally);
+                }
+            });
+        }
+    });
+    let tally = all.into_inner().unwrap();
+    (tally.faults, tally.report())
+}
+
+/// One story, with less and less room.
+fn fill(disk: &Disk, story: &Story) -> Tally {
     let mut tally = Tally::default();
-    for story in stories {
-        let stage = Stage::of(story, World::at(disk.folder()));
-        for pages in 0..DISKS {
-            let free = pages * PAGE;
-            stage.restore();
-            let _beside = (story.beside)(&stage.world);
-            disk.fill(free);
-            let run = stage.world.run(&stage.call, Fault::FullDisk(free));
-            disk.make_room();
-            let (_, outcome) = stage.judge(story, Fault::FullDisk(free), None, run);
-            tally.faults += 1;
-            if let Err(why) = outcome {
-                tally.note(story.name, &format!("{free} bytes free"), &why);
-            }
+    let stage = Stage::of(story, World::at(disk.folder()));
+    for pages in 0..DISKS {
+        let free = pages * PAGE;
+        stage.restore();
+        let _beside = (story.beside)(&stage.world);
+        disk.fill(free);
+        let run = stage.world.run(&stage.call, Fault::FullDisk(free));
+        disk.make_room();
+        let (_, outcome) = stage.judge(story, Fault::FullDisk(free), None, run);
+        tally.faults += 1;
+        if let Err(why) = outcome {
+            tally.note(story.name, &format!("{free} bytes free"), &why);
         }
     }
-    (tally.faults, tally.report())
+    tally
 }
 
 /// What is done to a step; each of the errors that it may give has its turn.

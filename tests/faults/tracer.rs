@@ -42,6 +42,18 @@ pub enum Fault {
     FullDisk(u64),
 }
 
+impl Fault {
+    /// Returns the number of the step that is hit first, `None` where no step is touched.
+    fn step(self) -> Option<usize> {
+        match self {
+            Self::Fail(at, _) | Self::BrokenFrom(at, _) | Self::Torn(at) | Self::Kill(at) => {
+                Some(at)
+            }
+            Self::None | Self::FullDisk(_) => None,
+        }
+    }
+}
+
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -120,7 +132,8 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct Step {
     pub kind: Kind,
-    /// The name of the system call, and the path or file it is about.
+    /// The name of the system call, and the path or file it is about: of the step that is hit, and of every step of a
+    /// run in which none is. To look it up takes longer than the step.
     pub words: String,
 }
 
@@ -306,7 +319,9 @@ impl Trace {
             return go_on(pid, None);
         };
         let step = self.steps.len();
-        self.steps.push(Step { kind, words: describe(pid, call, &registers) });
+        let is_read_later = self.fault.step().is_none_or(|at| at == step);
+        let words = if is_read_later { describe(pid, call, &registers) } else { String::new() };
+        self.steps.push(Step { kind, words });
         match self.fault {
             Fault::Fail(at, turn) if at == step => tracee.answer = Some(kind.error(turn)),
             Fault::BrokenFrom(at, errno) if at <= step && kind.fails_with(errno) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::limited::Limited;
-use crate::support::scratch::{SPOOL, Said, Scratch};
+use crate::support::scratch::{SPOOL, Said, Scratch, contents};
 
 /// A project with two features, of which the second is the current one, and the programs first on the search path.
 fn project() -> Scratch {
@@ -42,10 +42,10 @@ fn a_shell_completes_commands_and_the_names_that_exist_here() {
     assert_eq!(offered(&scratch, "spool cancel 001"), names(&["001-login"]));
     assert_eq!(offered(&scratch, "spool task done T"), names(&["T002"]), "only the open ones");
     assert_eq!(offered(&scratch, "spool task show T"), names(&["T001", "T002"]));
-    assert_eq!(
-        offered(&scratch, "spool ralph --harness co"),
-        names(&["codex", "command", "copilot"])
-    );
+    for name in ["ralph", "loop"] {
+        let line = format!("spool {name} --harness co");
+        assert_eq!(offered(&scratch, &line), names(&["codex", "command", "copilot"]));
+    }
     let armed =
         Said::of(scratch.command(SPOOL).arg("start").env("CLAUDE_CODE_SESSION_ID", "abc-1"));
     assert_eq!(armed.code, Some(0), "{armed}");
@@ -121,6 +121,8 @@ fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
     for command in all {
         let file = format!("man1/{}.1", [&["spool".to_owned()], &*command].concat().join("-"));
         let page = scratch.read(&file).replace("\\-", "-").replace("\\fB", "").replace("\\fR", "");
+        let footer = concat!("\"spool ", env!("CARGO_PKG_VERSION"), "\" ralph-speckit");
+        assert!(page.contains(footer), "{file}: {page}");
         let help = Said::of(scratch.command(SPOOL).args(&command).arg("--help")).ok();
         let found = flags(&page.replace("\\fI", ""));
         assert_eq!(found, flags(&help), "{file}");
@@ -129,6 +131,63 @@ fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
     }
     let typed = Said::of(scratch.command(SPOOL).args(["man", "taks"])).refused();
     assert!(typed.contains("did you mean `task`?"), "{typed}");
+}
+
+#[test]
+fn every_command_completes_the_flags_of_its_help_and_the_commands_below_it() {
+    let scratch = project();
+    let all = commands(&scratch, &[]);
+    for command in &all {
+        let line = [&["spool".to_owned()], &**command].concat().join(" ");
+        let help = Said::of(scratch.command(SPOOL).args(command).arg("--help")).ok();
+        assert_eq!(offered(&scratch, &format!("{line} --")), flags(&help), "{line}");
+        let is_below = |it: &&Vec<String>| it.len() == command.len() + 1 && it.starts_with(command);
+        let below: BTreeSet<String> =
+            all.iter().filter(is_below).filter_map(|it| it.last().cloned()).collect();
+        let mut found = offered(&scratch, &format!("{line} "));
+        found.remove("help");
+        assert!(below.is_subset(&found), "{line}: {below:?} in {found:?}");
+    }
+}
+
+#[test]
+fn the_manual_is_written_whole_or_not_at_all() {
+    let scratch = project();
+    let write = |folder: &str| Said::of(scratch.command(SPOOL).args(["man", "--to", folder]));
+    // A file that is no page of ours, the last one in the order of writing, and a folder.
+    scratch.write("mine/spool-plugin.1", ".TH mine 1\n");
+    scratch.write("folder/spool-task.1/x", "");
+    for (folder, file) in [("mine", "spool-plugin.1"), ("folder", "spool-task.1")] {
+        let before = contents(&scratch.path(folder));
+        let said = write(folder).refused();
+        assert!(said.contains(&format!("`{folder}/{file}` is in the way")), "{said}");
+        assert!(said.contains("move it away, or name another folder"), "{said}");
+        assert_eq!(contents(&scratch.path(folder)), before);
+    }
+    scratch.write("file", "");
+    let said = write("file").refused();
+    assert!(said.contains("the folder `file` cannot be made"), "{said}");
+
+    // A page that is too large for the limit on files stands for a full disk: pages before it were written.
+    let limited = |folder: &str| {
+        let line = format!("trap '' XFSZ; ulimit -f 8; exec spool man --to {folder}");
+        Said::of(scratch.command("bash").args(["--norc", "-c", &line]))
+    };
+    let said = limited("new/man1").refused();
+    assert!(said.contains("spool-ralph.1` cannot be written, so no page was"), "{said}");
+    assert!(!scratch.path("new").exists());
+    assert_eq!(write("man1").code, Some(0));
+    let older = scratch.read("man1/spool-demo.1").replace("SYNOPSIS", "OLDER");
+    scratch.write("man1/spool-demo.1", &older);
+    let before = contents(&scratch.path("man1"));
+    limited("man1").refused();
+    assert_eq!(
+        contents(&scratch.path("man1")),
+        before,
+        "also the pages that were written before it"
+    );
+    assert_eq!(write("man1").code, Some(0), "a page of another version is renewed");
+    assert!(!scratch.read("man1/spool-demo.1").contains("OLDER"));
 }
 
 #[test]

@@ -54,7 +54,10 @@ impl Project {
         scratch.set("LANG", "C.UTF-8");
         let project = Self { scratch };
         project.write(".specify/.current-feature", FEATURE);
-        project.write(format!("specs/{FEATURE}/spec.md"), format!("# {POISON}\n"));
+        project.write(
+            format!("specs/{FEATURE}/spec.md"),
+            format!("# {POISON}\n\n- FR-001 {POISON}\n"),
+        );
         let list = format!(
             "# {POISON}\n\n## Phase {POISON}\n\n- [ ] T001 Do {POISON} it\n  - Verify: `false {POISON}`\n\
              - [ ] T002 [P] {POISON}\n  - Verify: `true {POISON}`\n- [ ] **X{POISON}** odd\n- [ ] T003 [VERIFY] more\n"
@@ -305,12 +308,17 @@ fn all_arguments() -> Vec<Vec<String>> {
     lines.into_iter().map(poisoned).collect()
 }
 
-/// Those that run whole loops, with an agent that says it too.
+/// Those that run whole loops, or a reader, with an agent that says it too.
 fn all_loops() -> Vec<Vec<String>> {
     let lines = [
         "ralph P --change 2-1 --harness-command agent --commit --retry-pause 1ms --max-failures 2",
         "ralph P --change 2-1 --harness-command agent -v --retry-pause 1ms --max-failures 2",
         "ralph P --change 2-1 --harness-command agent --check P --done check --max-iterations 1",
+        "review --may-write --harness-command agent",
+        "review --last",
+        "review P",
+        "review --harness P",
+        "review --base P --may-write --harness-command agent",
     ];
     lines.into_iter().map(poisoned).collect()
 }

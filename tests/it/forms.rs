@@ -13,7 +13,7 @@ use crate::support::schema::{Schema, holds};
 use crate::support::scratch::Said;
 
 /// Every form, by the name of its schema, with a command whose help has the `--json` that prints it.
-const FORMS: [(&str, &str); 13] = [
+const FORMS: [(&str, &str); 16] = [
     ("status", "status"),
     ("ralph-status", "ralph"),
     ("ralph-event", "ralph"),
@@ -26,7 +26,10 @@ const FORMS: [(&str, &str); 13] = [
     ("task-proved", "task done"),
     ("task-noted", "task fail"),
     ("trust", "trust"),
+    ("review", "review"),
     ("steered", "cancel"),
+    ("ralph-plan", "ralph"),
+    ("setup", "setup"),
 ];
 
 fn checkout() -> &'static Path {
@@ -274,6 +277,82 @@ fn what_steers_a_loop_says_what_it_is_now() {
     assert_eq!((&ended["state"], &ended["end"]["name"]), (&json!("ended"), &json!("cancelled")));
     let armed = steered(&["start", "--max-iterations", "7"]);
     assert_eq!((&armed["about"], &armed["max_iterations"]), (&json!("001-user-login"), &json!(7)));
+}
+
+#[test]
+fn a_block_says_what_the_loop_is_now() {
+    let feature = Project::armed(FOUR);
+    let blocked = feature.spool(&["block", "a key is missing", "--json"]).json();
+    holds("steered", &blocked);
+    let ended = &blocked["loop"];
+    assert_eq!(
+        (&ended["kind"], &ended["session"], &ended["end"]["name"]),
+        (&json!("feature"), &json!(SESSION), &json!("blocked")),
+        "{blocked:#}"
+    );
+    let bench = Bench::folder();
+    bench.command("s2", "speckit:ralph-loop", "\"Make it\" --max-iterations 3").run();
+    let mut block = bench.spool();
+    block.args(["block", "a key", "--json"]).env("CLAUDE_CODE_SESSION_ID", "s2");
+    let blocked = Said::of(&mut block).json();
+    holds("steered", &blocked);
+    assert_eq!(
+        (&blocked["loop"]["kind"], &blocked["loop"]["end"]["name"]),
+        (&json!("task"), &json!("blocked")),
+        "{blocked:#}"
+    );
+}
+
+#[test]
+fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
+    let bench = RunnerBench::new();
+    bench.agent(&says(PROMISE));
+    let plan = |arguments: &str| -> Value {
+        let ran = bench.ralph(&format!("--dry-run --json {arguments}")).run().with_code(0);
+        let plan: Value = serde_json::from_str(&ran.output).unwrap();
+        holds("ralph-plan", &plan);
+        plan
+    };
+    let made = plan("--check true --max-iterations 4 --max-runtime 90m --no-progress 0 --commit");
+    assert_eq!((&made["change"]["name"], &made["agent"]["commit"]), (&json!(CHANGE), &json!(true)));
+    assert_eq!(
+        made["checks"],
+        json!([{"run": "true", "limit_seconds": 300, "expect": null, "min_tests": null}]),
+        "{made:#}"
+    );
+    let limits = &made["limits"];
+    assert_eq!((&limits["max_iterations"], &limits["no_progress"]), (&json!(4), &Value::Null));
+    assert_eq!(limits["runtime_seconds"], json!(5400.0));
+    let named = |it: &Value| it["name"] == "max-iterations" && it["values"] == json!(["4"]);
+    assert!(made["settings"].as_array().unwrap().iter().any(named), "{made:#}");
+    let words = made["agent"]["command_line"]["words"].as_array().unwrap();
+    assert!(words.iter().all(Value::is_string) && !words.is_empty(), "{made:#}");
+    let prompt = made["prompt"].as_str().unwrap();
+    assert!(prompt.contains(CHANGE), "{prompt}");
+    let checked = plan("--done check --check true");
+    assert_eq!((&checked["done_when"], &checked["promise"]), (&json!("check"), &Value::Null));
+    let demo = bench.spool("ralph --harness demo --dry-run --json").run().with_code(0);
+    let demo: Value = serde_json::from_str(&demo.output).unwrap();
+    holds("ralph-plan", &demo);
+    assert_eq!((&demo["change"], &demo["prompt"]), (&Value::Null, &Value::Null));
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn words_for_a_runner_are_answered_in_its_form() {
+    let bench = RunnerBench::new();
+    bench.agent(&says(PROMISE));
+    bench.ralph("").run().with_code(0);
+    for arguments in ["--add-context Slowly", "--clear-context"] {
+        let ran = bench.spool(&format!("ralph --change {CHANGE} --json {arguments}"));
+        let said: Value = serde_json::from_str(&ran.run().with_code(0).output).unwrap();
+        holds("steered", &said);
+        assert_eq!(
+            (&said["loop"]["about"], &said["loop"]["state"]),
+            (&json!(CHANGE), &json!("ended")),
+            "{said:#}"
+        );
+    }
 }
 
 #[test]

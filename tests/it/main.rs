@@ -28,6 +28,8 @@ mod readme;
 #[cfg(target_os = "linux")]
 mod release;
 #[cfg(unix)]
+mod review;
+#[cfg(unix)]
 mod runner;
 #[cfg(unix)]
 mod runner_books;

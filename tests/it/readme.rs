@@ -15,6 +15,8 @@ use ralph_speckit::store::loops::{Claim, Record};
 use serde::Serialize;
 use serde_json::Value;
 
+/// The pages of the site, in their order; it is no page itself.
+const SITE: &str = "docs/SUMMARY.md";
 const IN_ROOT: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
 
 /// Every document: those of the root folder, and all pages of `docs`.
@@ -189,7 +191,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
     let readme = text("README.md");
     let lines = readme.lines().count();
     assert!(lines <= 150, "README.md has {lines} lines");
-    for page in documents() {
+    for page in documents().iter().filter(|page| *page != SITE) {
         let is_linked = page == "README.md" || readme.contains(&format!("]({page})"));
         assert!(is_linked, "README.md does not link to {page}");
     }
@@ -210,6 +212,22 @@ fn the_readme_is_short_and_leads_to_every_page() {
     ] {
         assert!(first.contains(words), "the first screen of README.md has no {words:?}");
     }
+}
+
+#[test]
+fn every_page_is_in_the_site_once() {
+    let site = text(SITE);
+    let lines: Vec<&str> = site.lines().filter(|line| line.contains("](")).collect();
+    let pages: Vec<String> = documents().into_iter().filter(|page| page != SITE).collect();
+    for page in &pages {
+        let from_docs =
+            page.strip_prefix("docs/").map_or_else(|| format!("../{page}"), str::to_owned);
+        let link = format!("]({from_docs})");
+        let found = lines.iter().filter(|line| line.contains(&link)).count();
+        assert_eq!(found, 1, "{page} in {SITE}");
+    }
+    assert_eq!(lines.len(), pages.len(), "{SITE} has lines of no page");
+    assert!(text("docs/book.toml").contains("[output.html]"), "scripts/site needs it");
 }
 
 #[test]

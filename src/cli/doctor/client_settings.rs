@@ -39,8 +39,8 @@ impl SettingsFile {
     pub fn all(environment: &Environment, project: &Path) -> Vec<Self> {
         let mut places = vec![(Level::User, environment.claude_folder().join("settings.json"))];
         if project.join(".claude") != environment.claude_folder() {
-            places.push((Level::Project, project.join(".claude/settings.json")));
-            places.push((Level::Local, project.join(".claude/settings.local.json")));
+            places.push((Level::Project, project.join(".claude").join("settings.json")));
+            places.push((Level::Local, project.join(".claude").join("settings.local.json")));
         }
         places.push((Level::Managed, environment.managed_settings.join("managed-settings.json")));
         let mut dropped_in: Vec<PathBuf> =
@@ -59,7 +59,7 @@ impl SettingsFile {
 
     fn read(level: Level, path: PathBuf) -> Self {
         let fault = match read::read(&path, MOST) {
-            Ok(content) => match serde_json::from_slice(&content.bytes) {
+            Ok(content) => match serde_json::from_slice(without_mark(&content.bytes)) {
                 Ok(content) => return Self { level, path, content, fault: None },
                 Err(error) => error.to_string(),
             },
@@ -72,6 +72,11 @@ impl SettingsFile {
     pub fn says(&self, key: &str) -> bool {
         self.content[key] == Value::Bool(true)
     }
+}
+
+/// The text without the mark with which some editors on Windows begin a file.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
 /// Returns the client's variables with their values and where they come from: settings override the shell, later files earlier ones.

@@ -2,9 +2,10 @@
 
 mod follow;
 mod lines;
+mod receipts;
 mod since;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::text;
 use crate::world::WallTime;
 use follow::Followed;
 use lines::{LoggedLoop, RUNNER};
+use receipts::ReceiptsOfLog;
 
 /// The most that is read of a journal, in bytes.
 const MOST: u64 = 256 << 20;
@@ -101,7 +103,8 @@ pub fn run(args: &LogArgs) -> Result<ExitCode> {
         // Loop by loop for a person.
         all.sort_by_key(|(it, _)| it.began());
     }
-    let mut shown = ShownLog { as_json: args.json, ..ShownLog::default() };
+    let receipts = ReceiptsOfLog::of(root(args), args.follow);
+    let mut shown = ShownLog { as_json: args.json, receipts, ..ShownLog::default() };
     for (it, entry) in &all {
         shown.show(it, entry)?;
     }
@@ -120,6 +123,8 @@ const NOTHING: &str = "Nothing is written yet: no loop has run in this project."
 #[derive(Default)]
 struct ShownLog {
     as_json: bool,
+    /// What was seen of tasks that were ticked.
+    receipts: ReceiptsOfLog,
     /// The title above the last entry.
     title: String,
     /// When the loop of the last entry began.
@@ -134,7 +139,9 @@ impl ShownLog {
                 TERMINAL => (LoopDriver::Session, None),
                 session => (LoopDriver::Session, Some(session)),
             };
-            dataln!("{}", forms::line(&LogForm::of(entry, driver, session))?);
+            let receipts = self.receipts.with(entry);
+            let form = LogForm { receipts, ..LogForm::of(entry, driver, session) };
+            dataln!("{}", forms::line(&form)?);
             return Ok(());
         }
         let title = it.title();
@@ -194,6 +201,12 @@ fn follow(args: &LogArgs, mut followed: Followed, mut shown: ShownLog) -> Result
             return Ok(ExitCode::SUCCESS);
         }
     }
+}
+
+/// The root of the project whose loops are shown.
+fn root(args: &LogArgs) -> Option<PathBuf> {
+    let project = args.place.with_loops().ok().map(|project| project.root);
+    project.or_else(|| runners::root_around(&args.place.start().ok()?).map(Path::to_owned))
 }
 
 /// The journals that are meant.

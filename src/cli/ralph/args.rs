@@ -1,7 +1,7 @@
 //! The arguments of `spool ralph`, as they are typed.
 
 use crate::cli::context::Where;
-use crate::runner::options::{CHANGE, RunnerSettings};
+use crate::runner::options::{AgentArgument, CHANGE, RunnerSettings, Set};
 
 /// Run an agent again and again until a change is done
 ///
@@ -18,6 +18,10 @@ pub struct RalphArgs {
 
     #[command(flatten)]
     pub settings: RunnerSettings,
+
+    /// Arguments for the agent program itself, such as --mcp-config FILE
+    #[arg(last = true, value_name = "AGENT_ARGS")]
+    pub rest: Vec<Set<AgentArgument>>,
 
     /// Show the state of the loop of a change, and its last iterations
     #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]
@@ -80,7 +84,7 @@ Files with settings:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all and harness-command are refused there. harness, check, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
+  A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args and harness-command are refused there. harness, check, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
   Without it a limit, grace, retry-pause or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
 

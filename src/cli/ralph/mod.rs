@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::person::in_agents_session;
+use super::steered::{Answer, Steered};
 use crate::feature::settings;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
@@ -20,9 +21,9 @@ use crate::runner::exit;
 use crate::runner::harness::demo as demo_agent;
 use crate::runner::options::file;
 use crate::runner::options::{
-    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust, resolve,
+    self, DoneCriteria, Form, HarnessChoice, Layers, Options, ProjectChecks, ProjectTrust,
+    RunnerSettings, resolve,
 };
-use crate::runner::process;
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
 use crate::runner::target::{self, Change, ChangeQuery, FoundChange, SpecKitRules};
@@ -31,6 +32,8 @@ use crate::text;
 
 pub use args::RalphArgs;
 
+/// The other name of the command.
+pub const ALIAS: &str = "loop";
 /// What the demo is asked for when nothing is said.
 const DEMO: &str = "Build what the proposal asks for, task by task.";
 /// The warning of spec 001.
@@ -47,9 +50,9 @@ enum RalphJob {
     /// Show the state of a loop.
     Status(PathBuf, String, Box<Options>),
     /// Add words to the prompts of a loop.
-    AddContext(Change, String),
+    AddContext(Change, String, Form),
     /// Take added words away.
-    ClearContext(Change),
+    ClearContext(Change, Form),
 }
 
 /// Runs a loop, or does what was asked beside one, and returns the exit code of its end: 2 when it was
@@ -68,21 +71,22 @@ pub fn run(args: &RalphArgs) -> Result<ExitCode> {
     };
     match job {
         RalphJob::Plan(change, options, layers) => plan::print(change.as_ref(), &options, &layers),
-        RalphJob::Run(change, options) => {
-            process::must_be_possible()?;
-            driver::run(&change, &options)
-        }
+        RalphJob::Run(change, options) => driver::run(&change, &options),
         RalphJob::Demo(options) => play(&options),
         RalphJob::Status(root, change, options) => status(&root, &change, options.form),
-        RalphJob::AddContext(change, words) => {
+        RalphJob::AddContext(change, words, form) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).add(&words)?;
-            outln!("Every iteration of `{}` gets these words from the next one on.", change.id);
-            Ok(ExitCode::SUCCESS)
+            let words = format!(
+                "Every iteration of `{}` gets these words from the next one on.",
+                change.id
+            );
+            Answer::from(form).say(&words, &Steered::Change(&change.root, &change.id))
         }
-        RalphJob::ClearContext(change) => {
+        RalphJob::ClearContext(change, form) => {
             Added::of(&make_state_folder(&change.root, &change.id)?).clear()?;
-            outln!("No words are added to the iterations of `{}` any more.", change.id);
-            Ok(ExitCode::SUCCESS)
+            let words =
+                format!("No words are added to the iterations of `{}` any more.", change.id);
+            Answer::from(form).say(&words, &Steered::Change(&change.root, &change.id))
         }
     }
 }
@@ -103,7 +107,6 @@ fn status(root: &Path, change: &str, form: Form) -> Result<ExitCode> {
 
 /// Plays the demo on a throw-away project, which stays for a look.
 fn play(options: &Options) -> Result<ExitCode> {
-    process::must_be_possible()?;
     let folder = tempfile::Builder::new().prefix("spool-demo-").tempdir();
     let folder = folder.context("no temporary folder can be made")?.keep();
     demo_agent::project(&folder)?;
@@ -123,21 +126,39 @@ fn play(options: &Options) -> Result<ExitCode> {
     driver::run(&change, options)
 }
 
+/// Returns the prompt and the settings as they were typed: what follows `--` is the prompt where there is none before it, and
+/// then the agent program's own.
+fn typed(args: &RalphArgs) -> Result<(Option<String>, RunnerSettings)> {
+    let mut settings = args.settings.clone();
+    let mut rest = args.rest.iter();
+    let beside = args.status || args.add_context.is_some() || args.clear_context;
+    if let (true, Some(stray)) = (beside, args.rest.first()) {
+        bail!("no agent program is started, so `{}` means nothing", text::line(&stray.text));
+    }
+    let prompt = match &args.prompt {
+        None if settings.prompt_file.is_none() => rest.next().map(|it| it.text.clone()),
+        prompt => prompt.clone(),
+    };
+    settings.agent_args.extend(rest.cloned());
+    Ok((prompt, settings))
+}
+
 fn job(args: &RalphArgs) -> Result<RalphJob> {
     let start = args.place.start()?;
-    if args.settings.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
-        return demo(args, &start);
+    let (prompt, typed) = typed(args)?;
+    if typed.harness.as_ref().is_some_and(|it| it.value == HarnessChoice::Demo) {
+        return demo(args, prompt.as_deref(), typed, &start);
     }
     let root = target::root_around(&start)?;
     let beside = args.status || args.add_context.is_some() || args.clear_context;
-    let layers = layers(args, &root, beside)?;
+    let layers = layers(args, typed, &root, beside)?;
     let settings = layers.merged();
     // A path on the command line is meant from where it was typed, also with --project.
     let here = std::env::current_dir().unwrap_or_else(|_| start.clone());
     let task = if beside {
         Some(String::new())
     } else {
-        options::task(args.prompt.as_deref(), &settings, &here, Some(&root))?
+        options::task(prompt.as_deref(), &settings, &here, Some(&root))?
     };
     let Some(task) = task else {
         bail!(
@@ -170,12 +191,12 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         if words.trim().is_empty() {
             bail!("`--add-context` has no words to add");
         }
-        return Ok(RalphJob::AddContext(change, words.clone()));
+        return Ok(RalphJob::AddContext(change, words.clone(), options.form));
     }
     if args.clear_context {
-        return Ok(RalphJob::ClearContext(change));
+        return Ok(RalphJob::ClearContext(change, options.form));
     }
-    options::refuse_what_a_command_cannot_do(&settings, &options)?;
+    options::refuse_what_the_agent_cannot_do(&settings, &options)?;
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
     if args.dry_run {
@@ -186,8 +207,7 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
 
 /// The settings of all places, with a warning for each that does not count. Who only looks at a loop or stops it
 /// something runs no check, and needs no trust.
-fn layers(args: &RalphArgs, root: &Path, beside: bool) -> Result<Layers> {
-    let typed = args.settings.clone();
+fn layers(args: &RalphArgs, typed: RunnerSettings, root: &Path, beside: bool) -> Result<Layers> {
     let (project, person) = (file::of_project(root)?, file::of_person()?);
     let mut layers = Layers { typed, project, person, ..Layers::default() };
     if beside {
@@ -218,17 +238,26 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.
-fn demo(args: &RalphArgs, start: &Path) -> Result<RalphJob> {
-    let layers = Layers { typed: args.settings.clone(), ..Layers::default() };
+fn demo(
+    args: &RalphArgs,
+    prompt: Option<&str>,
+    typed: RunnerSettings,
+    start: &Path,
+) -> Result<RalphJob> {
+    let layers = Layers { typed, ..Layers::default() };
     let made = layers.typed.made();
     let names = ["change", "module", "harness-command"];
     if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
         bail!("{} means nothing to the demo: it plays on a throw-away project", stray.named());
     }
+    let names = ["permission-mode", "allow", "deny", "agent-args"];
+    if let Some(stray) = made.iter().find(|it| names.contains(&it.name)) {
+        bail!("{} means nothing to the demo: its agent is a part of `spool`", stray.named());
+    }
     if args.status || args.add_context.is_some() || args.clear_context {
         bail!("the demo leaves no loop to ask for\nname the harness only where a loop is started");
     }
-    let task = options::task(args.prompt.as_deref(), &layers.typed, start, None)?;
+    let task = options::task(prompt, &layers.typed, start, None)?;
     let task = task.unwrap_or_else(|| DEMO.to_owned());
     let options = Box::new(resolve(&layers, task, start)?);
     debug_assert_eq!(options.harness, HarnessChoice::Demo);

@@ -8,10 +8,17 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
+use crate::engine::Ledger;
 use crate::feature::settings::SETTINGS;
-use crate::runner::harness::{AgentOrder, Approval, Input, Launch, harness};
+use crate::forms::plain::words;
+use crate::forms::plan::{
+    PlanForm, PlannedAgent, PlannedChange, PlannedCommand, PlannedLimits, PlannedSetting,
+};
+use crate::forms::runner::DoneWhen;
+use crate::forms::{self, FORMS_VERSION};
+use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harness};
 use crate::runner::options::{
-    Commits, DoneCriteria, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
+    Commits, Form, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
 };
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
@@ -20,32 +27,46 @@ use crate::text;
 
 /// Prints what would happen; nothing is started and nothing is written.
 pub fn print(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<ExitCode> {
-    let mut text = String::from("Nothing is started (--dry-run).\n");
-    let first = change.map(|change| first_prompt(change, options)).transpose()?;
-    match change {
-        Some(change) => about(&mut text, change),
-        None => text.push_str("\nChange: the demo's own, on a throw-away project\n"),
+    let plan = plan(change, options, layers)?;
+    match options.form {
+        Form::Words => output::print(&text::block(&in_words(&plan)))?,
+        Form::Json => dataln!("{}", forms::document(&plan)?),
     }
-    agent(&mut text, change, options, first.as_deref())?;
-    criteria(&mut text, change, options);
-    around(&mut text, options);
-    limits(&mut text, options);
-    sources(&mut text, layers);
-    if let Some(prompt) = first {
-        let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
-    }
-    output::print(&text::block(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn about(text: &mut String, change: &Change) {
-    let module = change.module.as_deref().unwrap_or("none");
-    let _ = writeln!(text, "\nChange: {} (module: {module})", change.id);
-    let _ = writeln!(text, "Work tree: {}", change.worktree.display());
-    let _ = writeln!(text, "State: {}", state_folder(&change.root, &change.id).display());
-    text.push_str("Files that are read:\n");
-    for line in prompt::files(change, change.tasks().as_deref()) {
-        let _ = writeln!(text, "  {line}");
+/// What would happen.
+fn plan(change: Option<&Change>, options: &Options, layers: &Layers) -> Result<PlanForm> {
+    let prompt = change.map(|change| first_prompt(change, options)).transpose()?;
+    let contract = options.contract(options.done.unwrap_or_default());
+    Ok(PlanForm {
+        version: FORMS_VERSION,
+        change: change.map(about),
+        agent: agent(options, prompt.as_deref())?,
+        done_when: options.done.map(Into::into),
+        promise: contract.token,
+        min_iterations: options.min_iterations,
+        checks: options.checks.iter().map(Into::into).collect(),
+        notify: words(&options.notify),
+        hooks: words(&options.spec_kit.hooks_in_words()),
+        open_checklists: options.spec_kit.open_checklists.clone(),
+        limits: limits(options),
+        checks_of_every_loop: (layers.of_every_loop.checks.len() as u64).into(),
+        settings: layers.merged().made().iter().map(setting).collect(),
+        left_out: layers.left_out.iter().map(setting).collect(),
+        prompt,
+    })
+}
+
+fn about(change: &Change) -> PlannedChange {
+    let list = change.tasks();
+    PlannedChange {
+        name: change.id.clone(),
+        module: change.module.clone(),
+        work_tree: change.worktree.display().to_string(),
+        folder: state_folder(&change.root, &change.id).display().to_string(),
+        files: prompt::files(change, list.as_deref()),
+        task_list: list.map(|list| list.display().to_string()),
     }
 }
 
@@ -63,122 +84,208 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         iteration: 1,
         missing: &[],
         remarks: &[],
+        near_limit: options.near_limit(&contract, &Ledger::default(), 0),
         tasks: change.tasks().as_deref(),
         resumed: false,
         spec_kit: &options.spec_kit,
     })
 }
 
-fn agent(
-    text: &mut String,
-    change: Option<&Change>,
-    options: &Options,
-    prompt: Option<&str>,
-) -> Result<()> {
+fn agent(options: &Options, prompt: Option<&str>) -> Result<PlannedAgent> {
     let harness = harness(&options.harness)?;
-    let consent = match options.allow_all {
-        Approval::All => "every tool runs without asking",
-        Approval::Own => "what the agent program allows by itself",
+    let prompt = prompt.filter(|_| options.harness != HarnessChoice::Demo);
+    let launch =
+        prompt.map(|prompt| command_line(harness.as_ref(), options, prompt)).transpose()?;
+    let (command_line, problem) = match launch {
+        Some(Ok(command)) => (Some(command), None),
+        Some(Err(problem)) => (None, Some(problem)),
+        None => (None, None),
     };
-    let _ = writeln!(text, "\nAgent: {}", harness.name());
-    let _ = writeln!(text, "Model: {}", options.model.as_deref().unwrap_or("its own choice"));
-    let _ = writeln!(text, "Tools: {consent}");
-    let sessions = match options.sessions {
-        Sessions::Fresh => "a fresh one in each iteration",
-        Sessions::Continued => "one for all iterations",
-    };
-    let _ = writeln!(text, "Sessions: {sessions}");
-    if options.commits == Commits::EachIteration {
-        text.push_str("Commits: after each iteration, only the files that it changed\n");
-    }
-    let (Some(_), Some(prompt)) = (change, prompt) else {
-        return Ok(());
-    };
-    if options.harness == HarnessChoice::Demo {
-        return Ok(());
-    }
+    Ok(PlannedAgent {
+        harness: harness.name().to_owned(),
+        model: options.model.clone(),
+        allow_all: options.allow_all == Approval::All,
+        continue_session: options.sessions == Sessions::Continued,
+        commit: options.commits == Commits::EachIteration,
+        command_line,
+        problem,
+    })
+}
+
+/// How the agent program would be started, or why it cannot be.
+fn command_line(
+    harness: &dyn Harness,
+    options: &Options,
+    prompt: &str,
+) -> Result<Result<PlannedCommand, String>> {
     // An adapter may put files into its scratch folder: this one goes away again.
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
     let order = AgentOrder {
         prompt,
         model: options.model.as_deref(),
         approval: options.allow_all,
+        permissions: &options.permissions,
         resume: None,
         scratch: scratch.path(),
     };
-    match harness.launch(&order) {
-        Ok(launch) => command_line(text, &launch, prompt, scratch.path()),
-        Err(error) => {
-            let _ = writeln!(text, "Command line: {error:#}");
-        }
-    }
-    Ok(())
+    let launch = harness.launch(&order).map_err(|error| format!("{error:#}"));
+    Ok(launch.map(|launch| described(&launch, prompt, scratch.path())))
 }
 
-fn command_line(text: &mut String, launch: &Launch, prompt: &str, scratch: &Path) {
+fn described(launch: &Launch, prompt: &str, scratch: &Path) -> PlannedCommand {
     let scratch = scratch.display().to_string();
     let shown = |word: &str| word.replace(prompt, "THE_PROMPT").replace(&scratch, "SCRATCH");
     let mut words = vec![launch.program.display().to_string()];
     words.extend(launch.arguments.iter().map(|it| shown(&it.to_string_lossy())));
-    let _ = writeln!(text, "Command line: {}", shell_words::join(&words));
-    for (name, value) in &launch.set {
-        let _ = writeln!(text, "  with {name}={}", shown(&value.to_string_lossy()));
-    }
-    if let Input::Text(input) = &launch.input {
-        let _ = writeln!(text, "  {} bytes on its standard input", input.len());
+    let set = launch.set.iter();
+    PlannedCommand {
+        words,
+        variables: set
+            .map(|(name, it)| format!("{name}={}", shown(&it.to_string_lossy())))
+            .collect(),
+        input_bytes: match &launch.input {
+            Input::Text(input) => Some((input.len() as u64).into()),
+            Input::Nothing => None,
+        },
     }
 }
 
-fn criteria(text: &mut String, change: Option<&Change>, options: &Options) {
-    let promise = format!("<promise>{}</promise>", options.promise);
-    let list = change.and_then(Change::tasks);
-    let _ = match (options.done, list) {
-        (Some(DoneCriteria::Tasks), Some(list)) => {
-            writeln!(text, "\nDone: when every box of {} is ticked", list.display())
+fn limits(options: &Options) -> PlannedLimits {
+    let number = |limit: u32| (limit > 0).then_some(limit);
+    let seconds = |limit: Option<Duration>| limit.map(|limit| limit.as_secs_f64());
+    PlannedLimits {
+        max_iterations: options.max_iterations.and_then(number),
+        stall_threshold: number(options.stall_threshold),
+        no_progress: number(options.no_progress),
+        max_failures: number(options.max_failures),
+        iteration_seconds: seconds(options.iteration_timeout),
+        idle_seconds: seconds(options.idle_timeout),
+        runtime_seconds: seconds(options.max_runtime),
+        tokens: options.token_budget.filter(|limit| *limit > 0).map(Into::into),
+        grace_seconds: options.grace.as_secs_f64(),
+        retry_seconds: options.retry_pause.as_secs_f64(),
+    }
+}
+
+fn setting(setting: &Setting) -> PlannedSetting {
+    PlannedSetting {
+        name: setting.name.to_owned(),
+        values: setting.values.clone(),
+        from: setting.origin.to_string(),
+    }
+}
+
+/// The plan in words.
+fn in_words(plan: &PlanForm) -> String {
+    let mut text = String::from("Nothing is started (--dry-run).\n");
+    write_change(&mut text, plan.change.as_ref());
+    write_agent(&mut text, plan);
+    write_criteria(&mut text, plan);
+    write_limits(&mut text, &plan.limits);
+    write_settings(&mut text, plan);
+    if let Some(prompt) = &plan.prompt {
+        let _ = write!(text, "\nThe first prompt, {} bytes:\n\n{prompt}", prompt.len());
+    }
+    text
+}
+
+fn write_change(text: &mut String, change: Option<&PlannedChange>) {
+    let Some(change) = change else {
+        text.push_str("\nChange: the demo's own, on a throw-away project\n");
+        return;
+    };
+    let module = change.module.as_deref().unwrap_or("none");
+    let _ = writeln!(text, "\nChange: {} (module: {module})", change.name);
+    let _ = writeln!(text, "Work tree: {}", change.work_tree);
+    let _ = writeln!(text, "State: {}", change.folder);
+    text.push_str("Files that are read:\n");
+    for line in &change.files {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+fn write_agent(text: &mut String, plan: &PlanForm) {
+    let agent = &plan.agent;
+    let is_permission =
+        |it: &PlannedSetting| ["permission-mode", "allow", "deny"].contains(&it.name.as_str());
+    let consent = match (agent.allow_all, plan.settings.iter().any(is_permission)) {
+        (true, false) => "every tool runs without asking",
+        (true, true) => "every tool runs without asking, but for what the settings below deny",
+        (false, false) => "what the agent program allows by itself",
+        (false, true) => "what the agent program allows by itself, and as the settings below say",
+    };
+    let sessions = if agent.continue_session {
+        "one for all iterations"
+    } else {
+        "a fresh one in each iteration"
+    };
+    let _ = writeln!(text, "\nAgent: {}", agent.harness);
+    let _ = writeln!(text, "Model: {}", agent.model.as_deref().unwrap_or("its own choice"));
+    let _ = writeln!(text, "Tools: {consent}");
+    let _ = writeln!(text, "Sessions: {sessions}");
+    if agent.commit {
+        text.push_str("Commits: after each iteration, only the files that it changed\n");
+    }
+    if let Some(problem) = &agent.problem {
+        let _ = writeln!(text, "Command line: {problem}");
+    }
+    let Some(command) = &agent.command_line else { return };
+    let _ = writeln!(text, "Command line: {}", shell_words::join(&command.words));
+    for variable in &command.variables {
+        let _ = writeln!(text, "  with {variable}");
+    }
+    if let Some(bytes) = command.input_bytes {
+        let _ = writeln!(text, "  {bytes} bytes on its standard input");
+    }
+}
+
+fn write_criteria(text: &mut String, plan: &PlanForm) {
+    let list = plan.change.as_ref().and_then(|change| change.task_list.as_deref());
+    let _ = match (plan.done_when, list, &plan.promise) {
+        (Some(DoneWhen::Tasks), Some(list), _) => {
+            writeln!(text, "\nDone: when every box of {list} is ticked")
         }
-        (Some(DoneCriteria::Check), _) => writeln!(text, "\nDone: when every check passes"),
-        (Some(DoneCriteria::Manual), _) => {
-            writeln!(text, "\nDone: when the agent writes {promise}")
+        (Some(DoneWhen::Check), _, _) => writeln!(text, "\nDone: when every check passes"),
+        (Some(DoneWhen::Manual), _, Some(promise)) => {
+            writeln!(text, "\nDone: when the agent writes <promise>{promise}</promise>")
         }
         _ => writeln!(text, "\nDone: when every box of the tasks.md is ticked"),
     };
-    for check in &options.checks {
-        let _ = writeln!(text, "Check: {} (within {} s)", check.run, check.limit_seconds);
+    for check in &plan.checks {
+        let _ = writeln!(text, "Check: {} ({})", check.run, check.terms());
     }
-    if !options.notify.is_empty() {
-        let _ = writeln!(text, "Notice: {}", options.notify);
+    if let Some(notify) = &plan.notify {
+        let _ = writeln!(text, "Notice: {notify}");
     }
-    if options.min_iterations > 0 {
-        let _ = writeln!(text, "Not before: iteration {}", options.min_iterations);
+    if plan.min_iterations > 0 {
+        let _ = writeln!(text, "Not before: iteration {}", plan.min_iterations);
     }
-}
-
-/// What spec-kit asks for around the work.
-fn around(text: &mut String, options: &Options) {
-    let hooks = options.spec_kit.hooks_in_words();
-    if !hooks.is_empty() {
+    // What spec-kit asks for around the work.
+    if let Some(hooks) = &plan.hooks {
         let _ = writeln!(text, "Extension hooks: {hooks}");
     }
-    let open = &options.spec_kit.open_checklists;
-    if !open.is_empty() {
-        let _ = writeln!(text, "Open checklists, as you wish: {}", open.join(", "));
+    if !plan.open_checklists.is_empty() {
+        let _ = writeln!(text, "Open checklists, as you wish: {}", plan.open_checklists.join(", "));
     }
 }
 
-fn limits(text: &mut String, options: &Options) {
-    let number = |limit: u64| if limit == 0 { "none".to_owned() } else { limit.to_string() };
-    let time = |limit: Option<Duration>| limit.map_or_else(|| "none".to_owned(), time_in_words);
+fn write_limits(text: &mut String, limits: &PlannedLimits) {
+    let none = || "none".to_owned();
+    let number = |limit: Option<u32>| limit.map_or_else(none, |limit| limit.to_string());
+    let in_words =
+        |seconds: f64| Duration::try_from_secs_f64(seconds).map_or_else(|_| none(), time_in_words);
+    let time = |limit: Option<f64>| limit.map_or_else(none, in_words);
     let rows = [
-        ("iterations", number(options.max_iterations.unwrap_or(0).into())),
-        ("iterations without a commit", number(options.stall_threshold.into())),
-        ("iterations that change nothing", number(options.no_progress.into())),
-        ("failed runs in a row", number(options.max_failures.into())),
-        ("an iteration", time(options.iteration_timeout)),
-        ("silence", time(options.idle_timeout)),
-        ("the whole loop", time(options.max_runtime)),
-        ("tokens", number(options.token_budget.unwrap_or(0))),
-        ("between asking and killing", time_in_words(options.grace)),
-        ("the pause after a failed run", time_in_words(options.retry_pause)),
+        ("iterations", number(limits.max_iterations)),
+        ("iterations without a commit", number(limits.stall_threshold)),
+        ("iterations that change nothing", number(limits.no_progress)),
+        ("failed runs in a row", number(limits.max_failures)),
+        ("an iteration", time(limits.iteration_seconds)),
+        ("silence", time(limits.idle_seconds)),
+        ("the whole loop", time(limits.runtime_seconds)),
+        ("tokens", limits.tokens.map_or_else(none, |limit| limit.to_string())),
+        ("between asking and killing", in_words(limits.grace_seconds)),
+        ("the pause after a failed run", in_words(limits.retry_seconds)),
     ];
     text.push_str("\nLimits:\n");
     for (what, limit) in rows {
@@ -186,23 +293,21 @@ fn limits(text: &mut String, options: &Options) {
     }
 }
 
-fn sources(text: &mut String, layers: &Layers) {
+fn write_settings(text: &mut String, plan: &PlanForm) {
     text.push_str("\nSettings:\n");
-    let made = layers.merged().made();
-    let of_every_loop = layers.of_every_loop.checks.len();
+    let of_every_loop = plan.checks_of_every_loop.get();
     if of_every_loop > 0 {
-        let checks = text::counted(of_every_loop as u64, "check");
+        let checks = text::counted(of_every_loop, "check");
         let _ = writeln!(text, "  {checks} of every loop here ({SETTINGS})");
-    } else if made.is_empty() {
+    } else if plan.settings.is_empty() {
         text.push_str("  none: all as it is by default\n");
     }
-    let line = |setting: &Setting| {
-        format!("{} = {} ({})\n", setting.name, setting.values.join(", "), setting.origin)
-    };
-    for setting in &made {
+    let line =
+        |it: &PlannedSetting| format!("{} = {} ({})\n", it.name, it.values.join(", "), it.from);
+    for setting in &plan.settings {
         let _ = write!(text, "  {}", line(setting));
     }
-    for setting in &layers.left_out {
+    for setting in &plan.left_out {
         let _ = write!(text, "  does not count: {}", line(setting));
     }
 }

@@ -6,11 +6,14 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What it does:
-  1. writes the plugin, with its programs, to ~/.local/share/ralph-speckit/plugin
+  1. writes the plugin and its programs to ~/.local/share/ralph-speckit/plugin
   2. copies `spool` and `ralph-hook` to ~/.local/share/ralph-speckit/bin
-  3. makes the plugin known to Claude Code, with `claude plugin marketplace add` and `claude plugin install speckit@ralph-speckit`
-  4. with --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to ~/.claude/commands, unless other files of that name are there. They stay until `spool setup --remove`
-  5. with --statusline: writes `statusLine` to ~/.claude/settings.json, unless one is there
+  3. makes the plugin known to Claude Code: `claude plugin marketplace add`,
+     then `claude plugin install speckit@ralph-speckit`
+  4. --user-commands: writes ralph-loop.md, ulw-loop.md and cancel-ralph.md to
+     ~/.claude/commands, where no other file of that name is; they stay until
+     `spool setup --remove`
+  5. --statusline: writes `statusLine` to ~/.claude/settings.json, where none is
 Run it again after an update. `XDG_DATA_HOME` and `CLAUDE_CONFIG_DIR` are respected.
 
 Exit status: 0 when everything was done, 1 when something was not.")]
@@ -25,6 +28,10 @@ pub struct SetupArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    /// Print JSON for programs: the steps that were done, or would be
+    #[arg(long)]
+    pub json: bool,
 
     /// The Claude Code to use, instead of the first `claude` on PATH
     #[arg(long, value_name = "PATH")]

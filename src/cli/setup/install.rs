@@ -1,10 +1,11 @@
-//! Installing: looks at what is there, plans the steps, notes in the receipt what they will do, and does them.
+//! Installing: looks at what is there, plans the steps, notes in the install record what they will do, and does them.
 
 use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
+use super::answer::SetupAnswer;
 use super::args::SetupArgs;
 use super::files::{exists, missing_folders};
 use super::site::{COPYING, SetupSite, our_plugin};
@@ -12,7 +13,7 @@ use super::steps::{InstallStep, Tense};
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
-use crate::plugin::receipt::SetupReceipt;
+use crate::plugin::install_record::InstallRecord;
 use crate::plugin::{
     IDENTIFIER, MARKETPLACE, Programs, VERSION, programs, status_line, user_commands,
 };
@@ -21,53 +22,54 @@ use crate::system::files::{self, real_path};
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
-    let mut receipt = SetupReceipt::load(&site.places.data)?.unwrap_or_default();
+    let mut record = InstallRecord::load(&site.places.data)?.unwrap_or_default();
     let client = site.client(site.environment.claude_config.as_deref());
-    let steps = plan(site, &receipt, client.as_ref(), &programs, args)?;
+    let steps = plan(site, &record, client.as_ref(), &programs, args)?;
+    let mut answer = SetupAnswer::to(args);
     if args.dry_run {
         for step in &steps {
-            outln!("{}", step.describe(&site.places, Tense::Would));
+            answer.step(step.name(), step.describe(&site.places, answer.tense()));
         }
         if client.is_none() {
-            say_that_there_is_no_client(site, Tense::Would);
+            say_that_there_is_no_client(site, &mut answer);
         }
-        return Ok(ExitCode::SUCCESS);
+        return answer.end();
     }
-    note(site, &mut receipt, &programs, client.as_ref(), args)?;
+    note(site, &mut record, &programs, client.as_ref(), args)?;
     site.sweep();
     for step in &steps {
         match step {
-            InstallStep::WriteStatusLine(_) => put_status_line(site, &mut receipt)?,
+            InstallStep::WriteStatusLine(_) => put_status_line(site, &mut record)?,
             _ => perform(site, step, &programs, client.as_ref())?,
         }
-        outln!("{}", step.describe(&site.places, Tense::Did));
+        answer.step(step.name(), step.describe(&site.places, answer.tense()));
     }
     let Some(client) = client else {
-        say_that_there_is_no_client(site, Tense::Did);
-        return Ok(ExitCode::FAILURE);
+        say_that_there_is_no_client(site, &mut answer);
+        return answer.end();
     };
     let installed = check_installed(&client)?;
-    note_copy(site, &mut receipt, &installed)?;
-    outln!(
-        "\nnext: restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
+    note_copy(site, &mut record, &installed)?;
+    answer.next(
+        "restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
          spec-kit's own /speckit-implement loops as well from now on (`spec_kit_command: false` in\n\
          `.claude/ralph-speckit.local.md` switches that off for a project)\n\
-         `spool doctor` checks that everything works"
+         `spool doctor` checks that everything works",
     );
-    Ok(ExitCode::SUCCESS)
+    answer.end()
 }
 
 /// The steps that are still to do; an error when something that is not ours is in the way.
 fn plan(
     site: &SetupSite<'_>,
-    receipt: &SetupReceipt,
+    record: &InstallRecord,
     client: Option<&Client>,
     programs: &Programs,
     args: &SetupArgs,
 ) -> Result<Vec<InstallStep>> {
-    let mut steps = plan_files(site, receipt)?;
+    let mut steps = plan_files(site, record)?;
     let config = site.environment.claude_folder();
-    let mut known = receipt.registrations.iter();
+    let mut known = record.registrations.iter();
     let has_commands = known.any(|it| it.claude_folder == config && it.user_commands);
     if args.extras.user_commands || has_commands {
         user_commands::check(&config)?;
@@ -83,14 +85,14 @@ fn plan(
     Ok(steps)
 }
 
-fn plan_files(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<Vec<InstallStep>> {
+fn plan_files(site: &SetupSite<'_>, record: &InstallRecord) -> Result<Vec<InstallStep>> {
     let replaced = match assembly::site(&site.places.plugin)? {
         Site::Assembled(version) => Some(version),
         Site::Missing | Site::Empty => None,
     };
     for name in [programs::HOOK, programs::SPOOL] {
         let path = site.places.bin.join(name);
-        if exists(&path)? && !receipt.programs.iter().any(|known| known == name) {
+        if exists(&path)? && !record.programs.iter().any(|known| known == name) {
             bail!(
                 "`{}` is there already, and `spool setup` did not put it there\nmove it away first",
                 path.display()
@@ -142,20 +144,20 @@ fn plan_client(
 /// Writes down what will be done before it is done: removing what was never done does no harm.
 fn note(
     site: &SetupSite<'_>,
-    receipt: &mut SetupReceipt,
+    record: &mut InstallRecord,
     programs: &Programs,
     client: Option<&Client>,
     args: &SetupArgs,
 ) -> Result<()> {
     let (data, config) = (&site.places.data, site.environment.claude_folder());
-    receipt.version = 1;
-    VERSION.clone_into(&mut receipt.plugin_version);
-    receipt.made_folders.extend(missing_folders(data));
-    receipt.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
+    record.version = 1;
+    VERSION.clone_into(&mut record.plugin_version);
+    record.made_folders.extend(missing_folders(data));
+    record.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
     fs::create_dir_all(data)
         .with_context(|| format!("could not make the folder `{}`", data.display()))?;
     if client.is_some() || args.extras.user_commands {
-        let noted = receipt.registration(site.environment.claude_config.as_deref(), &config);
+        let noted = record.registration(site.environment.claude_config.as_deref(), &config);
         if args.extras.user_commands {
             noted.user_commands = true;
             let commands = config.join("commands");
@@ -164,7 +166,7 @@ fn note(
             }
         }
     }
-    receipt.save(data)
+    record.save(data)
 }
 
 fn perform(
@@ -207,11 +209,12 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
         }
         let copy = || -> Result<()> {
             let file = tempfile::Builder::new().prefix(COPYING).tempfile_in(&site.places.bin)?;
-            fs::copy(source, file.path())?;
-            files::open_to_all(file.path())?;
-            file.as_file().sync_all()?;
-            // A path, not an open file, is what can be started.
-            file.into_temp_path().persist(&target)?;
+            // A path, not an open file: Windows writes over none, and no system starts one.
+            let copied = file.into_temp_path();
+            fs::copy(source, &copied)?;
+            files::open_to_all(&copied)?;
+            fs::File::options().write(true).open(&copied)?.sync_all()?;
+            copied.persist(&target)?;
             Ok(())
         };
         copy().with_context(|| format!("could not write `{}`", target.display()))?;
@@ -221,42 +224,42 @@ fn copy_programs(site: &SetupSite<'_>, programs: &Programs) -> Result<()> {
 
 fn note_copy(
     site: &SetupSite<'_>,
-    receipt: &mut SetupReceipt,
+    record: &mut InstallRecord,
     installed: &InstalledPlugin,
 ) -> Result<()> {
     let Some(copy) = &installed.install_path else {
         return Ok(());
     };
     let folder = site.environment.claude_folder();
-    let registration = receipt.registration(site.environment.claude_config.as_deref(), &folder);
+    let registration = record.registration(site.environment.claude_config.as_deref(), &folder);
     if !registration.copies.contains(copy) {
         registration.copies.push(copy.clone());
     }
-    receipt.save(&site.places.data)
+    record.save(&site.places.data)
 }
 
-fn say_that_there_is_no_client(site: &SetupSite<'_>, tense: Tense) {
-    let is = match tense {
+fn say_that_there_is_no_client(site: &SetupSite<'_>, answer: &mut SetupAnswer) {
+    let is = match answer.tense() {
         Tense::Would => "would be",
         Tense::Did => "is",
     };
-    errln!(
-        "error: no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
+    answer.problem(&format!(
+        "no `claude` was found on PATH, so the plugin {is} complete but not registered\n\
          run `spool setup --claude PATH` with the path of Claude Code, or load the plugin for one session:\n\
          claude --plugin-dir '{}'",
         site.places.plugin.display()
-    );
+    ));
 }
 
 /// Puts the status line into the client's settings; what is put there is noted first.
-fn put_status_line(site: &SetupSite<'_>, receipt: &mut SetupReceipt) -> Result<()> {
+fn put_status_line(site: &SetupSite<'_>, record: &mut InstallRecord) -> Result<()> {
     let config = site.environment.claude_folder();
     let Some(settings) = status_line::with_entry(&config, &site.status_line())? else {
         return Ok(());
     };
-    let registration = receipt.registration(site.environment.claude_config.as_deref(), &config);
+    let registration = record.registration(site.environment.claude_config.as_deref(), &config);
     registration.status_line.clone_from(&settings.entry);
-    receipt.save(&site.places.data)?;
+    record.save(&site.places.data)?;
     status_line::write(&config, &settings)
 }
 

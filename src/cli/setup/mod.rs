@@ -1,5 +1,6 @@
 //! `spool setup`: installs the plugin for this user, and removes exactly what it installed.
 
+mod answer;
 mod args;
 mod files;
 mod install;

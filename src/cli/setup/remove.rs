@@ -1,4 +1,4 @@
-//! Removing: plans from the receipt what is to undo, and undoes it step by step, so that it can be run again.
+//! Removing: plans from the install record what is to undo, and undoes it step by step, so that it can be run again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::answer::SetupAnswer;
 use super::args::SetupArgs;
-use super::files::{exists, remove_file, remove_if_empty};
+use super::files::{exists, is_same_place, remove_file, remove_if_empty};
 use super::site::{SetupSite, our_plugin};
-use super::steps::{RemovalStep, Tense};
+use super::steps::RemovalStep;
 use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
+use crate::plugin::call::Advise;
 use crate::plugin::client::{Client, PluginData};
-use crate::plugin::receipt::{self, Registration, SetupReceipt};
+use crate::plugin::install_record::{self, InstallRecord, Registration};
 use crate::plugin::status_line::EntryRemoval;
 use crate::plugin::user_commands::CommandsRemoval;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_commands};
@@ -28,58 +30,60 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         site.sweep();
     }
     let data = &site.places.data;
-    let Some(mut receipt) = SetupReceipt::load(data)? else {
-        // A run that was killed after the receipt was gone has left the folders.
+    let mut answer = SetupAnswer::to(args);
+    let Some(mut record) = InstallRecord::load(data)? else {
+        // A run that was killed after the install record was gone has left the folders.
         if !args.dry_run {
             remove_if_empty(&site.places.bin);
             remove_if_empty(data);
         }
-        outln!("nothing to remove: there is no `{}`", data.join(receipt::FILE_NAME).display());
-        return Ok(ExitCode::SUCCESS);
+        let record = data.join(install_record::FILE_NAME);
+        answer.left(format!("nothing to remove: there is no `{}`", record.display()));
+        return answer.end();
     };
-    let (steps, unreachable) = plan(site, &receipt)?;
+    let (steps, unreachable) = plan(site, &record)?;
     if args.dry_run {
-        for line in steps.iter().filter_map(|step| step.describe(&site.places, Tense::Would)) {
-            outln!("{line}");
+        for step in &steps {
+            if let Some((name, words)) = step.describe(&site.places, answer.tense()) {
+                answer.step(name, words);
+            }
         }
-        return Ok(ExitCode::SUCCESS);
+        return answer.end();
     }
     for step in &steps {
-        let done = undo(site, step, &mut receipt)?;
-        if matches!(step, RemovalStep::RemoveReceipt) && data.exists() {
-            outln!("left `{}`: it is not empty or cannot be removed", data.display());
+        let done = undo(site, step, &mut record)?;
+        if matches!(step, RemovalStep::RemoveInstallRecord) && data.exists() {
+            answer.left(format!("left `{}`: it is not empty or cannot be removed", data.display()));
             continue;
         }
-        let line = match done {
-            StepDone::Wholly => step.describe(&site.places, Tense::Did),
-            StepDone::Partly(line) => Some(line),
-            StepDone::NotAtAll => None,
-        };
-        if let Some(line) = line {
-            outln!("{line}");
+        let Some((name, wholly)) = step.describe(&site.places, answer.tense()) else { continue };
+        match done {
+            StepDone::Wholly => answer.step(name, wholly),
+            StepDone::Partly(words) => answer.step(name, words),
+            StepDone::NotAtAll => {}
         }
     }
     for folder in &unreachable {
-        errln!(
-            "error: no `claude` was found on PATH, so the plugin is still registered in `{}`\n\
+        answer.problem(&format!(
+            "no `claude` was found on PATH, so the plugin is still registered in `{}`\n\
              run `spool setup --remove --claude PATH` with the path of Claude Code",
             folder.display()
-        );
+        ));
     }
     if let Some(kept) = state_home().ok().filter(|kept| kept.is_dir()) {
-        outln!(
+        answer.left(format!(
             "left `{}`: it says what you armed and what you trust; remove it by hand if you want",
             kept.display()
-        );
+        ));
     }
-    Ok(if unreachable.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    answer.end()
 }
 
 /// The steps, and the configurations in which nothing can be undone because there is no Claude Code to call.
-fn plan(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
+fn plan(site: &SetupSite<'_>, record: &InstallRecord) -> Result<(Vec<RemovalStep>, Vec<PathBuf>)> {
     let mut unreachable = Vec::new();
     let mut steps = Vec::new();
-    for registration in &receipt.registrations {
+    for registration in &record.registrations {
         // The client writes the same file when it uninstalls: ours goes before that.
         if !registration.status_line.is_empty() {
             steps.push(RemovalStep::RemoveStatusLine(registration.clone()));
@@ -97,11 +101,11 @@ fn plan(site: &SetupSite<'_>, receipt: &SetupReceipt) -> Result<(Vec<RemovalStep
         Site::Missing => {}
         Site::Empty | Site::Assembled(_) => steps.push(RemovalStep::RemovePlugin),
     }
-    if !receipt.programs.is_empty() {
-        steps.push(RemovalStep::RemovePrograms(receipt.programs.clone()));
+    if !record.programs.is_empty() {
+        steps.push(RemovalStep::RemovePrograms(record.programs.clone()));
     }
     if unreachable.is_empty() {
-        steps.push(RemovalStep::RemoveReceipt);
+        steps.push(RemovalStep::RemoveInstallRecord);
     }
     Ok((steps, unreachable))
 }
@@ -145,13 +149,13 @@ enum StepDone {
     NotAtAll,
 }
 
-fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) -> Result<StepDone> {
+fn undo(site: &SetupSite<'_>, step: &RemovalStep, record: &mut InstallRecord) -> Result<StepDone> {
     let done: Result<()> = match step {
         RemovalStep::RemoveCommands(registration) => {
-            return remove_commands(site, registration, receipt);
+            return remove_commands(site, registration, record);
         }
         RemovalStep::RemoveStatusLine(registration) => {
-            return remove_status_line(site, registration, receipt);
+            return remove_status_line(site, registration, record);
         }
         RemovalStep::Uninstall(registration) => {
             client_of(site, registration)?.uninstall(IDENTIFIER, PluginData::Discard)
@@ -161,24 +165,37 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) ->
         }
         RemovalStep::RemoveCopy(copy) => remove_copy(copy),
         RemovalStep::Forget(registration) => {
-            receipt.registrations.retain(|known| known.claude_folder != registration.claude_folder);
-            receipt.save(&site.places.data)
+            record.registrations.retain(|known| known.claude_folder != registration.claude_folder);
+            record.save(&site.places.data)
         }
         RemovalStep::RemovePlugin => assembly::remove(&site.places.plugin).map(drop),
         RemovalStep::RemovePrograms(names) => {
+            let mut left = None;
             for name in names.iter().filter(|name| is_program_name(name)) {
-                remove_file(&site.places.bin.join(name))?;
+                let program = site.places.bin.join(name);
+                if cfg!(windows) && is_same_place(&program, &site.environment.program) {
+                    left = Some(move_away(&program)?);
+                } else {
+                    remove_file(&program)?;
+                }
             }
             remove_if_empty(&site.places.bin);
-            receipt.programs.clear();
-            receipt.save(&site.places.data)
+            record.programs.clear();
+            record.save(&site.places.data)?;
+            if let Some(left) = left {
+                let (bin, left) = (site.places.bin.display(), left.display());
+                return Ok(StepDone::Partly(format!(
+                    "removed the programs from `{bin}`, and moved the one that runs to `{left}`: remove it later"
+                )));
+            }
+            Ok(())
         }
-        RemovalStep::RemoveReceipt => {
+        RemovalStep::RemoveInstallRecord => {
             remove_file(&site.places.data.join(HINT))?;
-            remove_file(&site.places.data.join(receipt::FILE_NAME))?;
+            remove_file(&site.places.data.join(install_record::FILE_NAME))?;
             remove_if_empty(&site.places.data);
             for folder in
-                receipt.made_folders.iter().rev().filter(|made| site.places.data.starts_with(made))
+                record.made_folders.iter().rev().filter(|made| site.places.data.starts_with(made))
             {
                 remove_if_empty(folder);
             }
@@ -188,10 +205,23 @@ fn undo(site: &SetupSite<'_>, step: &RemovalStep, receipt: &mut SetupReceipt) ->
     done.map(|()| StepDone::Wholly)
 }
 
+/// Moves the program that runs into the folder for temporary files, and returns where it is: on Windows it can be moved, and
+/// not removed.
+fn move_away(program: &Path) -> Result<PathBuf> {
+    let place = tempfile::Builder::new().prefix("spool-removed-").suffix(".exe").tempfile();
+    let moved = place.map(tempfile::NamedTempFile::into_temp_path).and_then(|place| {
+        fs::rename(program, &place)?;
+        Ok(place.keep()?)
+    });
+    moved
+        .with_context(|| format!("could not move `{}` away, which runs", program.display()))
+        .advise("run the same with another copy of it, such as the one of the release")
+}
+
 fn remove_commands(
     site: &SetupSite<'_>,
     registration: &Registration,
-    receipt: &mut SetupReceipt,
+    record: &mut InstallRecord,
 ) -> Result<StepDone> {
     let CommandsRemoval { removed, kept } = user_commands::remove(&registration.claude_folder)?;
     for kept in &kept {
@@ -201,10 +231,10 @@ fn remove_commands(
     if registration.made_commands.as_ref() == Some(&commands) {
         remove_if_empty(&commands);
     }
-    receipt
+    record
         .registration(registration.claude_config.as_deref(), &registration.claude_folder)
         .user_commands = false;
-    receipt.save(&site.places.data)?;
+    record.save(&site.places.data)?;
     Ok(match removed.len() {
         0 => StepDone::NotAtAll,
         all if all == USER_COMMANDS.len() => StepDone::Wholly,
@@ -218,7 +248,7 @@ fn remove_commands(
 fn remove_status_line(
     site: &SetupSite<'_>,
     registration: &Registration,
-    receipt: &mut SetupReceipt,
+    record: &mut InstallRecord,
 ) -> Result<StepDone> {
     let config = &registration.claude_folder;
     let removal = status_line::remove(config, &registration.status_line, &site.status_line())?;
@@ -229,8 +259,8 @@ fn remove_status_line(
         );
     }
     let claude_config = registration.claude_config.as_deref();
-    receipt.registration(claude_config, config).status_line.clear();
-    receipt.save(&site.places.data)?;
+    record.registration(claude_config, config).status_line.clear();
+    record.save(&site.places.data)?;
     let is_removed = removal == EntryRemoval::Removed;
     Ok(if is_removed { StepDone::Wholly } else { StepDone::NotAtAll })
 }

@@ -9,7 +9,7 @@ use super::files::is_same_place;
 use crate::cli::environment::Environment;
 use crate::exec::find::find;
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
-use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, programs, receipt, status_line};
+use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, install_record, programs, status_line};
 use crate::store::write::{LEFT_ALONE, remove_leftovers};
 use crate::system::files::real_path;
 use crate::world::WallTime;
@@ -69,7 +69,7 @@ impl<'a> SetupSite<'a> {
     /// Removes what an earlier `spool setup` left that was killed while it wrote.
     pub fn sweep(&self) {
         assembly::remove_leftovers(&self.places.plugin);
-        remove_leftovers(&self.places.data.join(receipt::FILE_NAME), LEFT_ALONE);
+        remove_leftovers(&self.places.data.join(install_record::FILE_NAME), LEFT_ALONE);
         for entry in fs::read_dir(&self.places.bin).into_iter().flatten().flatten() {
             let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
             let is_ours = entry.file_name().to_string_lossy().starts_with(COPYING);

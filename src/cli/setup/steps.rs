@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::site::Places;
-use crate::plugin::receipt::Registration;
+use crate::forms::setup::SetupStepName;
+use crate::plugin::install_record::Registration;
 use crate::plugin::status_line::settings_of;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, VERSION};
 
@@ -33,7 +34,7 @@ pub enum RemovalStep {
     Forget(Registration),
     RemovePlugin,
     RemovePrograms(Vec<String>),
-    RemoveReceipt,
+    RemoveInstallRecord,
 }
 
 /// Whether a step is described before or after it happened.
@@ -44,6 +45,20 @@ pub enum Tense {
 }
 
 impl InstallStep {
+    /// Returns its name, as programs read it.
+    pub fn name(&self) -> SetupStepName {
+        match self {
+            Self::WritePlugin { .. } => SetupStepName::WritePlugin,
+            Self::CopyPrograms => SetupStepName::CopyPrograms,
+            Self::WriteCommands(_) => SetupStepName::WriteCommands,
+            Self::WriteStatusLine(_) => SetupStepName::WriteStatusLine,
+            Self::AddMarketplace => SetupStepName::AddMarketplace,
+            Self::Install => SetupStepName::Install,
+            Self::Reinstall => SetupStepName::Reinstall,
+            Self::Enable => SetupStepName::Enable,
+        }
+    }
+
     /// Returns the step as one line for the screen.
     pub fn describe(&self, places: &Places, tense: Tense) -> String {
         let plugin = places.plugin.display();
@@ -78,8 +93,19 @@ impl InstallStep {
 }
 
 impl RemovalStep {
-    /// Returns the step as one line for the screen; nothing for what only our receipt knows.
-    pub fn describe(&self, places: &Places, tense: Tense) -> Option<String> {
+    /// Returns the step's name and its line for the screen; nothing for what only our install record knows.
+    pub fn describe(&self, places: &Places, tense: Tense) -> Option<(SetupStepName, String)> {
+        let name = match self {
+            Self::Forget(_) => return None,
+            Self::Uninstall(_) => SetupStepName::Uninstall,
+            Self::RemoveMarketplace(_) => SetupStepName::RemoveMarketplace,
+            Self::RemoveCopy(_) => SetupStepName::RemoveCopy,
+            Self::RemoveCommands(_) => SetupStepName::RemoveCommands,
+            Self::RemoveStatusLine(_) => SetupStepName::RemoveStatusLine,
+            Self::RemovePlugin => SetupStepName::RemovePlugin,
+            Self::RemovePrograms(_) => SetupStepName::RemovePrograms,
+            Self::RemoveInstallRecord => SetupStepName::RemoveInstallRecord,
+        };
         let (would, did, what) = match self {
             Self::Forget(_) => return None,
             Self::Uninstall(_) => {
@@ -105,9 +131,11 @@ impl RemovalStep {
             Self::RemovePrograms(_) => {
                 ("remove", "removed", format!("the programs from `{}`", places.bin.display()))
             }
-            Self::RemoveReceipt => ("remove", "removed", format!("`{}`", places.data.display())),
+            Self::RemoveInstallRecord => {
+                ("remove", "removed", format!("`{}`", places.data.display()))
+            }
         };
-        Some(sentence(tense, would, did, &what))
+        Some((name, sentence(tense, would, did, &what)))
     }
 }
 

@@ -8,10 +8,11 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::feature::state::State;
 use crate::forms::plain::words;
+use crate::forms::receipt::ReceiptForm;
 use crate::forms::task::{NextForm, NextStatus, TaskForm, TaskListForm, TaskShowForm};
 use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
-use crate::session::task_log::{no_task, over};
+use crate::session::task_log::{begin_tasks, no_task, over, receipts_of};
 use crate::text;
 use anyhow::Result;
 
@@ -27,6 +28,10 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
     let list = ManuallyDrop::new(list);
     let ended = over(job.project, job.feature);
     let next = list.next();
+    if ended.is_none() {
+        // Without it, the receipts of the tasks name no files.
+        let _ = begin_tasks(job.project, job.feature);
+    }
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let status = match (&ended, next.len()) {
@@ -70,14 +75,21 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
 pub fn show(job: &TaskJob<'_>, id: &str) -> Result<ExitCode> {
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
+    let receipts = receipts_of(job.project, job.feature).map(|it| it.all()).unwrap_or_default();
+    let receipts = receipts.iter().filter(|receipt| receipt.task == task.id);
+    let receipts: Vec<_> = receipts.map(ReceiptForm::from).collect();
     if job.form == Form::Json {
         let state = State::read_at_once(job.feature).unwrap_or_default();
         let task = described(task, &list, &state, &text);
         let feature = job.feature.name.clone();
-        dataln!("{}", forms::line(&TaskShowForm { version: FORMS_VERSION, feature, task })?);
+        let form = TaskShowForm { version: FORMS_VERSION, feature, task, receipts };
+        dataln!("{}", forms::line(&form)?);
         return Ok(ExitCode::SUCCESS);
     }
     outln!("{}", text::block(&list.block_text(task, &text)));
+    for receipt in &receipts {
+        outln!("\n{}", text::line(&receipt.words()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

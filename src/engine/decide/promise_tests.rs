@@ -9,7 +9,7 @@ fn promising() -> Contract {
 
 fn checked(contract: Contract) -> Contract {
     let run = "cargo test".to_owned();
-    Contract { checks: vec![Check { run, limit_seconds: 60 }], ..contract }
+    Contract { checks: vec![Check { run, limit_seconds: 60, ..Check::default() }], ..contract }
 }
 
 fn claim(tool_calls: Option<u64>) -> Observation {

@@ -127,3 +127,34 @@ fn a_list_that_stays_empty_stalls_a_loop_however_much_changes_beside_it() {
     assert_eq!(ends(&contract, &[empty(1), empty(2), empty(3)]), Some(stalled));
     assert_eq!(ends(&contract, &[empty(1), empty(2), restored, empty(4), empty(5)]), None);
 }
+
+#[test]
+fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_name() {
+    let contract = rails(Guardrails { max_denied: Some(2), ..Guardrails::default() });
+    let at = |place: u64, denied: &[&str]| Observation {
+        denied: denied.iter().map(|&it| it.to_owned()).collect(),
+        fingerprint: Fingerprint { work: place, tree: Tree::Hash(place) },
+        ..works(0)
+    };
+    let denied = at(1, &["Bash: rm x"]);
+    let failed = Observation { failed: Some("exit code 1".to_owned()), ..at(1, &[]) };
+    assert_eq!(ends(&contract, std::slice::from_ref(&denied)), None);
+    let blocked = ends(&contract, &[denied.clone(), at(1, &["Edit", "a", "b", "c", "d"])]).unwrap();
+    let words =
+        "allow what it was denied in 2 iterations that changed nothing: Edit, a, b and 2 more";
+    assert_eq!(blocked, TerminalReason::Blocked { need: words.to_owned() });
+    // A failed run between them says nothing of it; one that fails because of it counts.
+    assert!(ends(&contract, &[denied.clone(), failed.clone(), denied.clone()]).is_some());
+    let both = Observation { failed: failed.failed.clone(), ..denied.clone() };
+    assert!(ends(&contract, &[both.clone(), both]).is_some());
+    // Work, and an iteration in which nothing was denied, begin the count again.
+    assert_eq!(ends(&contract, &[denied.clone(), at(2, &["Bash"]), at(2, &["Bash"])]), None);
+    let commit = Observation { commits: Some(1), ..denied.clone() };
+    assert_eq!(ends(&contract, &[denied.clone(), commit, denied.clone()]), None);
+    assert_eq!(ends(&contract, &[denied.clone(), at(1, &[]), denied.clone()]), None);
+    // Nothing limits it where nobody asked for that; what is done is done.
+    let many = vec![denied.clone(); 9];
+    assert_eq!(ends(&rails(Guardrails::default()), &many), None);
+    let done = Observation { claimed: true, ..denied.clone() };
+    assert_eq!(ends(&contract, &[denied, done]), Some(TerminalReason::Completed));
+}

@@ -129,7 +129,7 @@ fn what_is_done_and_what_is_not() {
 
 #[test]
 fn checks_outrank_words_and_run_only_when_all_else_says_done() {
-    let checks = vec![Check { run: "make test".to_owned(), limit_seconds: 60 }];
+    let checks = vec![Check { run: "make test".to_owned(), limit_seconds: 60, ..Check::default() }];
     let with_token = Contract { checks: checks.clone(), ..contract() };
     let without_token = Contract { checks, ..Contract::default() };
     let claimed = Observation { claimed: true, ..Observation::default() };
@@ -487,7 +487,7 @@ fn a_pause_hides_neither_an_end_nor_a_promise() {
 
 #[test]
 fn in_a_pause_checks_are_run_only_for_a_claim() {
-    let check = Check { run: "true".to_owned(), limit_seconds: 1 };
+    let check = Check { run: "true".to_owned(), limit_seconds: 1, ..Check::default() };
     let contract = Contract { checks: vec![check], ..contract() };
     let wanted = |claimed: bool, waiting: Vec<Waiting>| {
         let seen = Observation { work: open(&[]), claimed, waiting, ..Observation::default() };

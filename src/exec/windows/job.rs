@@ -16,13 +16,13 @@ impl Job {
     pub fn new() -> io::Result<Self> {
         let mut limits = ExtendedLimitInfo::new();
         limits.limit_kill_on_job_close();
-        let job = win32job::Job::create_with_limit_info(&limits).map_err(said)?;
+        let job = win32job::Job::create_with_limit_info(&limits).map_err(|error| said(&error))?;
         Ok(Self(job))
     }
 
     /// Takes in a program that was just started.
     pub fn take_in(&self, child: &Child) -> io::Result<()> {
-        self.0.assign_process(child.as_raw_handle() as isize).map_err(said)
+        self.0.assign_process(child.as_raw_handle() as isize).map_err(|error| said(&error))
     }
 
     /// Returns the ids of the processes in it.
@@ -43,6 +43,6 @@ pub fn own() -> Option<&'static Job> {
     OWN.get_or_init(begin).as_ref()
 }
 
-fn said(error: JobError) -> io::Error {
+fn said(error: &JobError) -> io::Error {
     io::Error::other(error.to_string())
 }

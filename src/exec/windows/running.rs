@@ -3,27 +3,60 @@
 use std::io;
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use super::family::{self, end_descendants};
+use super::family::{self, EndedProcesses, end_descendants};
 use super::job::Job;
 use super::pipes::{self, Pipes};
 use crate::exec::find::find;
 use crate::exec::{LOOK, Outputs, Program, ProgramEnd, Source};
-use crate::world::Deadline;
+use crate::world::{self, Deadline};
 
 /// Starts a program without a window, and out of reach of Ctrl-C.
 const NO_WINDOW: u32 = 0x0800_0000;
+
+/// How long what a program has left behind has to leave by itself, where it is counted.
+const SETTLING: Duration = Duration::from_millis(100);
+/// Time between two looks at it.
+const ROUND: Duration = Duration::from_millis(5);
 
 impl Program {
     /// Runs it to its end with these outputs, and returns how it ended.
     ///
     /// No program can be asked to end here: at its limit it is ended.
     pub(in crate::exec) fn go(
-        mut self,
+        self,
         outputs: Outputs,
         interrupt: &mut dyn FnMut() -> bool,
         take: &mut dyn FnMut(Source, &[u8]),
     ) -> io::Result<ProgramEnd> {
+        self.go_on(outputs, Duration::ZERO, interrupt, take).map(|(end, _)| end)
+    }
+
+    /// Returns the program of `command`, which may take as long as it likes and has this on its standard input.
+    pub(crate) fn unlimited(command: Command, input: Vec<u8>) -> Self {
+        Self { command, input, limit: None, grace: Duration::ZERO, kept: false }
+    }
+
+    /// Runs it to its end, hands on its output piece by piece, and returns how it ended, and what it had started and had to
+    /// be ended after it.
+    ///
+    /// An error means that it could not be started. `interrupt` says whether it is to end early.
+    pub(crate) fn stream_tree(
+        self,
+        interrupt: &mut dyn FnMut() -> bool,
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) -> io::Result<(ProgramEnd, EndedProcesses)> {
+        self.go_on(Outputs::Apart, SETTLING, interrupt, take)
+    }
+
+    fn go_on(
+        mut self,
+        outputs: Outputs,
+        settling: Duration,
+        interrupt: &mut dyn FnMut() -> bool,
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) -> io::Result<(ProgramEnd, EndedProcesses)> {
         // Before there is a child: what descends from this process is in its job.
         let _ = family::own_job();
         let (mut pipes, writers) = Pipes::of(outputs)?;
@@ -36,9 +69,11 @@ impl Program {
         let mut run = RunningProgram::of(command)?;
         let limit = self.limit.map(Deadline::after);
         let end = run.until_over(limit, &mut pipes, interrupt, take);
-        drop(run);
+        let settling =
+            if matches!(end, Ok(ProgramEnd::Left(_))) { settling } else { Duration::ZERO };
+        let rest = run.end(settling);
         pipes.take_the_rest(take);
-        end
+        Ok((end?, rest))
     }
 }
 
@@ -94,7 +129,7 @@ impl RunningProgram {
             }
             if !came {
                 // Both outputs may be closed long before it leaves.
-                crate::world::pause(std::time::Duration::from_millis(1));
+                world::pause(Duration::from_millis(1));
             }
             let wanted = look.is_over() && {
                 look = Deadline::after(LOOK);
@@ -108,13 +143,32 @@ impl RunningProgram {
             }
         }
     }
+
+    /// Ends all that is left of it, and returns what that was besides the program itself.
+    fn end(&mut self, settling: Duration) -> EndedProcesses {
+        let own = self.child.id();
+        let members = |job: &Option<Job>| {
+            let mut members = job.as_ref().map(Job::members).unwrap_or_default();
+            members.remove(&own);
+            members
+        };
+        let settled = Deadline::after(settling);
+        while !members(&self.job).is_empty() && !settled.is_over() {
+            world::pause(ROUND);
+        }
+        let left = members(&self.job);
+        drop(self.job.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let mut rest = end_descendants();
+        rest.ended.extend(left);
+        rest.ended.remove(&own);
+        rest
+    }
 }
 
 impl Drop for RunningProgram {
     fn drop(&mut self) {
-        drop(self.job.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        end_descendants();
+        self.end(Duration::ZERO);
     }
 }

@@ -38,8 +38,26 @@ pub fn sh() -> Option<PathBuf> {
 }
 
 fn of_the_system(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    // It takes the rest of its line as it is, within one pair of quotation marks.
-    shell.args(["/D", "/S", "/C"]).raw_arg(format!("\"{command}\""));
+    let cmd = SystemShell::of(command);
+    let mut shell = Command::new(cmd.program);
+    shell.args(cmd.arguments).raw_arg(cmd.line);
     shell
+}
+
+/// The system's own shell with a command line.
+pub struct SystemShell {
+    /// Where it is: a program that is looked for again would get its line with other quotation marks.
+    pub program: PathBuf,
+    /// What makes it run one command line, whatever the person's settings are.
+    pub arguments: [&'static str; 3],
+    /// The rest of its line, which it takes as it is, within one pair of quotation marks.
+    pub line: String,
+}
+
+impl SystemShell {
+    /// Returns the one that runs this command line.
+    pub fn of(command: &str) -> Self {
+        let program = find("cmd").unwrap_or_else(|| PathBuf::from("cmd.exe"));
+        Self { program, arguments: ["/D", "/S", "/C"], line: format!("\"{command}\"") }
+    }
 }

@@ -6,12 +6,13 @@ use crate::engine::Check;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 6] =
-    ["enabled", "checks", "continue_with", "notify", "quiet", "spec_kit_command"];
+pub const NAMES: [&str; 7] =
+    ["enabled", "checks", "continue_with", "landing", "notify", "quiet", "spec_kit_command"];
 /// The keys that a check has.
-const OF_A_CHECK: [&str; 2] = ["run", "limit"];
+const OF_A_CHECK: [&str; 4] = ["run", "limit", "expect", "min_tests"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 19] = [
+const ALIKE: [(&str, &str); 24] = [
+    ("handoff", "landing"),
     ("speckit_command", "spec_kit_command"),
     ("check", "checks"),
     ("commands", "checks"),
@@ -31,11 +32,19 @@ const ALIKE: [(&str, &str); 19] = [
     ("timeout", "limit"),
     ("limit_seconds", "limit"),
     ("seconds", "limit"),
+    ("output", "expect"),
+    ("pattern", "expect"),
+    ("tests", "min_tests"),
+    ("least_tests", "min_tests"),
 ];
 /// Seconds that a check without a limit of its own has.
 const CHECK_LIMIT: u64 = 300;
 /// The most seconds that a check has.
 const LONGEST_LIMIT: u64 = 1_500;
+/// The most tests that a check can be made to have.
+const MOST_TESTS: u64 = 1_000_000;
+/// The longest text that is expected in an output, in characters.
+const LONGEST_EXPECT: usize = 300;
 
 const ONE_CHECK: &str = "write it as a list, one command a line with `- ` before it";
 const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
@@ -54,6 +63,7 @@ pub enum ContinueWith {
 
 /// What a person has set for this project.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch in the file")]
 pub struct Settings {
     /// Whether the loop may hold a session.
     pub enabled: bool,
@@ -65,6 +75,8 @@ pub struct Settings {
     pub notify: String,
     /// Whether the person is shown only what needs them: an arming, a wait for them, an end that is not completed.
     pub quiet: bool,
+    /// Whether the last iteration before a limit is asked to leave a handoff for the next loop.
+    pub landing: bool,
     /// Whether spec-kit's own implement command arms the loop.
     pub spec_kit_command: bool,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
@@ -79,6 +91,7 @@ impl Default for Settings {
             continue_with: ContinueWith::Auto,
             notify: String::new(),
             quiet: false,
+            landing: true,
             spec_kit_command: true,
             digest: 0,
         }
@@ -109,6 +122,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
     for (key, value) in pairs {
         match name_of(&key, &NAMES)? {
             "enabled" => settings.enabled = switch("enabled", &value)?,
+            "landing" => settings.landing = switch("landing", &value)?,
             "quiet" => settings.quiet = switch("quiet", &value)?,
             "notify" => settings.notify = command("`notify`", &value)?,
             "spec_kit_command" => settings.spec_kit_command = switch("spec_kit_command", &value)?,
@@ -239,22 +253,42 @@ fn check(node: Node) -> Result<Check, SettingsError> {
         YamlValue::Map(pairs) => check_of(node.line, pairs),
         value => {
             let run = command("a check", &Node { line: node.line, value })?;
-            Ok(Check { run, limit_seconds: CHECK_LIMIT })
+            Ok(Check { run, limit_seconds: CHECK_LIMIT, ..Check::default() })
         }
     }
 }
 
 fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsError> {
-    let mut run = None;
-    let mut limit_seconds = CHECK_LIMIT;
+    let mut check = Check { limit_seconds: CHECK_LIMIT, ..Check::default() };
     for (key, value) in pairs {
         match name_of(&key, &OF_A_CHECK)? {
-            "run" => run = Some(command("a check", &value)?),
-            _ => limit_seconds = limit(&value)?,
+            "run" => check.run = command("a check", &value)?,
+            "expect" => check.expect = expected(&value)?,
+            "min_tests" => check.min_tests = whole("min_tests", "", "numbers", MOST_TESTS, &value)?,
+            _ => check.limit_seconds = whole("limit", "s", "seconds", LONGEST_LIMIT, &value)?,
         }
     }
-    let missing = || SettingsError::at(line, "a check has no `run`", "add `run:` with the command");
-    Ok(Check { run: run.ok_or_else(missing)?, limit_seconds })
+    if check.run.is_empty() {
+        return Err(SettingsError::at(line, "a check has no `run`", "add `run:` with the command"));
+    }
+    Ok(check)
+}
+
+/// What a line of the output has to show: one line of text that a person can see.
+fn expected(node: &Node) -> Result<String, SettingsError> {
+    let what = match &node.value {
+        YamlValue::Text(text) if text.chars().count() > LONGEST_EXPECT => "is too long",
+        YamlValue::Text(text) if text.contains('\n') => "has more than one line",
+        YamlValue::Text(text) if text.trim_matches(['*', ' ']).is_empty() => "asks for nothing",
+        YamlValue::Text(text) => match hidden(text) {
+            None => return Ok(text.clone()),
+            Some(_) => "has an invisible character",
+        },
+        YamlValue::Nothing => "has no value",
+        YamlValue::List(_) | YamlValue::Map(_) => "is no text",
+    };
+    let advice = "write a part of one line of the output; `*` stands for any text in it";
+    Err(SettingsError::at(node.line, ["`expect` ", what].concat(), advice))
 }
 
 fn command(of: &str, node: &Node) -> Result<String, SettingsError> {
@@ -288,22 +322,25 @@ fn hidden(command: &str) -> Option<char> {
     }
 }
 
-fn limit(node: &Node) -> Result<u64, SettingsError> {
-    let advice = format!("write whole seconds from 1 to {LONGEST_LIMIT}");
+/// A whole number from 1 to `most`, perhaps with the letter of its unit after it.
+fn whole(key: &str, letter: &str, of: &str, most: u64, node: &Node) -> Result<u64, SettingsError> {
+    let advice = format!("write whole {of} from 1 to {most}");
     let what = match &node.value {
         YamlValue::Text(text) => {
-            let digits = text.strip_suffix('s').unwrap_or(text).trim_end();
+            let digits = text.strip_suffix(letter).unwrap_or(text).trim_end();
             let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
             match digits.parse() {
                 // YAML's versions do not agree on what `010` is.
-                Ok(seconds @ 1..=LONGEST_LIMIT) if is_number && !digits.starts_with('0') => {
-                    return Ok(seconds);
+                Ok(number)
+                    if is_number && (1..=most).contains(&number) && !digits.starts_with('0') =>
+                {
+                    return Ok(number);
                 }
-                _ => format!("`limit` is `{}`", short(text)),
+                _ => format!("`{key}` is `{}`", short(text)),
             }
         }
-        YamlValue::Nothing => "`limit` has no value".to_owned(),
-        YamlValue::List(_) | YamlValue::Map(_) => "`limit` is no number".to_owned(),
+        YamlValue::Nothing => format!("`{key}` has no value"),
+        YamlValue::List(_) | YamlValue::Map(_) => format!("`{key}` is no number"),
     };
     Err(SettingsError::at(node.line, what, advice))
 }

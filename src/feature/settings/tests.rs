@@ -39,6 +39,15 @@ fn checks_are_commands_with_a_limit_of_their_own_or_the_usual_one() {
 }
 
 #[test]
+fn a_check_may_ask_for_more_than_exit_code_0() {
+    let text = "checks:\n  - { run: pytest, min_tests: 20, expect: 'ok * 5' }\n  - make\n";
+    let found = Settings::parse(text.as_bytes()).unwrap().checks;
+    let terms: Vec<_> = found.iter().map(Check::terms).collect();
+    let wanted = ["within 300 s, tests passed: 20 or more, output has `ok * 5`", "within 300 s"];
+    assert_eq!(terms, wanted);
+}
+
+#[test]
 fn s3_every_way_to_write_a_list_of_commands_gives_the_commands() {
     for text in [
         "checks:\n  - cargo test\n  - run: npm run lint\n    limit: 60\n",
@@ -184,7 +193,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
             "---\ncheck: x\nchecks:\n  - cmd: x\ntitle: x\n---\n",
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
              line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
-             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `notify`, \
+             line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `landing`, `notify`, \
               `quiet`, `spec_kit_command`",
         ),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
@@ -233,6 +242,30 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\nchecks:\n  - run: x\n    limit: 0x10\n---\n", "line 4: `limit` is `0x10`"),
         ("---\nchecks:\n  - run: x\n    limit: 2 min\n---\n", "line 4: `limit` is `2 min`"),
         ("---\nchecks:\n  - run: x\n    limit:\n---\n", "line 4: `limit` has no value"),
+    ]);
+}
+
+#[test]
+fn what_an_output_has_to_show_is_understood_or_refused() {
+    all_refused(&[
+        (
+            "---\nchecks:\n  - run: x\n    min_tests: 0\n---\n",
+            "line 4: `min_tests` is `0`\nwrite whole numbers from 1 to 1000000",
+        ),
+        ("---\nchecks:\n  - run: x\n    min_tests: 5s\n---\n", "line 4: `min_tests` is `5s`"),
+        ("---\nchecks:\n  - run: x\n    tests: 5\n---\n", "did you mean `min_tests`?"),
+        ("---\nchecks:\n  - run: x\n    pattern: y\n---\n", "did you mean `expect`?"),
+        ("---\nchecks:\n  - run: x\n    expect:\n---\n", "line 4: `expect` has no value"),
+        ("---\nchecks:\n  - run: x\n    expect: '* *'\n---\n", "line 4: `expect` asks for nothing"),
+        ("---\nchecks:\n  - run: x\n    expect: [y]\n---\n", "line 4: `expect` is no text"),
+        (
+            "---\nchecks:\n  - run: x\n    expect: \"y\\nz\"\n---\n",
+            "line 4: `expect` has more than one line",
+        ),
+        (
+            "---\nchecks:\n  - run: x\n    expect: \"y\\u202e\"\n---\n",
+            "line 4: `expect` has an invisible character",
+        ),
     ]);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::exec::find::find;
-use crate::runner::capture::capture;
+use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome};
 use crate::runner::monitor::{About, RunMonitor};
@@ -91,7 +91,8 @@ impl AgentProgram {
         };
         let mut interrupted = || console.wants_end();
         let (supervisor, limit) = (&self.supervisor, USAGE_LIMIT);
-        let captured = capture(supervisor, &launch, worktree, limit, log, &mut interrupted).ok()?;
+        let captured =
+            capture(supervisor, &launch, worktree, (limit, TAIL), log, &mut interrupted).ok()?;
         if captured.is_success() { tokens::printed_total(&captured.output) } else { None }
     }
 }

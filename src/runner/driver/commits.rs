@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::agent::AgentRun;
 use super::parts::Driver;
 use super::view::NewCommits;
-use crate::runner::capture::capture;
+use crate::runner::capture::{TAIL, capture};
 use crate::runner::git::{self, Git};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
@@ -79,7 +79,7 @@ impl Driver<'_> {
             self.time_left().map_or(COMMIT_LIMIT, |left| left.max(git::LEAST)).min(COMMIT_LIMIT);
         let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
         let made = git.commit(files, message, &mut |launch| {
-            Ok(capture(supervisor, &launch, folder, limit, log, &mut interrupted)?)
+            Ok(capture(supervisor, &launch, folder, (limit, TAIL), log, &mut interrupted)?)
         });
         console.screen.still();
         made

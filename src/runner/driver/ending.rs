@@ -159,10 +159,15 @@ impl Driver<'_> {
         let denied = messages::denied(state);
         if !denied.is_empty() {
             words = format!(
-                "{words}\n       tools were denied {denied}\n       --allow-all lets the agent use all of its tools"
+                "{words}\n       tools were denied {denied}\n       {}",
+                messages::REMEDIES
             );
         }
-        for doubt in doubts.iter().chain(&self.unfinished_words()) {
+        let kept = match state.kept_as.as_str() {
+            "" => None,
+            name => Some(format!("the unfinished work of the last try is kept: git show {name}")),
+        };
+        for doubt in doubts.iter().chain(&self.unfinished_words()).chain(&kept) {
             words = format!("{words}\n       {doubt}");
         }
         let next = exit::what_next(reason);
@@ -191,6 +196,7 @@ impl Driver<'_> {
             tasks: plain::words(&tasks),
             next: plain::words(&next),
             doubts: doubts.to_vec(),
+            kept_as: plain::words(&state.kept_as),
         };
         self.console.screen.report(RunnerEvent::End(Box::new(end)), &words);
     }

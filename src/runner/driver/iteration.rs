@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::agent::{AgentProgram, AgentRun};
 use super::next::Next;
 use super::parts::Driver;
-use crate::engine::{Verdict, Work};
+use crate::engine::{NearLimit, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
 use crate::runner::harness::{AgentOrder, RunOutcome};
@@ -24,7 +24,7 @@ use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::runner::tokens::{TokenCount, WtUsage};
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
-use crate::world;
+use crate::world::{self, WallTime};
 
 /// How long a program may linger once its result is there.
 const LINGERING: Duration = Duration::from_secs(10);
@@ -38,13 +38,17 @@ impl Driver<'_> {
         let began_at = world::now();
         let before = self.view.begin();
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
-        let text = self.prompt(number)?;
+        let ledger = &self.files.state.ledger;
+        let elapsed = self.clock.elapsed().as_secs();
+        let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
+        let text = self.prompt(number, near_limit)?;
         let (mut log, log_name) = self.files.log(number)?;
         let mut entry = Iteration {
             n: number,
             started: iso(began_at),
             head_at_start: self.view.head_at_start(),
             log: log_name,
+            handoff_asked: near_limit.is_some(),
             ..Iteration::default()
         };
         self.files.state.status = LoopStatus::Running;
@@ -59,7 +63,7 @@ impl Driver<'_> {
             let screen = &self.console.screen;
             screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
             self.files.state.session_id.clear();
-            let text = self.prompt(number)?;
+            let text = self.prompt(number, near_limit)?;
             ran = self.try_agent(&text, &about, &mut log);
         }
         self.feedback.remarks.clear();
@@ -79,6 +83,7 @@ impl Driver<'_> {
         }
         let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
+        self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
             Work::List { open, .. } => Some(open.len()),
             _ => None,
@@ -86,15 +91,17 @@ impl Driver<'_> {
         let seen = self.observe(&ran, &counted, looked, commits);
         let verdict = self.judge(seen, &mut entry, &mut log);
         entry.words = messages::verdict(&verdict, open);
-        self.record(&mut entry, &ran, &verdict)?;
+        self.record(&mut entry, &ran, &verdict, began_at)?;
         Ok(self.after(verdict, &ran))
     }
 
-    fn prompt(&mut self, number: u32) -> Result<String> {
+    fn prompt(&mut self, number: u32, near_limit: Option<NearLimit>) -> Result<String> {
         let context = self.files.context().unwrap_or_else(|error| {
             self.console.screen.warn(&format!("the added context is left out: {error:#}"));
             String::new()
         });
+        let remarks: Vec<String> =
+            self.feedback.remarks.iter().cloned().chain(self.kept_words()).collect();
         let text = prompt::prompt(&Material {
             change: self.plan.change,
             task: &self.plan.options.task,
@@ -104,7 +111,8 @@ impl Driver<'_> {
             promise_match: self.plan.options.promise_match,
             iteration: number,
             missing: &self.feedback.missing,
-            remarks: &self.feedback.remarks,
+            remarks: &remarks,
+            near_limit,
             tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             resumed: self.resumes().is_some(),
             spec_kit: &self.plan.options.spec_kit,
@@ -128,6 +136,7 @@ impl Driver<'_> {
             prompt,
             model: options.model.as_deref(),
             approval: options.allow_all,
+            permissions: &options.permissions,
             resume: self.resumes(),
             scratch: &scratch,
         };
@@ -220,7 +229,13 @@ impl Driver<'_> {
     }
 
     /// Writes the iteration down, says what it came to, and keeps what the next one must know.
-    fn record(&mut self, entry: &mut Iteration, ran: &AgentRun, verdict: &Verdict) -> Result<()> {
+    fn record(
+        &mut self,
+        entry: &mut Iteration,
+        ran: &AgentRun,
+        verdict: &Verdict,
+        began_at: WallTime,
+    ) -> Result<()> {
         entry.verdict = VerdictName::of(verdict);
         entry.ended = Some(iso(world::now()));
         let reason = match verdict {
@@ -231,8 +246,10 @@ impl Driver<'_> {
         if reason.is_some() {
             self.totals.journaled_end.clone_from(&entry.words);
         }
+        let at = world::now();
+        self.keep_receipts(entry, began_at, at);
         self.files.note(&Entry {
-            at: world::now(),
+            at,
             event: JournalEvent::Iteration,
             about: self.plan.change.id.clone(),
             iteration: entry.n,
@@ -241,7 +258,7 @@ impl Driver<'_> {
             reason: reason.map_or(EndName::None, EndName::of),
             status: reason.map_or(EndStatus::None, |reason| EndStatus::of(reason, promised)),
             promise: entry.promise.clone(),
-            words: messages::with_denied(entry),
+            words: messages::with_notes(entry),
             ..Entry::default()
         })?;
         if matches!(verdict, Verdict::Wait(_)) {
@@ -293,9 +310,9 @@ impl Driver<'_> {
             self.feedback
                 .remarks
                 .push(format!("These tools were denied in the last iteration: {denied}."));
-            self.console.screen.warn(&format!(
-                "tools were denied: {denied}\n--allow-all lets the agent use all of its tools"
-            ));
+            self.console
+                .screen
+                .warn(&format!("tools were denied: {denied}\n{}", messages::REMEDIES));
         }
         let (tree, log) = (&ran.ended.trouble, &ran.ended.log_trouble);
         let log = log.as_ref().map(|why| format!("the log of this iteration is not whole: {why}"));

@@ -6,9 +6,10 @@ use super::agent::AgentRun;
 use super::parts::Driver;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Promise, TerminalReason,
-    UnchangedFiles, Verdict, Waiting, Work, evaluate,
+    Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Pending, Promise,
+    TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
+use crate::evidence::progress::{LookMoment, outdated};
 use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
@@ -16,8 +17,10 @@ use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
 use crate::runner::tokens::TokenCount;
+use crate::session::evidence::still_good;
+use crate::store::loops::Checked;
 use crate::store::names::PromiseState;
-use crate::world::Stopwatch;
+use crate::world::{FileTime, Stopwatch};
 
 /// The most characters of what the agent asks a person for.
 const LONGEST_NEED: usize = 500;
@@ -35,10 +38,16 @@ impl Driver<'_> {
             UnchangedFiles::InFingerprint
         }) {
             Evaluation::Decided(judgement) => *judgement,
-            Evaluation::RunChecks(pending) => match self.check(pending.checks(), log) {
-                Ok(results) => {
+            Evaluation::RunChecks(pending) => match self.results(&pending, log) {
+                Ok(ChecksSeen::Earlier(results)) => {
+                    entry.checks.clone_from(&results);
+                    pending.with_earlier(&self.plan.contract, &ledger, results)
+                }
+                Ok(ChecksSeen::Now(results)) => {
                     entry.checks.clone_from(&results);
                     let fingerprint = self.fingerprint_after_checks();
+                    let (since, known) = (self.saved_now(), results.clone());
+                    self.checked = Some(Checked { fingerprint, results: known, since });
                     let now = Observation { fingerprint, ..pending.seen().clone() };
                     pending.with(&self.plan.contract, &ledger, results, now)
                 }
@@ -78,6 +87,7 @@ impl Driver<'_> {
             tampered: looked.tampered,
             tool_calls: report.tool_calls,
             failed_calls: report.failed_calls,
+            denied: report.denied.clone(),
             answered: is_answered(report),
             commits,
             tokens: counted.tokens,
@@ -114,15 +124,56 @@ impl Driver<'_> {
         self.view.fingerprint()
     }
 
-    /// Runs the checks one after the other; an error means that a person stopped the loop meanwhile.
+    /// The results of the checks: of the last run where it failed and nothing has happened since, otherwise of a new one.
+    fn results(&mut self, pending: &Pending, log: &mut File) -> Result<ChecksSeen, Stopped> {
+        let (checked, moment) = (self.checked.as_ref(), LookMoment::after_checks());
+        let Some(known) = still_good(checked, pending.seen(), self.view.folder, moment) else {
+            return self.check(pending.checks(), log).map(ChecksSeen::Now);
+        };
+        for result in known.results.iter().filter(|result| !result.passed) {
+            let line = format!(
+                "  `{}` failed before, and nothing has changed since: {}",
+                result.run, result.outcome
+            );
+            let event = RunnerEvent::Checked { run: result.run.clone(), passed: false };
+            self.console.screen.report(event, &line);
+        }
+        Ok(ChecksSeen::Earlier(known.results))
+    }
+
+    /// Saves the state and returns when that was, by the clock of the files: what changes later has a later time.
+    fn saved_now(&mut self) -> FileTime {
+        // The state is for people who look on; the next step is written down in any case.
+        let _ = self.files.save();
+        self.files.saved_at()
+    }
+
+    /// Runs the checks one after the other, and those once more that had passed before a file changed; an error means that
+    /// a person stopped the loop meanwhile.
     fn check(&mut self, checks: &[Check], log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
+        let mut began = Vec::new();
+        let mut results = self.check_each(checks, checks.len(), &mut began, log)?;
+        if results.iter().all(|result| result.passed) {
+            let moment = LookMoment::after_checks();
+            let old = &checks[..outdated(self.view.folder, &began, moment)];
+            let again = self.check_each(old, checks.len(), &mut Vec::new(), log)?;
+            results.splice(..old.len(), again);
+        }
+        Ok(results)
+    }
+
+    fn check_each(
+        &mut self,
+        checks: &[Check],
+        all: usize,
+        began: &mut Vec<FileTime>,
+        log: &mut File,
+    ) -> Result<Vec<CheckResult>, Stopped> {
         let mut results = Vec::new();
-        let all = checks.len();
         for (place, check) in checks.iter().enumerate() {
             let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
             self.files.state.doing.clone_from(&words);
-            // It is only for people who look on; the next step is written down in any case.
-            let _ = self.files.save();
+            began.push(self.saved_now());
             let event = RunnerEvent::Check { run: check.run.clone() };
             self.console.screen.report(event, &format!("  {words}"));
             let (clock, console) = (Stopwatch::start(), &self.console);
@@ -155,6 +206,14 @@ fn is_answered(report: &AgentReport) -> bool {
         RunOutcome::Finished | RunOutcome::Cut | RunOutcome::UsageLimit { .. } => true,
         _ => has_worked || is_passing(report.status),
     }
+}
+
+/// The results of the checks, and when they ran.
+enum ChecksSeen {
+    /// After this iteration.
+    Now(Vec<CheckResult>),
+    /// After an earlier one: they hold.
+    Earlier(Vec<CheckResult>),
 }
 
 /// A person stopped the loop while checks ran.

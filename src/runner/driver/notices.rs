@@ -33,10 +33,12 @@ impl Driver<'_> {
                 ),
             );
         }
-        if self.plan.options.allow_all == Approval::Own
-            && let Some(words) = self.agent.harness.without_consent()
+        let options = self.plan.options;
+        if options.allow_all == Approval::Own
+            && options.permissions.permits_nothing()
+            && let Some(accepts) = self.agent.harness.accepts()
         {
-            self.console.screen.warn(words);
+            self.console.screen.warn(accepts.denies);
         }
         if let Some(words) = self.agent.harness.caution(version) {
             self.console.screen.warn(&words);

@@ -20,6 +20,7 @@ use crate::runner::signals::Signals;
 use crate::runner::state::{LoopState, StateFiles, state_folder};
 use crate::runner::target::Change;
 use crate::runner::task_list::Tasks;
+use crate::store::loops::Checked;
 use crate::world::{Deadline, Stopwatch};
 
 /// How often a waiting loop looks for signals and requests.
@@ -41,6 +42,8 @@ pub struct Driver<'a> {
     pub totals: RunTotals,
     /// What the next prompt says of the last iteration.
     pub feedback: Feedback,
+    /// The last run of the checks, `None` before the first.
+    pub checked: Option<Checked>,
     /// How long it has been running.
     pub clock: Stopwatch,
 }
@@ -118,6 +121,7 @@ impl<'a> Driver<'a> {
             ),
             totals: RunTotals::default(),
             feedback: Feedback::default(),
+            checked: None,
             clock: Stopwatch::start(),
             plan,
             files,

@@ -31,18 +31,33 @@ struct Unfinished {
 }
 
 impl Driver<'_> {
-    /// Looks for what the last run's interrupted iteration left: commits it where commits are asked for, and
-    /// notifies the person and the next agent.
+    /// Looks for what the last run's interrupted iteration left: commits it where commits are asked for, keeps what
+    /// is not committed, and notifies the person and the next agent.
     pub(super) fn settle_unfinished(&mut self) {
-        let Some(left) = self.unfinished() else { return };
+        let Some(last) = self.last_iteration() else { return };
+        let is_kept = self.view.git.as_ref().is_some_and(|git| git.has_kept(&last.kept_as));
+        if is_kept {
+            self.files.state.kept_as.clone_from(&last.kept_as);
+        }
+        if !last.interrupted {
+            return;
+        }
+        let dirty = self.view.git.as_ref().map(Git::dirty);
+        let left = sorted(&last, dirty, self.view.folder);
+        let mut is_committed = false;
         if self.plan.commits() && self.view.git.is_some() {
-            self.commit_unfinished(&left);
+            is_committed = self.commit_unfinished(&left);
             if !left.later.is_empty() {
                 self.console.screen.warn(&format!(
                     "changed since the interrupted iteration, and not committed: {}",
                     named(&left.later)
                 ));
             }
+        }
+        let all_is_safe = left.later.is_empty() && (is_committed || left.files.is_empty());
+        if !is_kept && !all_is_safe {
+            self.keep(&last, "it was interrupted");
+            self.note_kept(&last);
         }
         let all: Vec<PathBuf> = left.files.iter().chain(&left.later).cloned().collect();
         let mut remark =
@@ -69,19 +84,15 @@ impl Driver<'_> {
         })
     }
 
-    fn unfinished(&self) -> Option<Unfinished> {
+    fn last_iteration(&self) -> Option<Iteration> {
         let history = tail(&self.files.folder.join("history.jsonl"), 1).ok()?;
-        let last = history.iterations.into_iter().next_back()?.iteration;
-        if !last.interrupted {
-            return None;
-        }
-        let dirty = self.view.git.as_ref().map(Git::dirty);
-        Some(sorted(&last, dirty, self.view.folder))
+        Some(history.iterations.into_iter().next_back()?.iteration)
     }
 
-    fn commit_unfinished(&mut self, left: &Unfinished) {
+    /// Commits these files and returns whether nothing of them is uncommitted now.
+    fn commit_unfinished(&mut self, left: &Unfinished) -> bool {
         if left.files.is_empty() {
-            return;
+            return true;
         }
         let (change, number) = (&self.plan.change.id, left.number);
         let message = format!("ralph: {change} iteration {number} (interrupted)");
@@ -96,13 +107,15 @@ impl Driver<'_> {
                 self.console.screen.report(RunnerEvent::Committed { files }, &words);
                 self.view.accept_head();
                 self.files.state.ledger.fingerprint = Some(self.view.fingerprint());
+                true
             }
-            Ok(false) => {}
+            Ok(false) => true,
             Err(error) => {
                 let words = format!(
                     "what the interrupted iteration left could not be committed: {error:#}"
                 );
                 self.keep_uncommitted(words, left.files.clone());
+                false
             }
         }
     }
@@ -150,8 +163,8 @@ fn touched_at(path: &Path) -> Option<WallTime> {
     Some(modified.max(files::entry_changed_at(&meta)))
 }
 
-/// The first names, and how many more there are.
-fn named(files: &[PathBuf]) -> String {
+/// Returns the first names, and how many more there are.
+pub(super) fn named(files: &[PathBuf]) -> String {
     let shown: Vec<String> =
         files.iter().take(NAMED).map(|it| text::title(&it.to_string_lossy(), 200)).collect();
     let more = files.len().saturating_sub(NAMED);

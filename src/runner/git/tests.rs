@@ -238,3 +238,161 @@ fn nothing_is_committed_into_a_rebase() {
 fn repository_at(worktree: &Path) -> Option<Git> {
     Git::within(worktree, None, Box::new(|| false))
 }
+
+fn unfinished(iteration: u32) -> UnfinishedTry<'static> {
+    UnfinishedTry { change: "log in", iteration, began: "20261123-145000", why: "a test" }
+}
+
+fn kept(git: &Git, iteration: u32) -> Option<String> {
+    git.keep(&unfinished(iteration)).unwrap().map(|kept| kept.name)
+}
+
+/// All that the person has in the repository and beside it.
+fn what_is_the_persons(it: &ScratchRepository) -> Vec<String> {
+    let read = |name: &str| {
+        let bytes = fs::read(it.folder.path().join(name)).unwrap_or_default();
+        bytes.escape_ascii().to_string()
+    };
+    let status = ["--no-optional-locks", "status", "--porcelain"];
+    let asked = [&["stash", "list"][..], &["show-ref", "--heads"], &status];
+    let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "kept", "changed"].map(read);
+    files.into_iter().chain(asked.map(|it_is| it.run(it_is))).collect()
+}
+
+#[test]
+fn unfinished_work_is_kept_whole_and_nothing_of_the_persons_moves() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let it = ScratchRepository::new();
+    for name in ["kept", "changed", "gone", "folder", "staged", "stashed"] {
+        it.commit(name);
+    }
+    it.write("stashed", "of the person");
+    it.run(&["stash"]);
+    it.write(".gitignore", "ignored\n");
+    it.write("staged", "as it was staged");
+    it.run(&["add", "staged"]);
+    it.write("staged", "as it is on the disk");
+    it.write("changed", "half of an ed");
+    it.write("new: é \n name", "x");
+    it.write("ignored", "x");
+    it.write("program", "#!/bin/sh");
+    let top = it.folder.path();
+    fs::set_permissions(top.join("program"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("changed", top.join("link")).unwrap();
+    fs::remove_file(top.join("gone")).unwrap();
+    fs::remove_file(top.join("folder")).unwrap();
+    fs::create_dir_all(top.join("folder/below")).unwrap();
+    it.write("folder/below/file", "x");
+    fs::create_dir_all(top.join(".claude")).unwrap();
+    it.write(".claude/loop-state.json", "{}");
+    // A hook of the repository would be one more program.
+    for hook in ["reference-transaction", "post-index-change"] {
+        let hook = top.join(".git/hooks").join(hook);
+        fs::create_dir_all(hook.parent().unwrap()).unwrap();
+        fs::write(&hook, "#!/bin/sh\ntouch ran\nexit 1\n").unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let before = what_is_the_persons(&it);
+    let name = kept(&it.git, 3).unwrap();
+    assert_eq!(what_is_the_persons(&it), before);
+    assert!(!top.join("ran").exists() && !top.join(".git/ran").exists(), "a hook ran");
+    assert_eq!(name, "refs/ralph/log%20in/20261123-145000-3");
+    let shown = it.run(&["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)", &name]);
+    let mut entries: Vec<&str> = shown.split_terminator('\0').collect();
+    entries.sort_unstable();
+    let wanted = [
+        "100644 \"new: \\303\\251 \\n name\"",
+        "100644 .gitignore",
+        "100644 changed",
+        "100644 folder/below/file",
+        "100644 kept",
+        "100644 staged",
+        "100644 stashed",
+        "100755 program",
+        "120000 link",
+    ];
+    assert_eq!(entries, wanted);
+    assert_eq!(it.run(&["show", &format!("{name}:changed")]), "half of an ed");
+    assert_eq!(it.run(&["show", &format!("{name}:staged")]), "as it is on the disk");
+    assert_eq!(it.run(&["rev-parse", &format!("{name}^")]), it.run(&["rev-parse", "HEAD"]));
+    let words = it.run(&["log", "-1", "--format=%an %s", &name]);
+    assert_eq!(words, "ralph-speckit ralph: log in iteration 3, unfinished: a test");
+    assert!(
+        it.git.has_kept(&name) && !it.git.has_kept("refs/ralph/x/1") && !it.git.has_kept("HEAD")
+    );
+    assert!(!it.git.has_kept(""));
+}
+
+#[test]
+fn what_is_kept_already_is_not_kept_twice_and_a_clean_tree_not_at_all() {
+    let it = ScratchRepository::new();
+    assert_eq!(kept(&it.git, 1), None);
+    it.write("before the first commit", "x");
+    let first = kept(&it.git, 1).unwrap();
+    assert_eq!(it.run(&["rev-list", "--count", &first]), "1");
+    it.commit("one");
+    it.run(&["add", "."]);
+    it.run(&["commit", "--quiet", "--message", "all"]);
+    assert_eq!(kept(&it.git, 1), None);
+    it.write("one", "changed");
+    let name = kept(&it.git, 1).unwrap();
+    assert_eq!(name, format!("{first}-2"), "the same second");
+    assert_eq!(kept(&it.git, 2), Some(name));
+    // What only touches a file is no work.
+    it.write("one", "one");
+    assert_eq!(kept(&it.git, 2), None);
+}
+
+#[test]
+fn the_oldest_of_many_kept_tries_go() {
+    let it = ScratchRepository::new();
+    it.commit("one");
+    let names: Vec<String> = (1..=23)
+        .map(|number| {
+            it.write("one", &format!("try {number}"));
+            let began = format!("20261123-1450{number:02}");
+            let unfinished = UnfinishedTry { began: &began, ..unfinished(number) };
+            it.git.keep(&unfinished).unwrap().unwrap().name
+        })
+        .collect();
+    let refs = it.run(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    assert_eq!(refs.lines().collect::<Vec<_>>(), names[3..]);
+    it.run(&["gc", "--quiet", "--prune=now"]);
+    assert_eq!(it.run(&["show", &format!("{}:one", names[3])]), "try 4");
+}
+
+#[test]
+fn what_is_too_large_or_a_repository_of_its_own_stays_in_the_work_tree_and_is_named() {
+    let it = ScratchRepository::new();
+    it.commit("one");
+    let large = fs::File::create(it.folder.path().join("large")).unwrap();
+    large.set_len((64 << 20) + 1).unwrap();
+    it.write("small", "x");
+    let inner = it.folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    plain(&inner, &["init", "--quiet"]);
+    fs::write(inner.join("file"), "x").unwrap();
+    let kept = it.git.keep(&unfinished(1)).unwrap().unwrap();
+    assert_eq!(kept.left_out, ["inner/", "large"].map(PathBuf::from));
+    assert_eq!(it.run(&["ls-tree", "-r", "--name-only", &kept.name]), "one\nsmall");
+}
+
+#[test]
+fn the_middle_of_a_merge_with_conflicts_is_kept_and_stays_one() {
+    let it = ScratchRepository::new();
+    it.commit("one");
+    it.run(&["switch", "--quiet", "--create", "other"]);
+    it.write("one", "theirs");
+    it.run(&["commit", "--quiet", "--all", "--message", "theirs"]);
+    it.run(&["switch", "--quiet", "main"]);
+    it.write("one", "ours");
+    it.run(&["commit", "--quiet", "--all", "--message", "ours"]);
+    let merge =
+        Command::new("git").arg("-C").arg(it.folder.path()).args(["merge", "other"]).output();
+    assert!(!merge.unwrap().status.success());
+    let before = what_is_the_persons(&it);
+    let name = kept(&it.git, 1).unwrap();
+    assert_eq!(what_is_the_persons(&it), before);
+    assert!(it.run(&["show", &format!("{name}:one")]).contains("<<<<<<<"));
+    assert!(it.git.in_the_middle_of().is_some());
+}

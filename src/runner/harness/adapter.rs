@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::permissions::{Accepts, Permissions};
 use super::usage::TokenUsage;
 use crate::world::WallTime;
 
@@ -34,15 +35,17 @@ pub struct AgentOrder<'a> {
     pub prompt: &'a str,
     /// The model to use, in the words of the agent program; `None` for its own choice.
     pub model: Option<&'a str>,
-    /// Whether tools may run without a person's consent.
+    /// What tools may do without a person's consent.
     pub approval: Approval,
+    /// What a person permits and forbids beside that, and arguments of the program's own.
+    pub permissions: &'a Permissions,
     /// The session to continue with, `None` for a fresh one.
     pub resume: Option<&'a str>,
     /// A folder of this iteration's own, for files that the program writes about itself.
     pub scratch: &'a Path,
 }
 
-/// Whether tools may run without a person's consent (spec 004, "Safety and permissions").
+/// What tools may do without a person's consent (spec 004, "Safety and permissions").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
     /// What the agent program allows by itself.
@@ -50,6 +53,8 @@ pub enum Approval {
     Own,
     /// Everything.
     All,
+    /// Nothing but read files, whatever a person's settings allow; only where [`Harness::can_only_read`] says so.
+    ReadOnly,
 }
 
 /// How a program is started: no shell, every argument as it is.
@@ -59,6 +64,9 @@ pub struct Launch {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// What follows them as it is: `cmd` reads its line by rules of its own.
+    #[cfg(windows)]
+    pub line: OsString,
     /// Variables that are set.
     pub set: Vec<(String, OsString)>,
     /// Variables that are taken out of the environment.
@@ -121,6 +129,11 @@ pub trait OutputReader {
     /// Takes in one line, without its end and whatever its bytes, and reports to `heard` what it says.
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent));
 
+    /// Returns the tokens that were reported so far, 0 where the output says nothing before its end.
+    fn tokens_so_far(&self) -> u64 {
+        0
+    }
+
     /// Returns what the whole run came to.
     fn report(&mut self, left: &ExitInfo) -> AgentReport;
 }
@@ -153,6 +166,8 @@ pub struct AgentReport {
     pub session: Option<String>,
     /// The tokens of this run alone, `None` where the output does not say.
     pub tokens: Option<TokenUsage>,
+    /// What this run alone cost, in millionths of a dollar, `None` where the output does not say.
+    pub cost: Option<u64>,
     /// Whether it used tokens that its output does not report.
     pub missing: Missing,
     /// The status of the service's last answer, where it failed and that is known.
@@ -213,6 +228,17 @@ pub trait Harness {
     /// Returns how to start it for one iteration.
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch>;
 
+    /// Returns how it takes what a person permits; `None` where it cannot.
+    fn accepts(&self) -> Option<&'static Accepts> {
+        None
+    }
+
+    /// Returns whether it can be held to reading: [`Approval::ReadOnly`] then leaves it no tool that writes a file,
+    /// runs a command that may, or belongs to somebody else.
+    fn can_only_read(&self) -> bool {
+        false
+    }
+
     /// Returns a reader for the output of one run.
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader>;
 
@@ -225,12 +251,6 @@ pub trait Harness {
     /// Returns the tokens that a session and its sub-agents used since a moment, in milliseconds since the Unix
     /// epoch, from what the program has written down about this session alone; `None` where it says nothing.
     fn session_tokens(&self, _session: &str, _since: WallTime) -> Option<TokenUsage> {
-        None
-    }
-
-    /// Returns a line for the person about what it cannot do without `--allow-all` and does not say;
-    /// `None` where denied tools show.
-    fn without_consent(&self) -> Option<&'static str> {
         None
     }
 

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::lines::{self, Once, StreamEnd};
+use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -31,8 +32,58 @@ const PROGRAM: KnownProgram = KnownProgram {
 
 /// What it says when there is no such session.
 const GONE: &str = "No conversation found";
+/// What leaves it nothing but reading: no server of tools, and no hook, allowance or instruction of the project.
+const READ_ONLY: [&str; 5] =
+    ["--tools", "Read,Grep,Glob", "--strict-mcp-config", "--setting-sources", "user"];
 /// The most messages of which the tokens are kept.
 const MESSAGES: usize = 100_000;
+
+/// Seen in the help of 2.1.143 and 2.1.330.
+const ACCEPTS: Accepts = Accepts {
+    title: "Claude Code",
+    denies: "without --allow-all, Claude Code denies what it would ask you for: edits, and most commands",
+    mode: Some((
+        "--permission-mode",
+        &["acceptEdits", "auto", "default", "dontAsk", "manual", "plan"],
+    )),
+    allow: Some(ToolRule::Flag("--allowedTools")),
+    deny: Some(ToolRule::Flag("--disallowedTools")),
+    settings: "`permissions` of .claude/settings.json",
+    own: &[
+        "-p",
+        "--print",
+        "--output-format",
+        "--input-format",
+        "--session-id",
+        "--fork-session",
+        "--from-pr",
+        "--teleport",
+        "--bg",
+        "--background",
+        "--cloud",
+        "--desktop",
+        "--remote-control",
+        "--tmux",
+        "-w",
+        "--worktree",
+        "-h",
+        "--help",
+        "-v",
+        "--version",
+    ],
+    ours: &[
+        ("--model", "--model"),
+        ("--dangerously-skip-permissions", "--allow-all"),
+        ("--allow-dangerously-skip-permissions", "--allow-all"),
+        ("--permission-mode", "--permission-mode"),
+        ("--allowed-tools", "--allow"),
+        ("--disallowed-tools", "--deny"),
+        ("-r", "--continue-session"),
+        ("--resume", "--continue-session"),
+        ("-c", "--continue-session"),
+        ("--continue", "--continue-session"),
+    ],
+};
 
 /// Claude Code.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +114,14 @@ impl Harness for Claude {
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
         launch(order, whose())
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn can_only_read(&self) -> bool {
+        true
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
@@ -103,6 +162,11 @@ impl Harness for Claude {
     }
 }
 
+/// Dollars in millionths, `None` for what is no sum of money.
+fn millionths(dollars: f64) -> Option<u64> {
+    format!("{:.0}", dollars * 1e6).parse().ok()
+}
+
 fn logged_in(answer: &str) -> Option<bool> {
     serde_json::from_str::<Value>(answer).ok()?["loggedIn"].as_bool()
 }
@@ -137,12 +201,18 @@ fn launch(order: &AgentOrder<'_>, rights: Rights) -> Result<Launch> {
     let (prompt, input) = program::way(order.prompt)?;
     let mut arguments = vec!["-p"];
     arguments.extend(prompt);
+    // Not last: what follows a flag that takes a list would be part of it, and so would a prompt.
+    let permitted = order.permissions.arguments(&ACCEPTS);
+    arguments.extend(permitted.iter().map(String::as_str));
     arguments.extend(["--output-format", "stream-json", "--verbose"]);
     if let Some(model) = order.model {
         arguments.extend(["--model", program::model(model)?]);
     }
     if order.approval == Approval::All {
         arguments.push("--dangerously-skip-permissions");
+    }
+    if order.approval == Approval::ReadOnly {
+        arguments.extend(READ_ONLY);
     }
     if let Some(session) = order.resume {
         arguments.extend(["--resume", program::session(session)?]);
@@ -296,6 +366,8 @@ impl ClaudeStream {
     fn result(&mut self, run: &mut RunState, line: &Value) {
         run.session = lines::session(&line["session_id"]).or(run.session.take());
         self.tokens.take_in(line);
+        // A resumed session counts from its first day.
+        run.cost = line["total_cost_usd"].as_f64().filter(|_| !run.resumed).and_then(millionths);
         for refused in line["permission_denials"].as_array().into_iter().flatten() {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
             run.refusals.add(tool, &lines::what(&refused["tool_input"]));
@@ -354,6 +426,10 @@ impl Format for ClaudeStream {
             "result" => Self::result,
             _ => return None,
         })
+    }
+
+    fn tokens_so_far(&self, _run: &RunState) -> u64 {
+        TokenUsage::sum(self.messages.values().copied()).map_or(0, TokenUsage::total)
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
+use super::permissions::Accepts;
 use super::program::{self, KnownProgram};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
@@ -38,6 +39,26 @@ const OVERLOADED: &[&str] =
 const TOOLS: &[&str] =
     &["command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"];
 
+/// Seen in the help of `codex exec` 0.169.0.
+const ACCEPTS: Accepts = Accepts {
+    title: "Codex",
+    denies: "without --allow-all, Codex can only read files, and does not say so when it may not write them",
+    mode: Some(("--sandbox", &["read-only", "workspace-write"])),
+    allow: None,
+    deny: None,
+    settings: "its config.toml",
+    own: &["--json", "-C", "--cd", "-h", "--help", "-V", "--version"],
+    ours: &[
+        ("-m", "--model"),
+        ("--model", "--model"),
+        ("-s", "--permission-mode"),
+        ("--sandbox", "--permission-mode"),
+        ("--full-auto", "--permission-mode"),
+        ("--dangerously-bypass-approvals-and-sandbox", "--allow-all"),
+        ("--yolo", "--allow-all"),
+    ],
+};
+
 /// Codex.
 #[derive(Clone, Copy, Debug)]
 pub struct Codex;
@@ -65,6 +86,11 @@ impl Harness for Codex {
         if order.approval == Approval::All {
             arguments.push("--dangerously-bypass-approvals-and-sandbox");
         }
+        let permitted = order.permissions.arguments(&ACCEPTS);
+        arguments.extend(permitted.iter().map(String::as_str));
+        if order.approval == Approval::ReadOnly {
+            arguments.extend(["--sandbox", "read-only"]);
+        }
         arguments.push("--skip-git-repo-check");
         if let Some(model) = order.model {
             arguments.extend(["-m", program::model(model)?]);
@@ -76,6 +102,14 @@ impl Harness for Codex {
         arguments.push(prompt.unwrap_or("-"));
         // It ends its tools on this one only.
         Ok(Launch { ending: Ending::Interrupt, ..PROGRAM.launch(arguments, input) })
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn can_only_read(&self) -> bool {
+        true
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
@@ -104,12 +138,6 @@ impl Harness for Codex {
         });
         // Older versions write down only what each turn with its tools came to.
         answers.or(turns)
-    }
-
-    fn without_consent(&self) -> Option<&'static str> {
-        Some(
-            "without --allow-all, Codex can only read files, and does not say so when it may not write them",
-        )
     }
 
     fn caution(&self, version: &str) -> Option<String> {

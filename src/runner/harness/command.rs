@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::lines::{self, Errors, StreamEnd};
 use super::program;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, Ending, ExitInfo, Harness, Input, Launch, OutputReader,
+    AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader,
     RunOutcome, Stream, environment,
 };
 use crate::exec::find::find;
@@ -35,7 +35,7 @@ pub struct Any {
 impl Any {
     /// Returns the harness for a command line; it is split as a shell would, and never given to one.
     pub fn new(line: &str) -> Result<Self> {
-        let mut words = shell_words::split(line)
+        let mut words = split(line)
             .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
             .into_iter();
         let Some(program) = words.next().filter(|program| !program.is_empty()) else {
@@ -139,16 +139,41 @@ impl Harness for Any {
         Ok(Launch {
             program: self.program.clone(),
             arguments: self.arguments.iter().map(|it| filled(it, &values).into()).collect(),
-            set: Vec::new(),
             unset: environment::scrubbed(),
             input: if is_given { Input::Nothing } else { input },
-            ending: Ending::Terminate,
+            ..Launch::default()
         })
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
         Box::new(CommandReader::new(&self.program, self.session(order), order.prompt))
     }
+}
+
+/// Returns the words of a command line, split as a shell would; an error for a quotation mark that is never closed.
+///
+/// On Windows a backslash is one of a path, and nothing more.
+pub fn split(line: &str) -> Result<Vec<String>, shell_words::ParseError> {
+    if cfg!(windows) {
+        shell_words::split(&with_plain_backslashes(line))
+    } else {
+        shell_words::split(line)
+    }
+}
+
+/// The line with each backslash as a shell would have to be told of it.
+fn with_plain_backslashes(line: &str) -> String {
+    let (mut out, mut quote) = (String::with_capacity(line.len()), None);
+    for letter in line.chars() {
+        match (letter, quote) {
+            ('\'' | '"', None) => quote = Some(letter),
+            ('\'' | '"', Some(open)) if open == letter => quote = None,
+            ('\\', None | Some('"')) => out.push('\\'),
+            _ => {}
+        }
+        out.push(letter);
+    }
+    out
 }
 
 /// The argument with its places filled, in one pass: what is filled in is not looked at again.
@@ -248,6 +273,15 @@ impl OutputReader for CommandReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_backslash_of_a_path_stays_one_whatever_quotes_are_around_it() {
+        let line = r#"C:\a\agent.exe "C:\a folder\" '\\server\b' -m {model}"#;
+        let words = shell_words::split(&with_plain_backslashes(line)).unwrap();
+        let path = [r"C:\a\agent.exe", r"C:\a folder\", r"\\server\b", "-m", "{model}"];
+        assert_eq!(words, path);
+        assert_eq!(split("a\\ b").unwrap().len(), if cfg!(windows) { 2 } else { 1 });
+    }
 
     #[test]
     fn places_are_filled_once_and_other_braces_stay() {

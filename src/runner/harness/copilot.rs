@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
+use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -28,10 +29,51 @@ const PROGRAM: KnownProgram = KnownProgram {
     gone: &["No session, task, or name matched"],
 };
 
+/// What leaves it nothing but reading: no other tool is known to it.
+const READ_ONLY: [&str; 2] = ["--available-tools=view,grep,glob", "--disable-builtin-mcps"];
 /// The file in the iteration's own folder in which the program counts its tokens.
 const USAGE: &str = "copilot-usage.json";
 /// The most of that file that is read, in bytes.
 const USAGE_SIZE: u64 = 1 << 20;
+
+/// Seen in the help of 1.0.102.
+const ACCEPTS: Accepts = Accepts {
+    title: "Copilot CLI",
+    denies: "without --allow-all, Copilot CLI denies what it would ask you for: edits and commands",
+    mode: None,
+    allow: Some(ToolRule::Flag("--allow-tool")),
+    deny: Some(ToolRule::Flag("--deny-tool")),
+    settings: "flags of its own, as `-- --allow-url DOMAIN`",
+    own: &[
+        "-p",
+        "--prompt",
+        "-i",
+        "--interactive",
+        "--output-format",
+        "--session-id",
+        "--connect",
+        "--usage-output-file",
+        "-s",
+        "--silent",
+        "-C",
+        "--acp",
+        "--remote",
+        "-h",
+        "--help",
+        "-v",
+        "--version",
+    ],
+    ours: &[
+        ("--model", "--model"),
+        ("--allow-all", "--allow-all"),
+        ("--yolo", "--allow-all"),
+        ("--allow-tool", "--allow"),
+        ("--deny-tool", "--deny"),
+        ("-r", "--continue-session"),
+        ("--resume", "--continue-session"),
+        ("--continue", "--continue-session"),
+    ],
+};
 
 /// Copilot CLI.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +94,14 @@ impl Harness for Copilot {
         if let Some(prompt) = prompt {
             arguments.extend(["-p".into(), prompt.into()]);
         }
+        arguments.extend(order.permissions.arguments(&ACCEPTS).into_iter().map(Into::into));
         arguments.extend(["--output-format".into(), "json".into()]);
         if order.approval == Approval::All {
             // `--allow-all-tools` alone still refuses what lies outside of the folder.
             arguments.push("--allow-all".into());
+        }
+        if order.approval == Approval::ReadOnly {
+            arguments.extend(READ_ONLY.map(Into::into));
         }
         if let Some(model) = order.model {
             arguments.extend(["--model".into(), program::model(model)?.into()]);
@@ -65,6 +111,14 @@ impl Harness for Copilot {
             arguments.push(format!("--resume={}", program::session(session)?).into());
         }
         Ok(PROGRAM.launch(arguments, input))
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn can_only_read(&self) -> bool {
+        true
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {

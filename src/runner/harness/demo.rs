@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::claude::{self, ClaudeStream};
 use super::stream::StreamReader;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, Ending, ExitInfo, Harness, Input, Launch, OutputReader,
-    Stream, environment,
+    AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader, Stream,
+    environment,
 };
 use crate::runner::script::{self, ScriptStep};
 use crate::world;
@@ -74,10 +74,9 @@ impl Harness for Demo {
         Ok(Launch {
             program,
             arguments: vec![ARGUMENT.into(), PACE.as_millis().to_string().into()],
-            set: Vec::new(),
             unset: environment::scrubbed(),
             input: Input::Text(order.prompt.as_bytes().to_vec()),
-            ending: Ending::Terminate,
+            ..Launch::default()
         })
     }
 
@@ -333,6 +332,7 @@ mod tests {
             prompt: &prompt,
             model: None,
             approval: Approval::Own,
+            permissions: &crate::runner::harness::permissions::NONE,
             resume: None,
             scratch: folder,
         };

@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::lines::{self, StreamEnd};
+use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -17,6 +18,8 @@ use super::{
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
 
+/// What leaves it nothing but reading: its mode for plans, and no server of tools.
+const READ_ONLY: [&str; 4] = ["--approval-mode", "plan", "--allowed-mcp-server-names", "none"];
 const PROGRAM: KnownProgram = KnownProgram {
     name: "gemini",
     title: "Gemini CLI",
@@ -43,6 +46,48 @@ const GONE: &[&str] = &["Error resuming session"];
 /// How the program words a daily quota.
 const DAILY_QUOTA: &str = "exhausted your daily quota";
 
+/// Seen in the help of 0.61.0.
+const ACCEPTS: Accepts = Accepts {
+    title: "Gemini CLI",
+    denies: "without --allow-all, Gemini CLI has no tool to write files or to run commands",
+    mode: Some(("--approval-mode", &["default", "auto_edit", "plan"])),
+    allow: Some(ToolRule::Flag("--allowed-tools")),
+    deny: None,
+    settings: "its policies or .gemini/settings.json",
+    own: &[
+        "-p",
+        "--prompt",
+        "-i",
+        "--prompt-interactive",
+        "-o",
+        "--output-format",
+        "--session-id",
+        "--session-file",
+        "--acp",
+        "--experimental-acp",
+        "-l",
+        "--list-extensions",
+        "--list-sessions",
+        "--delete-session",
+        "-w",
+        "--worktree",
+        "-h",
+        "--help",
+        "-v",
+        "--version",
+    ],
+    ours: &[
+        ("-m", "--model"),
+        ("--model", "--model"),
+        ("-y", "--allow-all"),
+        ("--yolo", "--allow-all"),
+        ("--approval-mode", "--permission-mode"),
+        ("--allowed-tools", "--allow"),
+        ("-r", "--continue-session"),
+        ("--resume", "--continue-session"),
+    ],
+};
+
 /// Gemini CLI.
 #[derive(Clone, Copy, Debug)]
 pub struct Gemini;
@@ -65,15 +110,28 @@ impl Harness for Gemini {
         if let Some(model) = order.model {
             arguments.extend(["-m", program::model(model)?]);
         }
+        let permitted = order.permissions.arguments(&ACCEPTS);
+        arguments.extend(permitted.iter().map(String::as_str));
         arguments.extend(["-o", "stream-json"]);
         if order.approval == Approval::All {
             // In a folder that is not trusted the first is ignored without the second.
             arguments.extend(["--yolo", "--skip-trust"]);
         }
+        if order.approval == Approval::ReadOnly {
+            arguments.extend(READ_ONLY);
+        }
         if let Some(session) = order.resume {
             arguments.extend(["-r", program::session(session)?]);
         }
         Ok(PROGRAM.launch(arguments, input))
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn can_only_read(&self) -> bool {
+        true
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {

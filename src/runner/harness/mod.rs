@@ -10,6 +10,7 @@ mod environment;
 pub(crate) mod gemini;
 mod lines;
 pub(crate) mod opencode;
+pub(crate) mod permissions;
 pub(crate) mod program;
 pub(crate) mod sessions;
 mod stream;
@@ -24,6 +25,7 @@ pub use adapter::{
     Launch, Missing, OutputReader, RunOutcome, Stream,
 };
 pub use lines::is_passing;
+pub use permissions::Permissions;
 pub use usage::TokenUsage;
 
 /// Returns the harness that was chosen.

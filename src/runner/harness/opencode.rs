@@ -1,11 +1,13 @@
 //! opencode.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::lines::{self, Once, StreamEnd};
+use super::permissions::{Accepts, Permissions, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
@@ -15,6 +17,9 @@ use super::{
 use crate::exec::version::Version;
 use crate::world::WallTime;
 
+/// What leaves it nothing but reading: no other tool is offered.
+const READ_ONLY: &str =
+    r#"{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}"#;
 const PROGRAM: KnownProgram = KnownProgram {
     name: "opencode",
     title: "opencode",
@@ -46,6 +51,49 @@ const OWN_TOOLS: &[&str] = &[
 const LASTING_NAMES: &[&str] =
     &["ProviderAuthError", "ProviderModelNotFoundError", "ProviderInitError", "ConfigInvalidError"];
 
+/// Seen in the help of `opencode run` 1.18.33; the variable in its program.
+const ACCEPTS: Accepts = Accepts {
+    title: "opencode",
+    denies: "without --allow-all, opencode denies what it would ask you for, such as files outside of the project",
+    mode: None,
+    allow: Some(ToolRule::Name),
+    deny: Some(ToolRule::Name),
+    settings: "`permission` of opencode.json",
+    own: &[
+        "--format",
+        "--fork",
+        "--title",
+        "--attach",
+        "--dir",
+        "--command",
+        "-i",
+        "--interactive",
+        "-h",
+        "--help",
+        "-v",
+        "--version",
+    ],
+    ours: &[
+        ("-m", "--model"),
+        ("--model", "--model"),
+        ("--auto", "--allow-all"),
+        ("-s", "--continue-session"),
+        ("--session", "--continue-session"),
+        ("-c", "--continue-session"),
+        ("--continue", "--continue-session"),
+    ],
+};
+
+/// The rules for tools, as a variable that outranks a person's own: a later rule outranks an earlier one there.
+fn rules(permissions: &Permissions) -> Option<(String, OsString)> {
+    let rule = |word: &'static str| move |tool: &String| (tool.clone(), word.into());
+    let rules: Map<String, Value> = (permissions.allow.iter().map(rule("allow")))
+        .chain(permissions.deny.iter().map(rule("deny")))
+        .collect();
+    (!rules.is_empty())
+        .then(|| ("OPENCODE_PERMISSION".to_owned(), Value::Object(rules).to_string().into()))
+}
+
 /// opencode.
 #[derive(Clone, Copy, Debug)]
 pub struct Opencode;
@@ -60,7 +108,10 @@ impl Harness for Opencode {
     }
 
     fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
-        let mut arguments = vec!["run", "--format", "json"];
+        let permitted = order.permissions.arguments(&ACCEPTS);
+        let mut arguments = vec!["run"];
+        arguments.extend(permitted.iter().map(String::as_str));
+        arguments.extend(["--format", "json"]);
         if let Some(model) = order.model {
             arguments.extend(["-m", program::model(model)?]);
         }
@@ -74,7 +125,20 @@ impl Harness for Opencode {
         }
         // An argument with a blank in it gets quotation marks from the program, and a backslash
         // before each of its own: only standard input arrives as it is.
-        Ok(PROGRAM.launch(arguments, program::by_input(order.prompt)?))
+        let mut launch = PROGRAM.launch(arguments, program::by_input(order.prompt)?);
+        launch.set.extend(rules(order.permissions));
+        if order.approval == Approval::ReadOnly {
+            launch.set.push(("OPENCODE_PERMISSION".to_owned(), READ_ONLY.into()));
+        }
+        Ok(launch)
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn can_only_read(&self) -> bool {
+        true
     }
 
     fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::lines::{is_plain, words};
-use super::{Ending, Input, Launch, environment};
+use super::{Input, Launch, environment};
 use crate::exec;
 use crate::exec::find::find;
 use crate::exec::version::Version;
@@ -75,7 +75,7 @@ impl KnownProgram {
             set: self.set.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect(),
             unset: environment::scrubbed(),
             input,
-            ending: Ending::Terminate,
+            ..Launch::default()
         }
     }
 

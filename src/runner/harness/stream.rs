@@ -23,6 +23,11 @@ pub trait Format: fmt::Debug {
     /// Takes in a line of standard error, which is kept in any case.
     fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
 
+    /// Returns the tokens that were reported so far.
+    fn tokens_so_far(&self, run: &RunState) -> u64 {
+        run.tokens.map_or(0, TokenUsage::total)
+    }
+
     /// Returns what the whole run came to.
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport;
 }
@@ -58,6 +63,10 @@ impl<F: Format> OutputReader for StreamReader<F> {
         self.run.events.drain(..).for_each(heard);
     }
 
+    fn tokens_so_far(&self) -> u64 {
+        self.format.tokens_so_far(&self.run)
+    }
+
     fn report(&mut self, left: &ExitInfo) -> AgentReport {
         self.format.report(&mut self.run, left)
     }
@@ -82,6 +91,8 @@ pub struct RunState {
     pub model: Option<String>,
     /// Tokens, `None` where nothing was reported of them.
     pub tokens: Option<TokenUsage>,
+    /// What it cost, in millionths of a dollar, `None` where nothing was reported of it.
+    pub cost: Option<u64>,
     /// The status of the service's last failed answer.
     pub status: Option<u64>,
     /// What the stream reported of its own end.
@@ -157,6 +168,7 @@ impl RunState {
             denied: self.refusals.take(),
             session: self.session.take(),
             tokens: self.tokens,
+            cost: self.cost,
             missing: if self.stream_end == StreamEnd::Nothing {
                 Missing::Elsewhere
             } else {

@@ -40,6 +40,16 @@ pub enum Commits {
     EachIteration,
 }
 
+/// Whether the last iteration before a limit is asked to leave a handoff for the next loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Landing {
+    /// It is.
+    #[default]
+    Asked,
+    /// It is like any other (`--no-landing`).
+    Off,
+}
+
 /// What becomes of a loop that is done, but something speaks against it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Doubted {

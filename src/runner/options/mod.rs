@@ -12,9 +12,9 @@ mod value;
 mod tests;
 
 pub use super::harness::HarnessChoice;
-pub use choices::{Approve, Commits, DoneCriteria, Doubted, Form, Sessions, Shown};
-pub use resolve::{Defaults, Options, refuse_what_a_command_cannot_do, resolve};
-pub use settings::{CHANGE, Layers, ProjectChecks, RunnerSettings, Setting};
+pub use choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Sessions, Shown};
+pub use resolve::{Defaults, Options, refuse_what_the_agent_cannot_do, resolve};
+pub use settings::{CHANGE, Layers, ProjectChecks, RunnerSettings, Set, Setting};
 pub use task::task;
 pub use trust::{ProjectTrust, needs_trust, only_what_is_trusted};
-pub use value::{harness_names, time_in_words};
+pub use value::{AgentArgument, CommandLine, Model, Number, Time, harness_names, time_in_words};

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Sessions, Shown};
+use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Sessions, Shown};
 use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
 use super::value::{CheckCommand, Number, Time};
-use crate::engine::{Check, Contract, Guardrails, PromiseMatch};
+use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, PromiseMatch, near_limit};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
-use crate::runner::harness::HarnessChoice;
+use crate::runner::harness::permissions::Permissions;
+use crate::runner::harness::{HarnessChoice, harness};
 use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
 
@@ -60,10 +61,14 @@ pub struct Options {
     pub retry_pause: Duration,
     /// Whether tools may run without consent.
     pub allow_all: Approve,
+    /// What a person permits and forbids beside that, and arguments of the agent program's own.
+    pub permissions: Permissions,
     /// Whether each iteration continues with the session of the one before.
     pub sessions: Sessions,
     /// Whether the runner commits what an iteration changed.
     pub commits: Commits,
+    /// Whether the last iteration before a limit is asked to leave a handoff.
+    pub landing: Landing,
     /// What becomes of an end that something speaks against.
     pub doubted: Doubted,
     /// The command that tells the person of the end, empty for none.
@@ -97,10 +102,26 @@ impl Options {
                 max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
                 max_tokens: self.token_budget,
                 max_commitless: limited(self.stall_threshold),
+                max_denied: unchanged.map(|_| Defaults::MAX_DENIED),
                 max_failures: limited(self.max_failures),
                 max_unanswered: limited(self.max_unanswered),
             },
             ..Contract::default()
+        }
+    }
+}
+
+impl Options {
+    /// Returns the limit that the next iteration may reach, `None` where none is near or nobody asks for a handoff.
+    pub fn near_limit(
+        &self,
+        contract: &Contract,
+        ledger: &Ledger,
+        elapsed_seconds: u64,
+    ) -> Option<NearLimit> {
+        match self.landing {
+            Landing::Asked => near_limit(&contract.guardrails, ledger, elapsed_seconds),
+            Landing::Off => None,
         }
     }
 }
@@ -116,6 +137,9 @@ impl Defaults {
     pub const PROMISE_MATCH: PromiseMatch = PromiseMatch::OwnLine;
     /// The last iteration.
     pub const MAX_ITERATIONS: u32 = 50;
+    /// Iterations in a row that change nothing because of what the agent is denied: the next one is paid for, too, and is
+    /// denied the same.
+    pub const MAX_DENIED: u32 = 2;
     /// The longest that a check may take.
     pub const CHECK_TIMEOUT: Duration = Duration::from_mins(5);
     /// Failed runs of the agent program in a row.
@@ -144,7 +168,7 @@ const LONGEST_GRACE: Duration = Duration::from_mins(10);
 pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let settings = layers.merged();
     let checks = checks(&settings, &layers.of_every_loop.checks)?;
-    let harness = harness(&settings)?;
+    let harness = choice(&settings)?;
     let shown = shown(&settings)?;
     let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
     let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
@@ -197,6 +221,12 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
         grace,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
+        permissions: Permissions {
+            mode: settings.permission_mode.map(|it| it.value.0),
+            allow: settings.allow.into_iter().map(|it| it.value.0).collect(),
+            deny: settings.deny.into_iter().map(|it| it.value.0).collect(),
+            arguments: settings.agent_args.into_iter().map(|it| it.value.0).collect(),
+        },
         allow_all: if is_on(settings.allow_all) { Approve::All } else { Approve::Own },
         sessions: if is_on(settings.continue_session) {
             Sessions::Continued
@@ -204,6 +234,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
             Sessions::Fresh
         },
         doubted: if is_on(settings.strict) { Doubted::Fails } else { Doubted::Told },
+        landing: if is_on(settings.no_landing) { Landing::Off } else { Landing::Asked },
         commits: if is_on(settings.commit) { Commits::EachIteration } else { Commits::Never },
         notify: settings.notify.map(|it| it.value.0).unwrap_or_default(),
         shown,
@@ -212,8 +243,28 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     })
 }
 
+/// Returns an error where a setting asks the agent program for what it cannot do: nothing would come of it.
+pub fn refuse_what_the_agent_cannot_do(settings: &RunnerSettings, options: &Options) -> Result<()> {
+    let permissions = &options.permissions;
+    if options.allow_all == Approve::All
+        && (permissions.mode.is_some() || !permissions.allow.is_empty())
+    {
+        bail!(
+            "--allow-all permits everything: leave out --permission-mode and --allow, or --allow-all"
+        );
+    }
+    match harness(&options.harness)?.accepts() {
+        Some(accepts) => accepts.refuse(permissions)?,
+        None if permissions.is_empty() => {}
+        None => bail!(
+            "--permission-mode, --allow, --deny and arguments for the agent program do nothing for a command of your own\nput the program's own flags into the command"
+        ),
+    }
+    refuse_what_a_command_cannot_do(settings, options)
+}
+
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
-pub fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options) -> Result<()> {
+fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options) -> Result<()> {
     let HarnessChoice::Command(line) = &options.harness else {
         return Ok(());
     };
@@ -248,7 +299,7 @@ pub fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Opti
 }
 
 /// The agent program: a name, or the command line that stands for one.
-fn harness(settings: &RunnerSettings) -> Result<HarnessChoice> {
+fn choice(settings: &RunnerSettings) -> Result<HarnessChoice> {
     let line = settings.harness_command.as_ref();
     let Some(named) = &settings.harness else {
         return Ok(
@@ -286,6 +337,7 @@ fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Chec
     let check = |run: &Set<CheckCommand>| Check {
         run: run.value.0.clone(),
         limit_seconds: limit.as_secs(),
+        ..Check::default()
     };
     Ok(with_more(of_every_loop.to_vec(), settings.check.iter().map(check)))
 }

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
-use super::value::{CheckCommand, CommandLine, Model, Number, SettingValue, Time, Token};
+use super::value::{
+    AgentArgument, CheckCommand, CommandLine, Model, Number, SettingValue, Time, Token, Word,
+};
 use crate::engine::{Check, PromiseMatch};
 use crate::runner::harness::HarnessChoice;
 
@@ -52,6 +54,20 @@ pub struct RunnerSettings {
     /// Let the agent use every tool without asking [also: --yolo, --dangerously-allow-all]
     #[arg(long, value_name = "BOOL", help_heading = AGENT, aliases = ["yolo", "dangerously-allow-all"], num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub allow_all: Option<Set<bool>>,
+    /// What the agent may do without asking, in the agent program's own words: acceptEdits (claude), workspace-write
+    /// (codex), auto_edit (gemini) [default: its own choice]
+    #[arg(long, value_name = "MODE", help_heading = AGENT)]
+    pub permission_mode: Option<Set<Word>>,
+    /// Let this tool run without asking, in the agent program's own words, such as "Bash(cargo test *)"; may be given more
+    /// than once
+    #[arg(long, value_name = "TOOL", help_heading = AGENT)]
+    pub allow: Vec<Set<Word>>,
+    /// Let this tool never run; may be given more than once
+    #[arg(long, value_name = "TOOL", help_heading = AGENT)]
+    pub deny: Vec<Set<Word>>,
+    /// An argument for the agent program itself; may be given more than once. All at once: after `--` at the end
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, help_heading = AGENT)]
+    pub agent_args: Vec<Set<AgentArgument>>,
     /// Continue the session of the last iteration instead of a fresh one
     #[arg(long, value_name = "BOOL", help_heading = AGENT, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub continue_session: Option<Set<bool>>,
@@ -89,7 +105,8 @@ pub struct RunnerSettings {
     /// End after this many iterations in a row without a commit; 0 for never [default: 0]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub stall_threshold: Option<Set<Number<0>>>,
-    /// End after this many iterations in a row that changed nothing; 0 for never [default: 10]
+    /// End after 2 iterations that changed nothing because the agent was denied what it tried, and after this many
+    /// iterations in a row that changed nothing; 0 for never [default: 10]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub no_progress: Option<Set<Number<0>>>,
     /// Unless this is set, the first three end the loop when none of them gets any answer: otherwise,
@@ -108,6 +125,9 @@ pub struct RunnerSettings {
     /// The most tokens that the loop may use; 0 for no limit [default: 0]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
+    /// Do not ask the last iteration before a limit to leave a handoff.md for the next loop
+    #[arg(long, value_name = "BOOL", help_heading = LIMITS, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_landing: Option<Set<bool>>,
     /// Time between asking the agent program to end and killing it; a plain number is seconds [default: 10s]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub grace: Option<Set<Time<1>>>,
@@ -207,6 +227,10 @@ settings! {
     harness_command "harness-command" Never,
     model "model" Free,
     allow_all "allow-all" Never,
+    permission_mode "permission-mode" Never,
+    allow "allow" Never,
+    deny "deny" Never,
+    agent_args "agent-args" Never,
     continue_session "continue-session" Free,
     commit "commit" Trusted,
     strict "strict" Limit,
@@ -224,6 +248,7 @@ settings! {
     idle_timeout "idle-timeout" Limit,
     max_runtime "max-runtime" Limit,
     token_budget "token-budget" Limit,
+    no_landing "no-landing" Free,
     grace "grace" Limit,
     retry_pause "retry-pause" Limit,
     notify "notify" Trusted,

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 use super::choices::DoneCriteria;
 use crate::engine::{Check, PromiseMatch};
 use crate::feature::project::printable;
-use crate::runner::harness::HarnessChoice;
+use crate::runner::harness::{HarnessChoice, command};
 use crate::text::{is_plain, nearest};
 
 /// The longest time.
@@ -42,6 +42,12 @@ pub struct Token(pub String);
 /// The name of a model, which the agent program takes for no flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model(pub String);
+/// A permission mode or a tool, in the words of an agent program, which takes it for no flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word(pub String);
+/// An argument for an agent program, on one line or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentArgument(pub String);
 /// A command line that can be started: words, in quotes where they hold blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine(pub String);
@@ -131,9 +137,30 @@ impl SettingValue for Model {
     }
 }
 
+impl SettingValue for Word {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty".to_owned());
+        }
+        if text.starts_with('-') || !is_plain(text) {
+            return Err(format!("is a name in one line, not `{}`", printable(text)));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl SettingValue for AgentArgument {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.contains('\0') {
+            return Err("holds a zero byte, which no argument can".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
 impl SettingValue for CommandLine {
     fn parse(text: &str) -> Result<Self, String> {
-        match shell_words::split(text) {
+        match command::split(text) {
             Ok(words) if words.first().is_some_and(|program| !program.is_empty()) => {
                 Ok(Self(text.to_owned()))
             }

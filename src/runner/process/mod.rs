@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod handle;
+mod limits;
 mod lines;
 mod log;
 #[cfg(unix)]
@@ -22,18 +23,12 @@ use std::path::PathBuf;
 #[cfg(unix)]
 pub use orphaned::has_supervisor;
 #[cfg(unix)]
-pub use run::run;
+pub use run::{run, shell};
 #[cfg(unix)]
 pub use supervisor::supervise_if_asked;
 pub use watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 #[cfg(windows)]
-pub use windows::{has_supervisor, must_be_possible, run, supervise_if_asked};
-
-/// Returns an error where no agent program can be run.
-#[cfg(unix)]
-pub fn must_be_possible() -> io::Result<()> {
-    Ok(())
-}
+pub use windows::{has_supervisor, run, shell, supervise_if_asked};
 
 /// Returns the path under which this program can be started again, also when its file was replaced or
 /// deleted meanwhile, where the system allows that.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::handle::{FromSupervisor, SupervisorHandle};
+use super::limits::{RunLimits, exit};
 use super::log::Log;
 use super::protocol::{SupervisorCommand, SupervisorEvent, SupervisorOrder};
 use super::supervisor;
@@ -56,13 +57,11 @@ pub fn run(
     let mut supervisor = SupervisorHandle::start(supervisor)?;
     supervisor.order(&SupervisorOrder::written(launch, folder, limits.grace))?;
     let mut run = SupervisedRun {
-        limits,
+        limits: RunLimits::new(limits),
+        grace: limits.grace,
         watcher,
         log: Log::new(log),
         supervisor,
-        wall: limits.wall.map(Deadline::after),
-        silence: limits.silence.map(Deadline::after),
-        lingering: None,
         moment: Deadline::after(Duration::ZERO),
         stuck: None,
         cut: None,
@@ -79,6 +78,11 @@ pub fn run(
             Err(not_started(&launch.program, folder, number))
         }
     }
+}
+
+/// Returns how a command line of a person is started: by a shell.
+pub fn shell(line: &str) -> Launch {
+    Launch { program: "sh".into(), arguments: vec!["-c".into(), line.into()], ..Launch::default() }
 }
 
 fn not_started(program: &Path, folder: &Path, number: i32) -> io::Error {
@@ -109,13 +113,11 @@ enum Over {
 }
 
 struct SupervisedRun<'a> {
-    limits: &'a ProcessLimits,
+    limits: RunLimits<'a>,
+    grace: Duration,
     watcher: &'a mut dyn Watcher,
     log: Log<'a>,
     supervisor: SupervisorHandle,
-    wall: Option<Deadline>,
-    silence: Option<Deadline>,
-    lingering: Option<Deadline>,
     moment: Deadline,
     /// When the supervisor is given up.
     stuck: Option<Deadline>,
@@ -181,11 +183,9 @@ impl SupervisedRun<'_> {
 
     /// How long nothing has to be looked at, when nothing comes.
     fn patience(&self) -> Duration {
-        let limits = [self.wall, self.silence, self.lingering].map(|limit| {
-            // What is being ended has only the supervisor's limits.
-            limit.filter(|_| self.cut.is_none() && self.left.is_none())
-        });
-        let all = limits.into_iter().chain([self.stuck]).flatten();
+        // What is being ended has only the supervisor's limits.
+        let is_free = self.cut.is_none() && self.left.is_none();
+        let all = self.limits.all().filter(|_| is_free).chain(self.stuck);
         all.map(|limit| limit.left()).fold(self.moment.left(), Duration::min)
     }
 
@@ -205,7 +205,7 @@ impl SupervisedRun<'_> {
         self.log.take(piece);
         let (stream, mut watch) = (output.stream, Control::GoOn);
         output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
-        self.silence = self.limits.silence.map(Deadline::after);
+        self.limits.heard();
         self.obey(watch);
         Piece::More(count)
     }
@@ -220,11 +220,7 @@ impl SupervisedRun<'_> {
 
     fn obey(&mut self, watch: Control) {
         match watch {
-            Control::GoOn => {}
-            Control::AtWork => self.lingering = None,
-            Control::Finished => {
-                self.lingering.get_or_insert_with(|| Deadline::after(self.limits.lingering));
-            }
+            Control::GoOn | Control::AtWork | Control::Finished => self.limits.note(watch),
             Control::End => self.end(Cut::Asked, SupervisorCommand::End),
             Control::Kill if self.cut.is_none() && self.left.is_none() => {
                 self.end(Cut::Asked, SupervisorCommand::Kill);
@@ -235,16 +231,8 @@ impl SupervisedRun<'_> {
     }
 
     fn keep_the_limits(&mut self) {
-        let over = |limit: Option<Deadline>| limit.is_some_and(|limit| limit.is_over());
-        // With the result there, no limit makes a failure of it.
-        if self.lingering.is_some() {
-            if over(self.lingering) || over(self.wall) {
-                self.end(Cut::Lingering, SupervisorCommand::End);
-            }
-        } else if over(self.wall) {
-            self.end(Cut::Wall, SupervisorCommand::End);
-        } else if over(self.silence) {
-            self.end(Cut::Silence, SupervisorCommand::End);
+        if let Some(cut) = self.limits.exceeded() {
+            self.end(cut, SupervisorCommand::End);
         }
     }
 
@@ -254,16 +242,11 @@ impl SupervisedRun<'_> {
         }
         self.cut = Some(cut);
         self.supervisor.ask(how);
-        self.stuck = Some(Deadline::after(self.limits.grace + REST_OF_THE_SUPERVISOR));
+        self.stuck = Some(Deadline::after(self.grace + REST_OF_THE_SUPERVISOR));
     }
 
     fn leave(&mut self, code: Option<i32>, signal: Option<i32>) {
-        self.left = Some(ExitInfo {
-            code,
-            signal,
-            lingered: self.cut == Some(Cut::Lingering),
-            cut: matches!(self.cut, Some(Cut::Wall | Cut::Silence | Cut::Asked)),
-        });
+        self.left = Some(exit(code, signal, self.cut));
         self.stuck = Some(Deadline::after(REST_OF_THE_SUPERVISOR));
     }
 

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
+use crate::feature::HANDOFF;
 use crate::runner::target::{Change, ChangeKind};
 use crate::store::read::{self, Problem};
 use crate::system::names;
@@ -64,6 +65,7 @@ impl<'a> Documents<'a> {
         if let Some(tasks) = tasks {
             add("The tasks", tasks.to_owned(), true);
         }
+        add("The handoff of an earlier loop", change.folder.join(HANDOFF), false);
         if let Some(module) = change.module_file() {
             add("The module", module, false);
         }

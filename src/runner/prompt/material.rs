@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::engine::{Contract, PromiseMatch, Shortfall};
+use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
 use crate::runner::options::DoneCriteria;
 use crate::runner::target::{Change, SpecKitRules};
 
@@ -27,6 +27,8 @@ pub struct Material<'a> {
     pub missing: &'a [Shortfall],
     /// What the driver has to add: a time limit that cut the last one short, tools that were denied.
     pub remarks: &'a [String],
+    /// The limit that this iteration may reach, and that it is to leave a handoff; `None` where none is near.
+    pub near_limit: Option<NearLimit>,
     /// The file that holds the task list, `None` where there is none.
     pub tasks: Option<&'a Path>,
     /// Whether the agent continues with its last session and knows the change already.

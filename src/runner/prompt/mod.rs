@@ -1,6 +1,7 @@
 //! The prompt of one iteration.
 
 mod documents;
+mod landing;
 mod material;
 mod missing;
 
@@ -16,6 +17,7 @@ use super::options::DoneCriteria;
 use super::target::{Change, SpecKitRules};
 use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
+use crate::session::messages::HONEST;
 use documents::Documents;
 
 pub use material::Material;
@@ -40,6 +42,7 @@ pub fn prompt(material: &Material<'_>) -> Result<String> {
     }
     missing::write(&mut text, material);
     rules(&mut text, material);
+    landing::write(&mut text, material);
     Ok(text.replace('\0', "\u{fffd}"))
 }
 
@@ -70,6 +73,7 @@ fn rules(text: &mut String, material: &Material<'_>) {
     text.push_str(
         "- Look first at what is there already: earlier iterations may have done a part.\n",
     );
+    landing::write_rule(text, material);
     match (material.done, material.tasks) {
         (DoneCriteria::Tasks, Some(path)) => {
             let path = documents::shown(material.change, path);
@@ -84,6 +88,9 @@ fn rules(text: &mut String, material: &Material<'_>) {
     }
     around(text, material.spec_kit);
     ending(text, material);
+    for rule in HONEST {
+        let _ = writeln!(text, "- {rule}");
+    }
     text.push_str("- Leave everything in a state from which the next iteration can continue.\n");
     match material.contract.guardrails.max_commitless {
         Some(limit) => {
@@ -153,7 +160,7 @@ fn ending(text: &mut String, material: &Material<'_>) {
         );
     }
     for check in checks {
-        let _ = writeln!(text, "  - `{}` (within {} s)", check.run, check.limit_seconds);
+        let _ = writeln!(text, "  - `{}` ({})", check.run, check.terms());
     }
     let first = material.contract.min_iterations;
     if first > material.iteration {

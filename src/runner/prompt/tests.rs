@@ -72,6 +72,7 @@ impl PromptBench {
             iteration: 3,
             missing: &self.missing,
             remarks: &self.remarks,
+            near_limit: None,
             tasks,
             resumed: false,
             spec_kit: &self.spec_kit,
@@ -133,6 +134,9 @@ fn the_whole_prompt_of_a_change_with_tasks() {
     - The work is done when every box is ticked. That is read from the file, whatever you say.
     - Only when all of the work is done, write <promise>COMPLETE</promise> in your final message: exactly so, the same letters in the same case.
     - Never write it for another reason: not to get out, not because you are stuck. It is checked against the files.
+    - Completion is unproven until it is shown: name the evidence for each requirement.
+    - Say whether each turn got further.
+    - Blocked is only what a person alone can remove, after the rest was tried.
     - Leave everything in a state from which the next iteration can continue.
     - Make a commit only where the words above or the project's own instructions ask for one.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.
@@ -146,7 +150,8 @@ fn the_whole_prompt_of_a_change_with_tasks() {
 #[test]
 fn the_whole_prompt_of_a_change_without_tasks() {
     let mut bench = PromptBench::new();
-    bench.contract.checks = vec![Check { run: "cargo test".to_owned(), limit_seconds: 300 }];
+    bench.contract.checks =
+        vec![Check { run: "cargo test".to_owned(), limit_seconds: 300, ..Check::default() }];
     bench.contract.min_iterations = 5;
     bench.contract.guardrails.max_commitless = Some(4);
     bench.context = "Leave the database alone.".to_owned();
@@ -177,6 +182,9 @@ fn the_whole_prompt_of_a_change_without_tasks() {
     - These commands have to pass. They are run for you when the work seems to be done:
       - `cargo test` (within 300 s)
     - The loop continues at least until iteration 5. When all seems done, look for what is missing or wrong.
+    - Completion is unproven until it is shown: name the evidence for each requirement.
+    - Say whether each turn got further.
+    - Blocked is only what a person alone can remove, after the rest was tried.
     - Leave everything in a state from which the next iteration can continue.
     - Commit what is finished, and only that: 4 iterations in a row without a commit end the loop.
     - Leave `.spool/.state` and `.claude/loop-state.json` alone: they are the loop's own.

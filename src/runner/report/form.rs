@@ -34,6 +34,7 @@ impl From<&RunnerReport> for RunnerForm {
             model: words(&state.model),
             waits_until: JsonTime::of(waits_until).filter(|_| report.is_alive()),
             denied_tools: state.denied.clone(),
+            kept_as: words(&state.kept_as),
             running_iteration: running.map(|it| IterationForm { run_started_at: run, ..it.into() }),
             iterations: report.iterations.iter().map(IterationForm::from).collect(),
         }
@@ -164,8 +165,10 @@ impl From<&Iteration> for IterationForm {
             denied_tools: it.denied.clone(),
             timed_out: it.timed_out,
             interrupted: it.interrupted,
+            handoff_asked: it.handoff_asked,
             exit_code: it.exit_code,
             checks: it.checks.iter().map(CheckOutcome::from).collect(),
+            kept_as: words(&it.kept_as),
             session: words(&it.session_id),
             log: words(&it.log),
         }

@@ -14,11 +14,13 @@ use crate::feature::project::printable;
 use crate::store::lock::Lock;
 use crate::store::read::{self, Problem};
 use crate::store::write::open_or_create;
-use crate::system::files::FileId;
+use crate::system::files::{self, FileId};
 use crate::world::{self, Deadline};
 
 /// How long to wait for a lock: one that only looks whether it is held has it for a moment.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// The file in which the holder of a change writes itself down: the lock itself where others may read it while it is held.
+const WORDS: &str = if cfg!(windows) { "holder.json" } else { "lock" };
 /// The most that is read of a lock's file, in bytes.
 const MOST: u64 = 4096;
 
@@ -109,9 +111,11 @@ impl ChangeLock {
         // Written in place: a rename would leave the lock on a file that no name leads to.
         let holder = Holder { pid: std::process::id(), since: since.to_owned() };
         let line = serde_json::to_vec(&holder)?;
-        open_or_create(&path, File::options().write(true).truncate(true))
+        let words = folder.join(WORDS);
+        must_be_free_or_a_file(&words)?;
+        open_or_create(&words, File::options().write(true).truncate(true))
             .and_then(|mut file| file.write_all(&line))
-            .map_err(|error| at(&path, &error))?;
+            .map_err(|error| at(&words, &error))?;
         Ok(Self { lock })
     }
 }
@@ -127,13 +131,17 @@ impl TreeLock {
     /// Takes the lock on the `.claude` folder of a work tree, `None` when another runner has it.
     ///
     /// The folder itself is locked, so that no further file appears in it. A file system that locks no
-    /// folders (NFS) gets a file after all.
-    #[expect(clippy::disallowed_methods, reason = "a folder, which nobody reads")]
+    /// folders (NFS, Windows) gets a file after all.
     pub fn take(claude: &Path) -> anyhow::Result<Option<Self>> {
         let path = claude.join("loop-state.lock");
-        let file = File::open(claude).map_err(|error| at(claude, &error))?;
-        if let Ok(taken) = try_for(&file, PATIENCE) {
-            return Ok(taken.then_some(Self { file, of_folder: true }));
+        match files::open_folder(claude) {
+            Ok(file) => {
+                if let Ok(taken) = try_for(&file, PATIENCE) {
+                    return Ok(taken.then_some(Self { file, of_folder: true }));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(error) => return Err(at(claude, &error)),
         }
         let file = open_or_create(&path, File::options().truncate(false).read(true).write(true))
             .map_err(|error| at(&path, &error))?;
@@ -175,7 +183,7 @@ pub fn holder(folder: &Path) -> io::Result<Option<Holder>> {
 
 /// Who wrote itself down in a lock; nobody yet where it holds no such words.
 fn written_holder(folder: &Path) -> Result<Holder, Problem> {
-    let content = read::read(&folder.join("lock"), MOST)?;
+    let content = read::read(&folder.join(WORDS), MOST)?;
     Ok(serde_json::from_slice(&content.bytes).unwrap_or_default())
 }
 

@@ -95,6 +95,9 @@ pub struct LoopState {
     pub words: String,
     /// The exit code of the runner, `None` while it runs.
     pub exit_code: Option<u8>,
+    /// The ref that holds what the last try left, which did not come to its own end; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kept_as: String,
     /// The loop's memory.
     pub ledger: Ledger,
     /// Fields of another version, kept.
@@ -136,6 +139,9 @@ pub struct Iteration {
     /// Whether it never came to its own end: its runner was stopped or killed in the middle.
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
+    /// Whether it was asked to leave a handoff, because a limit was near.
+    #[serde(skip_serializing_if = "is_false")]
+    pub handoff_asked: bool,
     /// Seconds it took.
     pub seconds: f64,
     /// The agent program's exit code, `None` when a signal ended it.
@@ -171,6 +177,9 @@ pub struct Iteration {
     /// The file with all that the agent program printed, relative to the state folder.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub log: String,
+    /// The ref that holds what it left, where it did not come to its own end; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kept_as: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,

@@ -10,7 +10,7 @@ mod loop_state;
 mod recover;
 mod time;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,9 +31,9 @@ use crate::store::write::{
     Flush, LEFT_ALONE, append_private_line, open_or_create, remove_all_leftovers, remove_leftovers,
     write_private, write_whole,
 };
-use crate::system::files::real_path;
+use crate::system::files::{changed_at, real_path};
 use crate::system::processes;
-use crate::world;
+use crate::world::{self, FileTime};
 
 pub use self::context::{Context, MOST as MOST_CONTEXT};
 pub use self::document::{MOST_BYTES, MOST_ITERATIONS};
@@ -45,7 +45,7 @@ pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
 pub use self::loop_state::{Iteration, LoopState, LoopStatus};
 pub use self::recover::Recovered;
-pub use self::time::{iso, readable, time_of};
+pub use self::time::{compact, iso, readable, time_of};
 
 /// The version that both files carry.
 pub const VERSION: u32 = 1;
@@ -246,6 +246,12 @@ impl StateFiles {
     /// Returns the iteration that runs, as it was last written down.
     pub fn running(&self) -> Option<&Iteration> {
         self.running.as_ref()
+    }
+
+    /// Returns when the state was saved last, by the clock of the files; not known where the system does not say.
+    pub fn saved_at(&self) -> FileTime {
+        let saved = fs::metadata(self.folder.join("state.json"));
+        saved.map(|meta| changed_at(&meta)).unwrap_or_default()
     }
 
     /// Appends to the journal: one line in one write.

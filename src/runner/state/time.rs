@@ -16,6 +16,11 @@ pub fn readable(time: WallTime) -> String {
     written(time, "%F %T %:z")
 }
 
+/// Returns a time as a part of a name that sorts by it, such as `20261122-000512`, in UTC.
+pub fn compact(time: WallTime) -> String {
+    zoned(time, TimeZone::UTC, "%Y%m%d-%H%M%S")
+}
+
 /// Returns the time that this text in ISO 8601 is, `None` when it is none or lies before the Unix epoch.
 pub fn time_of(iso: &str) -> Option<WallTime> {
     let time: Timestamp = iso.parse().ok()?;
@@ -23,9 +28,13 @@ pub fn time_of(iso: &str) -> Option<WallTime> {
 }
 
 fn written(time: WallTime, form: &str) -> String {
+    zoned(time, TimeZone::system(), form)
+}
+
+fn zoned(time: WallTime, zone: TimeZone, form: &str) -> String {
     let time =
         i64::try_from(time.millis()).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
-    let zoned = time.map(|time| time.to_zoned(TimeZone::system()));
+    let zoned = time.map(|time| time.to_zoned(zone));
     zoned.map_or_else(String::new, |time| time.strftime(form).to_string())
 }
 

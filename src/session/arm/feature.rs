@@ -12,11 +12,11 @@ use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
-use crate::feature::STATE;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
+use crate::feature::{HANDOFF, STATE};
 use crate::mask::masked_text;
 use crate::refusal::Refusal;
 use crate::session::arguments::feature::FeatureRequest;
@@ -63,6 +63,7 @@ pub fn arm(
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked);
     notes.extend(kept_aside);
+    notes.extend(handoff_note(&feature, &settings));
     let last = arming.pins.as_ref().ok().and_then(|pins| last_limits(pins, &feature));
     notes.extend(lower_limits(&mut state, &tasks, request, last));
     fill(&mut state, &feature, &tasks, request);
@@ -141,6 +142,17 @@ fn kept(asked: &Selection, request: &FeatureRequest, gate: &Gate) -> Option<Box<
     let (by_outline, open_checklists) = (request.by_outline, gate.open_checklists);
     let asked = Asked { tasks, words, by_outline, open_checklists };
     (asked != Asked::default()).then(|| Box::new(asked))
+}
+
+/// What is said of the handoff of an earlier loop, `None` where there is none.
+fn handoff_note(feature: &Feature, settings: &Settings) -> Option<String> {
+    let path = feature.folder.join(HANDOFF).symlink_metadata();
+    let is_there = settings.landing && path.is_ok_and(|meta| meta.is_file());
+    is_there.then(|| {
+        format!(
+            "An earlier loop left {HANDOFF} beside {TASKS}: read it first. Where it and the files differ, the files count."
+        )
+    })
 }
 
 /// What is said of what was asked for, a line each.

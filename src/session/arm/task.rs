@@ -164,7 +164,11 @@ fn record_of(
 /// The project's checks hold in this loop too, before those that were typed.
 fn contract_of(request: &TaskRequest, settings: Settings) -> Contract {
     let limit_seconds = request.check_timeout;
-    let typed = request.checks.iter().map(|run| Check { run: run.clone(), limit_seconds });
+    let typed = request.checks.iter().map(|run| Check {
+        run: run.clone(),
+        limit_seconds,
+        ..Check::default()
+    });
     let checks = with_more(settings.checks, typed);
     let usual = Guardrails::default();
     Contract {

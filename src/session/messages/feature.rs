@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::insist::Insistence;
-use super::needs_all;
 use super::person;
 use super::shortfall::{Reader, brief, explain, hooks_in_words, short};
+use super::{HONEST, needs_all};
 use crate::engine::scope::in_runs;
 use crate::engine::{CheckResult, Guardrails, Ledger, Observation, Shortfall};
 use crate::evidence::task_list::TASKS;
@@ -106,6 +106,10 @@ pub fn resume(
         (false, true) => ALL_RULES,
         (false, false) => NEXT_TASK,
     });
+    if is_whole && !failed && !hooks_due {
+        // What blocked means is in the rules.
+        let _ = write!(text, "\n{}", HONEST[..2].join(" "));
+    }
     limited(text) + &if is_whole { asked(record.asked.as_deref()) } else { String::new() }
 }
 
@@ -208,7 +212,7 @@ How to resume:\n\
 1. `spool task next` shows the task or the parallel group to do now (.progress.md has what was learned).\n\
 2. Delegate it to the spec-executor agent, or to qa-engineer when it is marked [VERIFY]; a [P] group goes out in one message.\n\
 3. Check what comes back, then `spool task done ID`. Never tick a box by hand, never edit .speckit-state.json, never weaken a test.\n\
-4. When it fails: `spool task fail ID \"why\"`. When only a person can continue: `spool task block \"what they must do\"`.\n\
+4. When it fails: `spool task fail ID \"why\"`. When only a person can continue, all else tried: `spool task block \"what they must do\"`.\n\
 5. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// What is to be done when every box is ticked and a check of the person's fails.
@@ -239,7 +243,7 @@ const RESUME_BY_OUTLINE: &str = "\
 How to resume, by the outline of spec-kit's command:\n\
 1. `spool task next` shows the task or the parallel group to do now.\n\
 2. Do it, or hand it to the spec-executor agent. When it is really done, tick its box as [X], or call `spool task done ID`.\n\
-3. When it fails: `spool task fail ID \"why\"`, then try another way. When only a person can continue: `spool task block \"what they must do\"`.\n\
+3. When it fails: `spool task fail ID \"why\"`, then try another way. When only a person can continue, all else tried: `spool task block \"what they must do\"`.\n\
 4. Continue with the next one, without asking. Only when no task is open, end with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// What the agent has to know besides spec-kit's own outline, where spec-kit's command armed the loop.
@@ -247,7 +251,8 @@ pub const BY_OUTLINE: &str = "\n\
 Work by the outline of this command. Where the two differ, this counts:\n\
 - Nobody is there to answer: never ask and never wait. Decide, and say why in one line.\n\
 - A task is done when its box in tasks.md is [X]: tick it when it is really done, or let `spool task done ID` do that, which runs its Verify command first. Never reword or remove a task.\n\
-- A task that fails halts nothing: `spool task fail ID \"why\"` counts the attempt, then try another way. When only a person can continue: `spool task block \"what they must do\"`, and end your turn.\n\
+- A task that fails halts nothing: `spool task fail ID \"why\"` counts the attempt, then try another way. When only a person can continue, all else tried: `spool task block \"what they must do\"`, and end your turn.\n\
+- Completion is unproven until it is shown: name the evidence for each requirement. Say whether each turn got further.\n\
 - While a box of this loop is open, the end of your turn sends you back to work. When none is open and the rest of the outline is carried out, end with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// The contract of a coordinator, after a compaction.

@@ -3,6 +3,7 @@
 pub mod ends;
 pub mod feature;
 pub mod insist;
+pub mod landing;
 pub mod person;
 pub mod shortfall;
 pub mod task;
@@ -14,6 +15,13 @@ use crate::store::names::ArmedBy;
 
 /// Every so many iterations the agent gets the whole contract again.
 const ALL_AGAIN: u32 = 10;
+
+/// What the agent holds on to in every loop: a claim without proof is none.
+pub const HONEST: [&str; 3] = [
+    "Completion is unproven until it is shown: name the evidence for each requirement.",
+    "Say whether each turn got further.",
+    "Blocked is only what a person alone can remove, after the rest was tried.",
+];
 
 /// What a person does when the work is done, behind "Next: ".
 pub const AFTER_COMPLETED: &str = "look at the work; `spool log` has every decision.";

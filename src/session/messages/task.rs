@@ -9,7 +9,7 @@ use std::path::Path;
 use super::insist::Insistence;
 use super::person;
 use super::shortfall::{Reader, brief, explain};
-use super::{AFTER_COMPLETED, NextStep, needs_all};
+use super::{AFTER_COMPLETED, HONEST, NextStep, needs_all};
 use crate::engine::promise::marker;
 use crate::engine::{PromiseMatch, Shortfall, TerminalReason, WithoutWork};
 use crate::feature::project::printable;
@@ -69,13 +69,14 @@ pub fn start(record: &Record, folder: &Session) -> String {
         ),
     }
     for check in &assignment.contract.checks {
-        let limit = check.limit_seconds;
-        let _ = writeln!(text, "- This check has to pass, within {limit} s: `{}`", check.run);
+        let terms = check.terms();
+        let _ = writeln!(text, "- This check has to pass, {terms}: `{}`", check.run);
     }
     let _ = writeln!(
         text,
         "- Whenever you end your turn before that, you are sent back to work. Do not ask questions: nobody is there to answer."
     );
+    honest_rules(&mut text);
     let _ = write!(text, "- {BLOCKED}\n\n{}.", limits(record));
     text
 }
@@ -253,6 +254,13 @@ fn rules_again(text: &mut String, assignment: &Assignment) {
         let _ = writeln!(text, "- So have {} more checks.", checks.len() - CHECKS_AGAIN);
     }
     text.push_str("- Do not ask questions: nobody is there to answer.\n");
+    honest_rules(text);
+}
+
+fn honest_rules(text: &mut String) {
+    for rule in HONEST {
+        let _ = writeln!(text, "- {rule}");
+    }
 }
 
 /// Returns the line that a person sees when the agent is sent back.

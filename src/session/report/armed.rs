@@ -38,7 +38,7 @@ pub fn lines(
     text.push_str(&pin.asked.as_deref().map(Asked::status_lines).unwrap_or_default());
     for check in &pin.checks {
         let run = text::title(&check.run, 300);
-        let _ = writeln!(text, "  Check: {run} (within {} s)", check.limit_seconds);
+        let _ = writeln!(text, "  Check: {run} ({})", check.terms());
     }
     if pin.verify > 0 {
         let what = text::counted(pin.verify as u64, "task");

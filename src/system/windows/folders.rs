@@ -114,7 +114,7 @@ impl FolderEntry<'_> {
 
 /// Where the system puts the names of a folder: it has its own room here.
 #[derive(Default)]
-pub struct NameRoom;
+pub struct NameRoom(());
 
 /// A folder.
 pub struct OpenFolder(PathBuf);

@@ -18,6 +18,7 @@ pub fn from_bytes(name: &[u8]) -> Cow<'_, OsStr> {
 }
 
 /// Returns the name with these bytes.
+#[expect(clippy::needless_pass_by_value, reason = "elsewhere the bytes are the name")]
 pub fn from_vec(name: Vec<u8>) -> OsString {
     from_bytes(&name).into_owned()
 }

@@ -26,13 +26,11 @@ pub struct Alarm;
 
 impl Alarm {
     /// Returns one that no signal wakes yet.
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
     pub fn new() -> io::Result<Self> {
         Ok(Self)
     }
 
     /// Has a signal set these flags, in their order, as long as this process lives.
-    #[expect(clippy::unused_self, reason = "elsewhere it is woken")]
     pub fn set_by(&self, signal: i32, flags: [&Arc<AtomicBool>; 2]) -> io::Result<()> {
         for flag in flags {
             signal_hook::flag::register(signal, Arc::clone(flag))?;
@@ -41,7 +39,6 @@ impl Alarm {
     }
 
     /// Waits for this long, or until it is time to look whether a signal came.
-    #[expect(clippy::unused_self, reason = "elsewhere it is woken")]
     pub fn wait(&self, length: Duration) {
         world::pause(length.min(LOOK));
     }

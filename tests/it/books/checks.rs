@@ -71,6 +71,49 @@ fn all_failing_checks_are_named_and_the_passing_ones_are_not() {
 }
 
 #[test]
+fn a_check_that_finds_no_test_passes_only_where_nobody_asked_for_tests() {
+    let none = "echo 'test result: ok. 0 passed; 0 failed; 9 filtered out'";
+    let found = "cat tests.out";
+    project(&format!("  - \"{none}\"\n"), DONE).stop(ALL).silent();
+    let settings = format!(
+        "  - run: \"{none}\"\n    min_tests: 1\n  - run: {found}\n    min_tests: 12\n    expect: ok. * passed; 0 failed\n  - run: echo built\n    min_tests: 1\n"
+    );
+    let project = project(&settings, DONE);
+    let pin = project.spool(&["status", "--json"]).ok();
+    assert!(pin.contains("\"min_tests\": 12") && pin.contains("ok. * passed; 0 failed"), "{pin}");
+    let status = project.spool(&["status"]).ok();
+    assert!(
+        status.contains("(within 300 s, tests passed: 12 or more, output has `ok. *"),
+        "{status}"
+    );
+    let said = |output: &str| {
+        project.write("tests.out", output);
+        project.agent_works();
+        project.stop(ALL).reason().to_owned()
+    };
+    let reason = said("\u{1b}[1mtest result: ok. 11 passed; 0 failed\u{1b}[0m\n");
+    assert!(
+        reason.contains(&format!(
+            "`{none}` (exit code 0, but tests passed: 0, and 1 or more have to)"
+        )),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("`cat tests.out` (exit code 0, but tests passed: 11, and 12 or more"),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("`echo built` (exit code 0, but its output has no number of tests"),
+        "{reason}"
+    );
+    let reason = said("test result: ok. 12 passed; 1 failed\n");
+    assert!(reason.contains("but no line of its output has `ok. * passed; 0 failed`)"), "{reason}");
+    let filler = "test a ... ok\n".repeat(9_000);
+    let reason = said(&format!("test result: ok. 12 passed; 0 failed\n{filler}"));
+    assert!(!reason.contains("cat tests.out"), "far from the end: {reason}");
+}
+
+#[test]
 fn checks_do_not_run_while_open_tasks_are_missing_from_the_list() {
     let project = project("  - echo run >>runs\n", "- [x] T001 Create it\n");
     assert!(project.stop(ALL).reason().contains("taken out of tasks.md: T002"));

@@ -136,7 +136,7 @@ fn one_unknown_id_among_several_ticks_none_of_them() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "it needs a POSIX shell")]
+#[cfg_attr(windows, ignore = "an agent's Bash tool: there is no bash under Wine")]
 fn a_task_without_an_id_has_one_that_a_shell_hands_on() {
     let list = "- [ ] Write the page\n- [ ] Write the page\n- [ ] Try it\n";
     let project = Project::armed(list);

@@ -156,7 +156,10 @@ fn a_task_is_shown_with_its_checklist_and_a_part_with_what_it_is_part_of() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "it needs a POSIX shell")]
+#[cfg_attr(
+    windows,
+    ignore = "its `Verify` commands are for a POSIX shell, and there is none under Wine"
+)]
 fn the_shape_in_other_languages_with_windows_line_ends() {
     let tasks = tasks(TRANSLATED);
     assert_eq!(tasks.len(), 9);

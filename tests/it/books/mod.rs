@@ -15,6 +15,7 @@ mod person;
 mod projects;
 mod proof;
 mod properties;
+mod receipts;
 mod safety;
 mod short;
 mod state;

@@ -22,7 +22,6 @@ fn refused(bench: &Bench, arguments: &str) -> Outcome {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "it compares paths with both kinds of separators")]
 fn the_command_arms_the_session_and_hands_the_model_a_line() {
     let bench = Bench::ready();
     let answer = bench.implement("s1", "");
@@ -153,9 +152,12 @@ fn without_something_to_do_nothing_is_armed() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "the system takes no such names")]
 fn s3_a_file_that_was_meant_as_the_settings_is_named() {
     for name in ["ralph-speckit.md", "ralph-speckit.local.MD", "ralph_speckit.local.md"] {
+        if cfg!(windows) && name.ends_with("MD") {
+            // There it is the settings file.
+            continue;
+        }
         let path = format!(".claude/{name}");
         let bench = Bench::ready().file(&path, "---\nchecks: [npm test]\n---\n");
         let answer = refused(&bench, "");
@@ -168,11 +170,15 @@ fn s3_a_file_that_was_meant_as_the_settings_is_named() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "a link out of the project is another thing under Wine")]
-fn a_list_that_is_no_file_of_the_project_is_refused() {
+fn a_list_that_is_a_folder_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::create_dir(bench.feature_path("tasks.md")).unwrap();
     assert!(refused(&bench, "").reason().contains("it is a folder, not a file"));
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "Wine 8 says that it made a link, and makes none")]
+fn a_list_that_is_no_file_of_the_project_is_refused() {
     let bench = Bench::project().current_feature(FEATURE);
     fs::write(bench.outside().join("tasks.md"), THREE_TASKS).unwrap();
     symlink(bench.outside().join("tasks.md"), bench.feature_path("tasks.md")).unwrap();

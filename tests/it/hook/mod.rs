@@ -3,6 +3,7 @@
 mod arming;
 mod brevity;
 mod checklists;
+mod checks;
 mod continuing;
 mod crowd;
 mod driven;
@@ -11,6 +12,7 @@ mod extensions;
 mod hazards;
 mod input;
 mod lag;
+mod landing;
 mod lines;
 mod litter;
 mod notify;

@@ -44,6 +44,7 @@ impl Outcome {
         let more = more.filter(|line| !line.starts_with("Session stopped") && !said.contains(line));
         let lines: Vec<_> = std::iter::once(first).chain(problem).chain(more).collect();
         let line = lines.join(" | ").replace(&bench.root.display().to_string(), "PROJECT");
+        let line = if cfg!(windows) { line.replace('\\', "/") } else { line };
         // The system's words are the same on Linux and macOS, its numbers are not.
         let mut parts = line.split(" (os error ");
         let first = parts.next().unwrap_or_default().to_owned();

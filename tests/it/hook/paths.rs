@@ -188,7 +188,6 @@ fn nfr_4_every_silent_path() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "it compares paths with both kinds of separators")]
 fn nfr_4_every_reason_to_go_on() {
     let paths: &[Path] = &[
         ("open tasks", || stop(Bench::in_execution())),

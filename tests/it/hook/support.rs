@@ -156,7 +156,7 @@ impl Bench {
     }
 
     pub fn feature_path(&self, name: &str) -> PathBuf {
-        self.root.join(".specify/specs").join(&self.feature).join(name)
+        self.root.join(".specify").join("specs").join(&self.feature).join(name)
     }
 
     pub fn state_path(&self) -> PathBuf {

@@ -147,3 +147,18 @@ fn s10_every_action_of_a_workflow_is_one_commit() {
     }
     assert!(seen > 3, "{seen} actions");
 }
+
+/// GitHub runs nothing of a workflow that is no YAML, and says so only there.
+#[test]
+fn every_workflow_is_yaml() {
+    let folder = ".github/workflows";
+    for path in files(&checkout().join(folder)) {
+        let path = format!("{folder}/{}", path.display());
+        let text = text(&path);
+        for event in granit_parser::Parser::new_from_str(&text) {
+            event.unwrap_or_else(|error| panic!("{path}: {error}"));
+        }
+    }
+    let wrong = granit_parser::Parser::new_from_str("run: cargo test -- windows:: hook").last();
+    assert!(wrong.unwrap().is_err(), "the reader sees what it is there for");
+}

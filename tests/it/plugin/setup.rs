@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::plugin::scratch::{Home, SPOOL, Said, files, tree};
+use crate::support::schema::holds;
 
 /// A `claude` that keeps its registry in two files and writes down what it was asked.
 const CLAUDE: &str = r#"
@@ -184,6 +185,47 @@ fn a_dry_run_says_all_and_does_nothing() {
 }
 
 #[test]
+fn with_json_the_steps_are_one_document_that_is_the_same_dry_or_done() {
+    let scratch = with_claude();
+    let asked = |arguments: &[&str]| {
+        let outcome = setup(&scratch, &[arguments, &["--json"]].concat());
+        let document: Value =
+            serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{outcome}"));
+        holds("setup", &document);
+        assert_eq!((outcome.code, &*outcome.err), (Some(0), ""), "{outcome}");
+        let steps = document["steps"].as_array().unwrap().iter();
+        (steps.map(|it| it["name"].clone()).collect::<Vec<_>>(), document)
+    };
+    let all = ["write_plugin", "copy_programs", "add_marketplace", "install"];
+    let (would, dry) = asked(&["--dry-run"]);
+    let (did, done) = asked(&[]);
+    assert_eq!((&would, &did), (&all.map(Value::from).to_vec(), &would));
+    assert_eq!((&dry["dry_run"], &dry["next"]), (&Value::from(true), &Value::Null));
+    assert!(done["next"].as_str().unwrap().starts_with("restart Claude Code"), "{done:#}");
+    let all =
+        ["uninstall", "remove_marketplace", "remove_copy", "remove_plugin", "remove_programs"];
+    let all = [&all[..], &["remove_install_record"]].concat();
+    let (would, _) = asked(&["--remove", "--dry-run"]);
+    let (did, removed) = asked(&["--remove"]);
+    let all: Vec<Value> = all.into_iter().map(Value::from).collect();
+    assert_eq!((&would, &did), (&all, &would));
+    assert_eq!(
+        (&removed["remove"], &removed["left"]),
+        (&Value::from(true), &serde_json::json!([]))
+    );
+    let (nothing, again) = asked(&["--remove"]);
+    assert_eq!((nothing.len(), again["left"].as_array().unwrap().len()), (0, 1), "{again:#}");
+
+    let alone = Home::new();
+    let outcome = setup(&alone, &["--json"]);
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    holds("setup", &document);
+    let problem = document["problem"].as_str().unwrap();
+    assert!(problem.contains("spool setup --claude PATH"), "{problem}");
+    assert_eq!((outcome.code, &*outcome.err), (Some(1), ""), "{outcome}");
+}
+
+#[test]
 fn without_claude_the_plugin_is_ready_and_the_next_step_is_said() {
     let scratch = Home::new();
     let outcome = setup(&scratch, &[]);
@@ -251,7 +293,7 @@ fn a_program_that_setup_did_not_put_there_is_not_overwritten() {
 }
 
 #[test]
-fn an_unreadable_receipt_is_not_overwritten() {
+fn an_unreadable_install_record_is_not_overwritten() {
     let scratch = with_claude();
     scratch.write("home/.local/share/ralph-speckit/setup.json", "{half");
     for arguments in [&[] as &[&str], &["--remove"]] {
@@ -263,34 +305,34 @@ fn an_unreadable_receipt_is_not_overwritten() {
 }
 
 #[test]
-fn the_receipt_keeps_what_a_later_version_noted() {
+fn the_install_record_keeps_what_a_later_version_noted() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let path = scratch.data().join("setup.json");
-    let mut receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    receipt["later"] = "kept".into();
-    receipt["registrations"][0]["later"] = "kept".into();
-    fs::write(&path, receipt.to_string()).unwrap();
+    let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    record["later"] = "kept".into();
+    record["registrations"][0]["later"] = "kept".into();
+    fs::write(&path, record.to_string()).unwrap();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
-    let receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    assert_eq!(receipt["later"], "kept");
-    assert_eq!(receipt["registrations"][0]["later"], "kept");
+    let record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(record["later"], "kept");
+    assert_eq!(record["registrations"][0]["later"], "kept");
 }
 
 #[test]
-fn a_receipt_cannot_make_remove_delete_other_folders() {
+fn an_install_record_cannot_make_remove_delete_other_folders() {
     let scratch = with_claude();
     assert_eq!(setup(&scratch, &[]).code, Some(0));
     let theirs = scratch.write("precious/notes.txt", "mine");
     fs::create_dir(scratch.top().join("precious empty")).unwrap();
     let path = scratch.data().join("setup.json");
-    let mut receipt: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let folder = theirs.parent().unwrap().to_str().unwrap();
-    receipt["registrations"][0]["copies"].as_array_mut().unwrap().push(folder.into());
-    receipt["programs"].as_array_mut().unwrap().push("../../../../../precious/notes.txt".into());
+    record["registrations"][0]["copies"].as_array_mut().unwrap().push(folder.into());
+    record["programs"].as_array_mut().unwrap().push("../../../../../precious/notes.txt".into());
     let empty = scratch.top().join("precious empty");
-    receipt["made_folders"] = serde_json::json!([empty]);
-    fs::write(&path, receipt.to_string()).unwrap();
+    record["made_folders"] = serde_json::json!([empty]);
+    fs::write(&path, record.to_string()).unwrap();
     let outcome = setup(&scratch, &["--remove"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert_eq!(fs::read_to_string(theirs).unwrap(), "mine");

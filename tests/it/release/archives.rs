@@ -147,6 +147,43 @@ fn install(release: &Path, home: &Path, spoil: fn(&mut Vec<u8>)) -> (i32, String
     (output.status.code().unwrap(), said.into_owned())
 }
 
+/// What the installer calls, besides curl or wget.
+const TOOLS: [&str; 11] =
+    ["sh", "uname", "mktemp", "rm", "tar", "gzip", "sha256sum", "mkdir", "cp", "mv", "cat"];
+
+#[test]
+fn the_shell_installer_says_what_it_could_not_fetch_and_with_what() {
+    let Some(release) = packed() else { return };
+    let address = serve(|_| Shelf::new());
+    for fetcher in [Some("curl"), Some("wget"), None] {
+        if fetcher.is_some_and(|tool| !has(tool)) {
+            continue;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let tools = tempfile::tempdir().unwrap();
+        for tool in TOOLS.into_iter().chain(fetcher) {
+            let found = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(tool));
+            let found = found.iter().find(|path| path.exists()).expect(tool);
+            std::os::unix::fs::symlink(found, tools.path().join(tool)).unwrap();
+        }
+        let output = Command::new("sh")
+            .arg(release.join("install.sh"))
+            .args(["--from", &address])
+            .env_clear()
+            .env("PATH", tools.path())
+            .env("HOME", home.path())
+            .finish();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{fetcher:?}: {output:?}");
+        let expected = match fetcher {
+            Some(_) => "could not be fetched; nothing was installed",
+            None => "neither curl nor wget is there",
+        };
+        assert!(said.contains(expected) && said.contains(&address), "{fetcher:?}: {said}");
+        assert_eq!(files(home.path()), Vec::<PathBuf>::new());
+    }
+}
+
 #[test]
 fn the_shell_installer_installs_what_was_released_and_nothing_else() {
     if !has("curl") && !has("wget") {

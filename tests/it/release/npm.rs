@@ -57,7 +57,7 @@ fn npm_installs_the_program_of_this_platform_and_npx_starts_it() {
     let Some(release) = packed() else { return };
     let mut manifests = Vec::new();
     let address = serve(|address| registry(&release, address, &mut manifests));
-    assert_eq!(manifests.len(), 2, "{manifests:#?}");
+    assert_eq!(manifests.len(), 3, "the program, its platform and the plugin: {manifests:#?}");
     for manifest in &manifests {
         assert_eq!(manifest.get("scripts"), None, "{manifest:#}");
         assert_eq!(manifest["version"], VERSION);

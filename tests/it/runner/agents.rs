@@ -1,6 +1,6 @@
 //! What an agent program tells of itself besides its words: errors, denials, sessions, tokens.
 
-use crate::runner::support::{Bench, PROMISE};
+use crate::runner::support::{Bench, CHANGE, PROMISE};
 
 /// The last lines of a failed run of Claude Code, with the status of the service's answer.
 fn failed(status: &str, words: &str) -> String {
@@ -112,6 +112,62 @@ fn d6_denied_tools_are_named_everywhere() {
     status.says("Denied: in 2 iterations: Bash: rm x");
     bench.spool("log").run().with_code(0).says("denied: Bash: rm x");
     assert_eq!(bench.state_lines("history.jsonl")[1]["denied"][0], "Bash: rm x");
+}
+
+#[test]
+fn a_wall_of_denials_ends_the_loop_by_name_after_two_iterations() {
+    let bench = Bench::new();
+    bench.claude(&format!("{}\nsays no\n{}", call("denied"), denied("no")));
+    let ran = bench.ralph("").run().with_code(6);
+    ran.says("allow what it was denied in 2 iterations that changed nothing: Bash: rm x").says(
+        "permit them with --allow or --permission-mode, or all of its tools with --allow-all",
+    );
+    assert_eq!((bench.iterations().len(), bench.runs()), (2, 2), "{ran}");
+    assert_eq!(bench.state()["reason"], "blocked");
+    // Who wants no such end says so, as for all iterations that change nothing.
+    let bench = Bench::new();
+    bench.claude(&format!("{}\nsays no\n{}", call("denied"), denied("no")));
+    bench.ralph("--no-progress 0 --max-iterations 4").run().with_code(3);
+}
+
+#[test]
+fn what_a_person_permits_and_arguments_of_its_own_reach_the_agent_program() {
+    let bench = Bench::new();
+    bench.claude(&format!("calls Bash\nsays end\nresult '{PROMISE}'"));
+    let ralph = |words: &str| {
+        let before = format!("ralph --change {CHANGE} --retry-pause 10ms Build");
+        bench.spool(&format!("{before} {words}")).run()
+    };
+    ralph("--permission-mode acceptEdits --allow Edit --deny WebFetch --agent-args=--effort=low -- --mcp-config x.json")
+        .with_code(0);
+    ralph("--allow Edit --dry-run").with_code(0).says("and as the settings below say");
+    let given = bench.arguments(1);
+    for word in [
+        "--permission-mode=acceptEdits",
+        "--allowedTools=Edit",
+        "--disallowedTools=WebFetch",
+        "--effort=low",
+        "--mcp-config",
+        "x.json",
+    ] {
+        assert!(given.contains(&word.to_owned()), "{word}: {given:?}");
+    }
+    for (words, why) in [
+        ("--permission-mode acceptedits", "did you mean `acceptEdits`?"),
+        ("--permission-mode bypassPermissions", "use --allow-all"),
+        ("--allow-all --allow Edit", "--allow-all permits everything"),
+        ("-- --model x", "use --model of `spool ralph`"),
+        ("-- --output-format text", "the runner relies on"),
+        ("-- words", "`words` is no flag of Claude Code"),
+        ("--harness codex --deny shell", "Codex has no flag for `--deny`"),
+        ("--harness-command true --allow Edit", "do nothing for a command of your own"),
+    ] {
+        let refused = ralph(words).with_code(2);
+        assert!(refused.errors.contains(why), "{words}: {refused}");
+    }
+    let refused = bench.spool("ralph --harness demo --allow Edit").run().with_code(2);
+    assert!(refused.errors.contains("means nothing to the demo"), "{refused}");
+    assert_eq!(bench.runs(), 1);
 }
 
 #[test]

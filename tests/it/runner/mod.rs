@@ -2,15 +2,17 @@
 
 mod agents;
 mod beside;
-mod claude;
+pub mod claude;
 mod distrust;
 mod ends;
 mod hangs;
 mod interruptions;
+mod landing;
 mod people;
 mod private;
 mod promises;
-mod ran;
+pub mod ran;
+mod receipts;
 mod safety;
 mod spec_000;
 mod spec_001;
@@ -18,4 +20,5 @@ mod spec_004;
 mod spec_kit;
 pub mod support;
 mod traps;
+mod unfinished;
 mod usage_limits;

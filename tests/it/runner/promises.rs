@@ -1,6 +1,6 @@
 //! What an agent's words are taken for: a promise, talk about one, or a need for a person.
 
-use crate::runner::support::{Bench, PROMISE};
+use crate::runner::support::{Bench, PROMISE, in_state};
 
 /// Runs two iterations of an agent that does some work and says this.
 fn said(words: &str, arguments: &str) -> crate::runner::ran::Ran {
@@ -62,4 +62,55 @@ fn d3_the_next_iteration_reads_how_a_promise_is_made() {
     bench.ralph("--max-iterations 2").run().with_code(3);
     let prompt = bench.prompt(2);
     assert!(prompt.contains("write it alone on the last line"), "{prompt}");
+}
+
+#[test]
+fn a_check_that_finds_no_test_refuses_the_promise_where_tests_are_asked_for() {
+    let bench = Bench::new();
+    bench.write(
+        ".claude/ralph-speckit.local.md",
+        "---\nchecks:\n  - { run: cat out, min_tests: 3, expect: '3 passed' }\n---\n",
+    );
+    let filler = "[ $n = 3 ] && seq 1 9000 >> out";
+    let output = "echo \"test result: ok. $n passed; 0 failed\" > out";
+    bench.agent(&format!("{output}\n{filler}\necho '{PROMISE}'"));
+    let ran = bench.ralph("--max-iterations 5").run().with_code(0);
+    ran.says("cat out (within 300 s, tests passed: 3 or more, output has `3 passed`)");
+    ran.says("`cat out` failed: exit code 0, but no line of its output has `3 passed`");
+    assert_eq!(bench.runs(), 3);
+    let prompt = bench.prompt(2);
+    assert!(prompt.contains("`cat out` (within 300 s, tests passed: 3 or more"), "{prompt}");
+}
+
+#[test]
+fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
+    let bench = Bench::new();
+    bench.agent(&format!("echo $n > made.txt\necho '{PROMISE}'"));
+    // It ends only when the time of what it has written is later than that of the state.
+    let late = format!("until [ built -nt {} ]; do echo x > built; done", in_state("state.json"));
+    let call = |first: &str, last: &str| {
+        bench.ralph("--max-iterations 1").arg("--check").arg(first).arg("--check").arg(last).run()
+    };
+    call("echo one >> \"$DESK/noted\"", "echo two >> \"$DESK/noted\"").with_code(0);
+    assert_eq!(bench.desk("noted"), "one\ntwo\n");
+    call("echo one >> \"$DESK/noted\"", &late).with_code(0);
+    assert_eq!(bench.desk("noted"), "one\ntwo\none\none\n");
+    std::fs::remove_file(bench.path("built")).unwrap();
+    let ran = call("! test -e built || exit 4", &late);
+    ran.with_code(3).says("`! test -e built || exit 4` failed: exit code 4");
+}
+
+#[test]
+fn a_check_that_failed_is_not_run_again_where_nothing_has_happened_since() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "case $n in 1) calls Bash ;; 3) echo 1 > good ;; esac\nresult \"{PROMISE}\""
+    ));
+    let check = "echo one >> \"$DESK/noted\"; test -e good";
+    let ran = bench.ralph("--harness claude --allow-all").arg("--check").arg(check).run();
+    ran.with_code(0).says("failed before, and nothing has changed since: exit code 1");
+    assert_eq!((bench.runs(), bench.desk("noted").as_str()), (3, "one\none\n"));
+    let failed: Vec<_> =
+        bench.iterations().iter().map(|it| it["checks"][0]["passed"].clone()).collect();
+    assert_eq!(failed, [false, false, true]);
 }

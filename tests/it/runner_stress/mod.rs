@@ -1,6 +1,7 @@
 //! `spool ralph` under stress, as a black box: signals at any moment, agents that will not end, and agents
 //! that print what no agent should.
 
+mod kept;
 mod limits;
 mod moments;
 mod output;

@@ -124,6 +124,15 @@ impl Place {
         }
     }
 
+    /// Waits until a file beside the project has this content.
+    pub fn wait_for_file(&self, name: &str, content: &str) {
+        let deadline = Deadline::after(PATIENCE);
+        while fs::read_to_string(self.beside(name)).unwrap_or_default() != content {
+            assert!(!deadline.is_over(), "nobody writes `{name}`");
+            world::pause(Duration::from_millis(5));
+        }
+    }
+
     /// The work tree's `loop-state.json`, `None` before a runner has written it.
     pub fn document(&self) -> Option<Value> {
         let bytes = fs::read(self.root.join(".claude/loop-state.json")).ok()?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::super::command::Any;
+use super::super::permissions::{NONE, Permissions};
 use super::super::{AgentOrder, Approval, Harness, Input, Launch};
 use super::{harness_named, order};
 
@@ -62,6 +63,100 @@ fn allow_all_is_what_really_works_for_each() {
             assert!(arguments(&launch).contains(flag), "{name}: {:?}", launch.arguments);
         }
     }
+}
+
+#[test]
+fn permissions_and_arguments_of_its_own_reach_each_program_in_its_words() {
+    let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+    let arguments_for = |name: &str, permissions: &Permissions| {
+        let order = AgentOrder { permissions, ..order("do it") };
+        let launch = launch(name, &order);
+        let variables = sets(&launch);
+        let rules = variables.iter().find(|(name, _)| *name == "OPENCODE_PERMISSION");
+        (words(&arguments(&launch)), rules.map(|(_, rules)| (*rules).to_owned()))
+    };
+    let permissions = |mode: Option<&str>, allow: &[&str], deny: &[&str]| Permissions {
+        mode: mode.map(str::to_owned),
+        allow: words(allow),
+        deny: words(deny),
+        arguments: words(&["--some-flag", "a value"]),
+    };
+    let claude = permissions(Some("acceptEdits"), &["Bash(git *)", "Edit"], &["WebFetch"]);
+    let (given, _) = arguments_for("claude", &claude);
+    let expected = [
+        "-p",
+        "do it",
+        "--permission-mode=acceptEdits",
+        "--allowedTools=Bash(git *)",
+        "--allowedTools=Edit",
+        "--disallowedTools=WebFetch",
+        "--some-flag",
+        "a value",
+        "--output-format",
+    ];
+    assert_eq!(given[..expected.len()], expected);
+    let (given, _) = arguments_for("codex", &permissions(Some("workspace-write"), &[], &[]));
+    let expected = [
+        "exec",
+        "--json",
+        "--sandbox=workspace-write",
+        "--some-flag",
+        "a value",
+        "--skip-git-repo-check",
+    ];
+    assert_eq!(given[..expected.len()], expected);
+    let (given, _) = arguments_for("gemini", &permissions(Some("auto_edit"), &["a", "b"], &[]));
+    let expected = [
+        "-p",
+        "do it",
+        "--approval-mode=auto_edit",
+        "--allowed-tools=a",
+        "--allowed-tools=b",
+        "--some-flag",
+        "a value",
+        "-o",
+    ];
+    assert_eq!(given[..expected.len()], expected);
+    let (given, _) = arguments_for("copilot", &permissions(None, &["shell(git:*)"], &["write"]));
+    let expected = [
+        "-p",
+        "do it",
+        "--allow-tool=shell(git:*)",
+        "--deny-tool=write",
+        "--some-flag",
+        "a value",
+        "--output-format",
+    ];
+    assert_eq!(given[..expected.len()], expected);
+    let (given, rules) = arguments_for("opencode", &permissions(None, &["webfetch"], &["bash"]));
+    assert_eq!(given[..5], ["run", "--some-flag", "a value", "--format", "json"]);
+    assert_eq!(rules.unwrap(), r#"{"webfetch":"allow","bash":"deny"}"#);
+    // Who permits nothing leaves a person's own variable alone.
+    assert_eq!(arguments_for("opencode", &NONE).1, None);
+}
+
+#[test]
+fn a_reader_has_the_tools_that_read_and_no_others() {
+    let order = AgentOrder { approval: Approval::ReadOnly, ..order("do it") };
+    for (name, flags) in [
+        (
+            "claude",
+            &["--tools", "Read,Grep,Glob", "--strict-mcp-config", "--setting-sources", "user"][..],
+        ),
+        ("codex", &["--sandbox", "read-only"]),
+        ("copilot", &["--available-tools=view,grep,glob", "--disable-builtin-mcps"]),
+        ("gemini", &["--approval-mode", "plan", "--allowed-mcp-server-names", "none"]),
+        ("opencode", &[]),
+    ] {
+        let launch = launch(name, &order);
+        let arguments = arguments(&launch);
+        let mut parts = arguments.windows(flags.len().max(1));
+        assert!(flags.is_empty() || parts.any(|part| part == flags), "{arguments:?}");
+        assert!(harness_named(name).can_only_read(), "{name}");
+    }
+    let permission = r#"{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow"}"#;
+    assert!(sets(&launch("opencode", &order)).contains(&("OPENCODE_PERMISSION", permission)));
+    assert!(!Any::new("agent").unwrap().can_only_read());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
+use super::permissions::NONE;
 use super::{AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, OutputReader, Stream};
 
 /// The recording of this name, as its lines.
@@ -36,6 +37,7 @@ fn order(prompt: &str) -> AgentOrder<'_> {
         prompt,
         model: None,
         approval: Approval::Own,
+        permissions: &NONE,
         resume: None,
         scratch: Path::new("/nowhere"),
     }

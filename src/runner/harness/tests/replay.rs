@@ -47,6 +47,7 @@ fn claude_writes_a_file() {
         final_text: DONE.to_owned(),
         tool_calls: Some(1),
         tokens: Some(tokens(200, 100, 80, 40)),
+        cost: Some(2_274),
         ..report("26befd30-6e9a-467e-bd49-b244c2fc0894", SONNET)
     };
     assert_eq!(seen, expected);
@@ -65,6 +66,7 @@ fn claude_names_the_tool_that_was_denied() {
         denied: vec![format!("Bash: {COMMAND}")],
         tokens: Some(tokens(200, 100, 80, 40)),
         failed_calls: 1,
+        cost: Some(2_274),
         ..report("2c25be56-7f71-40a8-ad33-aa381131a3a9", SONNET)
     };
     assert_eq!(seen, expected);
@@ -84,6 +86,7 @@ fn claude_with_a_429_failed_and_hit_no_usage_limit() {
             "`claude` failed: API Error: Request rejected (429) · mock error 429".to_owned(),
         ),
         status: Some(429),
+        cost: Some(0),
         ..report("36eb08e8-305e-4966-bc09-bf4155c7a3ee", SONNET)
     };
     assert_eq!(seen, expected);
@@ -105,6 +108,7 @@ fn claude_with_a_500_failed() {
         tokens: Some(tokens(0, 0, 0, 0)),
         outcome: RunOutcome::Failed("`claude` failed: API Error: 500 mock error 500. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:35573).".to_owned()),
         status: Some(500),
+        cost: Some(0),
         ..report("b15989d6-820c-41f2-ac9f-fa1db2dbb939", SONNET)
     };
     assert_eq!(seen, expected);
@@ -117,6 +121,7 @@ fn claude_says_when_its_usage_limit_is_lifted() {
     let expected = AgentReport {
         tokens: Some(tokens(0, 0, 0, 0)),
         outcome: RunOutcome::UsageLimit { resets_at: Some(1_795_309_069), words: words.to_owned() },
+        cost: Some(0),
         ..report("dc31624d-6fca-4064-97a7-69972de49d4b", SONNET)
     };
     assert_eq!(seen, expected);
@@ -129,6 +134,7 @@ fn claude_near_its_usage_limit_goes_on() {
     let expected = AgentReport {
         final_text: "hello".to_owned(),
         tokens: Some(tokens(100, 50, 40, 20)),
+        cost: Some(1_137),
         ..report("8c6ae08f-45fc-47bb-abf6-d62e057cbe08", SONNET)
     };
     assert_eq!(seen, expected);
@@ -144,6 +150,7 @@ fn claude_held_by_a_stop_hook_ends_with_its_last_answer() {
     let expected = AgentReport {
         final_text: "second answer".to_owned(),
         tokens: Some(tokens(200, 100, 80, 40)),
+        cost: Some(2_274),
         ..report("01617863-186f-4ce7-aa38-18bca3ef6acb", SONNET)
     };
     assert_eq!(seen, expected);

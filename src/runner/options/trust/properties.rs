@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::super::file::parse;
-use super::super::{Approve, Sessions};
+use super::super::{Approve, Landing, Sessions};
 use super::*;
 use crate::engine::Check;
 
@@ -13,8 +13,8 @@ use crate::engine::Check;
 fn values(name: &str) -> &'static [&'static str] {
     match name {
         "change" | "module" | "prompt-file" | "model" => &["'a'", "'b'"],
-        "no-interactive" | "continue-session" | "commit" | "strict" | "verbose" | "quiet"
-        | "json" => &["true", "false"],
+        "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
+        | "quiet" | "json" => &["true", "false"],
         "harness" => &["'claude'", "'opencode'"],
         "done" => &["'tasks'", "'manual'", "'check'"],
         "completion-promise" => &["'COMPLETE'", "'x'"],
@@ -34,7 +34,15 @@ fn values(name: &str) -> &'static [&'static str] {
 
 /// The names that a project may set at all.
 fn names() -> impl Iterator<Item = &'static str> {
-    let never = ["trusted-projects", "harness-command", "allow-all"];
+    let never = [
+        "trusted-projects",
+        "harness-command",
+        "allow-all",
+        "permission-mode",
+        "allow",
+        "deny",
+        "agent-args",
+    ];
     RunnerSettings::NAMES.iter().copied().filter(move |name| !never.contains(name))
 }
 
@@ -89,8 +97,10 @@ fn assert_not_looser(with: Options, without: &Options) {
         grace,
         retry_pause,
         allow_all,
+        permissions,
         sessions: Sessions::Fresh | Sessions::Continued,
         commits,
+        landing: Landing::Asked | Landing::Off,
         doubted,
         notify,
         shown: _,
@@ -102,6 +112,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert_eq!(harness, without.harness);
     assert_eq!(allow_all, without.allow_all);
     assert_eq!(allow_all, Approve::Own);
+    assert_eq!(permissions, without.permissions);
     assert_eq!(promise, without.promise);
     assert!(promise_match == without.promise_match || promise_match == PromiseMatch::OwnLine);
     assert!(min_iterations >= without.min_iterations);

@@ -1,4 +1,4 @@
-//! The receipt of `spool setup`: what was done for this user, so that exactly this can be undone.
+//! The install record of `spool setup`: what was done for this user, so that exactly this can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::call::Advise;
 use crate::store::read::{self, Problem};
 use crate::store::write::{Flush, write_whole};
 
-/// The receipt's name in our folder in the user's data folder.
+/// The install record's name in our folder in the user's data folder.
 pub const FILE_NAME: &str = "setup.json";
 
 /// The most that is read of it, in bytes.
@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 20;
 /// What `spool setup` did and did not yet undo; fields that this version does not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SetupReceipt {
+pub struct InstallRecord {
     /// The version of this format: 1.
     pub version: u32,
     /// The version of the plugin that was written last.
@@ -56,8 +56,8 @@ pub struct Registration {
     pub other: serde_json::Map<String, serde_json::Value>,
 }
 
-impl SetupReceipt {
-    /// Returns the receipt in `folder`, or nothing where there is none; an unreadable one is an error and stays as it is.
+impl InstallRecord {
+    /// Returns the install record in `folder`, or nothing where there is none; an unreadable one is an error and stays as it is.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE_NAME);
         let text = match read::read(&path, MOST) {
@@ -65,16 +65,16 @@ impl SetupReceipt {
             Err(Problem::Missing) => return Ok(None),
             Err(problem) => bail!("could not read `{}`: {problem}", path.display()),
         };
-        let receipt: Self = serde_json::from_slice(&text)
+        let record: Self = serde_json::from_slice(&text)
             .with_context(|| format!("could not understand `{}`", path.display()))
             .advise("move it away, then run `spool setup` again")?;
-        if receipt.version > 1 {
+        if record.version > 1 {
             bail!("`{}` was written by a newer `spool`\nuse that one", path.display());
         }
-        Ok(Some(receipt))
+        Ok(Some(record))
     }
 
-    /// Returns nothing, after the receipt is written whole to `folder`.
+    /// Returns nothing, after the install record is written whole to `folder`.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE_NAME);
         let mut text = serde_json::to_vec_pretty(self)?;

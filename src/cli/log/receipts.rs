@@ -1,0 +1,54 @@
+//! The receipts that belong to entries of a journal.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::forms::receipt::ReceiptForm;
+use crate::store::journal::Entry;
+use crate::store::names::JournalEvent;
+use crate::store::receipts::{Receipt, Receipts, Witness};
+
+/// The receipts of a project, read as they are asked for.
+#[derive(Default)]
+pub struct ReceiptsOfLog {
+    root: Option<PathBuf>,
+    follows: bool,
+    read: BTreeMap<String, Vec<Receipt>>,
+}
+
+impl ReceiptsOfLog {
+    /// Returns the receipts of the project with this root, `None` for none; `follows` says whether new ones may come.
+    pub fn of(root: Option<PathBuf>, follows: bool) -> Self {
+        Self { root, follows, read: BTreeMap::new() }
+    }
+
+    /// Returns the receipts of the tasks that were ticked at an entry.
+    pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
+        let all = match entry.event {
+            JournalEvent::Done | JournalEvent::Iteration => self.all(&entry.about),
+            _ => return Vec::new(),
+        };
+        let is_done = entry.event == JournalEvent::Done;
+        let belongs = |receipt: &&Receipt| match receipt.by {
+            // It is written right after the entry that names its task.
+            Witness::Done => {
+                let id = entry.words.split(' ').next();
+                is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
+            }
+            Witness::Iteration => !is_done && receipt.at == entry.at,
+        };
+        let most = if is_done { 1 } else { usize::MAX };
+        all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()
+    }
+
+    fn all(&mut self, about: &str) -> &[Receipt] {
+        if self.follows {
+            self.read.clear();
+        }
+        let root = self.root.as_deref();
+        self.read.entry(about.to_owned()).or_insert_with(|| {
+            let receipts = root.and_then(|root| Receipts::named(root, about).ok());
+            receipts.map(|receipts| receipts.all()).unwrap_or_default()
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! `spool review`: an agent program with a fresh context reads the work and judges it.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::context::Where;
+use crate::feature::project::{Feature, Project};
+use crate::forms;
+use crate::forms::review::ReviewForm;
+use crate::refusal::Refusal;
+use crate::review::{Review, ReviewLimits, ReviewOrder, last, review};
+use crate::runner::harness::{Approval, HarnessChoice, harness};
+use crate::runner::options::file;
+use crate::runner::options::{
+    CommandLine, Layers, Model, Number, Options, ProjectTrust, RunnerSettings, Set, Time,
+    only_what_is_trusted, resolve, time_in_words,
+};
+use crate::runner::signals::Signals;
+use crate::text;
+
+/// Let another agent judge the work, requirement by requirement
+///
+/// A fresh agent process gets spec.md, tasks.md, the changes since the loop was armed and the output of the checks, reads
+/// the files, and says of each requirement whether it is met, with evidence that is looked up. It can change nothing.
+#[derive(clap::Args)]
+#[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
+pub struct ReviewArgs {
+    /// The feature, such as 001-user-login; without it, the current one
+    #[arg(value_name = "FEATURE")]
+    feature: Option<String>,
+    /// Show what changed since this commit, such as main; without it, since the loop was armed
+    #[arg(long, value_name = "REV", conflicts_with = "last")]
+    base: Option<String>,
+    /// The agent program that reads: claude, opencode, codex, gemini or copilot [default: that of `spool ralph`]
+    #[arg(long, value_name = "NAME", conflicts_with = "last")]
+    harness: Option<Set<HarnessChoice>>,
+    /// Any other program, by its command line, as for `spool ralph`; it needs --may-write
+    #[arg(long, value_name = "COMMAND", conflicts_with = "last")]
+    harness_command: Option<Set<CommandLine>>,
+    /// The model, in the agent program's own words
+    #[arg(long, value_name = "MODEL", conflicts_with = "last")]
+    model: Option<Set<Model>>,
+    /// Also take a program that cannot be held to reading; what it changes is still no pass
+    #[arg(long, conflicts_with = "last")]
+    may_write: bool,
+    /// The longest that it may take; 0 for no limit [default: 30 minutes]
+    #[arg(long, value_name = "TIME", conflicts_with = "last")]
+    timeout: Option<Set<Time<60>>>,
+    /// The most tokens that it may use; 0 for no limit [default: 5000000]
+    #[arg(long, value_name = "N", conflicts_with = "last")]
+    token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
+    /// Show the last review, and start nothing
+    #[arg(long)]
+    last: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Where,
+}
+
+const SHORT_EXAMPLES: &str = "\
+Examples:
+  spool review                        the current feature, by Claude Code
+  spool review 001-login --harness codex
+  spool review --last                 the last one again
+`spool review --help` has the exit codes.";
+
+const EXAMPLES: &str = "\
+Examples:
+  spool review                        the current feature, by Claude Code
+  spool review 001-login --harness codex --model gpt-5-codex
+  spool review --base main --timeout 1h
+  spool review --last --json          the last one again, for programs
+
+Exit codes:
+  0 passed · 1 it could not begin · 2 wrong usage
+  3 not passed · 4 the answer cannot be used · 5 evidence is not there
+  6 the work changed meanwhile · 7 time is up · 8 tokens or output used up
+  9 the agent program failed · 10 a usage limit
+  129, 130, 131, 143 ended by a closed terminal, by Ctrl-C, by Ctrl-\\, by SIGTERM";
+
+/// The longest that a reader may take where nothing else is said.
+const TIME: Time<60> = Time(std::time::Duration::from_mins(30));
+/// The most tokens that it may use where nothing else is said.
+const TOKENS: u64 = 5_000_000;
+
+/// Reviews, or shows the last review, and returns the exit code of how it ended.
+pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
+    let project = args.place.project()?;
+    let feature = feature(&project, args.feature.as_deref())?;
+    if args.last {
+        let Some(review) = last(&project.root, &feature.name)? else {
+            bail!("`{}` was never reviewed\nreview it: spool review {0}", feature.name);
+        };
+        print(&review, args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let options = options(args, &project)?;
+    if options.harness == HarnessChoice::Demo {
+        bail!("the demo's agent reviews nothing\nname another one with --harness");
+    }
+    let signals = Signals::listen().context("signals cannot be listened to")?;
+    let harness = harness(&options.harness)?;
+    if !harness.can_only_read() && !args.may_write {
+        bail!(
+            "`{}` cannot be held to reading, so it may change what it reviews\nname another agent program with --harness, or add --may-write",
+            harness.name()
+        );
+    }
+    let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };
+    let version = harness.check()?.unwrap_or_default();
+    let limits = limits(args, &options);
+    let time = limits
+        .time
+        .map_or("no limit of time".to_owned(), |it| format!("at most {}", time_in_words(it)));
+    errln!("{} reads {} ({time}); Ctrl-C ends it", harness.name(), feature.name);
+    let review = review(&ReviewOrder {
+        project: &project,
+        feature: &feature,
+        harness,
+        version,
+        model: options.model.as_deref(),
+        approval,
+        base: args.base.as_deref(),
+        limits,
+        signals: &signals,
+    })?;
+    print(&review, args.json)?;
+    Ok(ExitCode::from(review.exit_code))
+}
+
+fn print(review: &Review, as_json: bool) -> Result<()> {
+    if as_json {
+        dataln!("{}", forms::document(&ReviewForm::from(review))?);
+    } else {
+        out!("{}", text::block(&review.text()));
+    }
+    Ok(())
+}
+
+fn feature(project: &Project, named: Option<&str>) -> Result<Feature> {
+    let found =
+        project.feature_meant(named, None).map_err(|error| anyhow!(Refusal::from(error)))?;
+    found.context("no feature is worked on here\nname one: spool review 001-login")
+}
+
+/// What `spool ralph` would be asked for, as far as it is about the agent program.
+fn options(args: &ReviewArgs, project: &Project) -> Result<Options> {
+    let (harness, model) = (args.harness.clone(), args.model.clone());
+    let typed = RunnerSettings {
+        harness,
+        harness_command: args.harness_command.clone(),
+        model,
+        ..RunnerSettings::default()
+    };
+    let names_program = typed.harness.is_some() || typed.harness_command.is_some();
+    let about_the_agent = |all: RunnerSettings| {
+        // A model belongs to the program that it is named with.
+        if names_program {
+            return RunnerSettings { grace: all.grace, ..RunnerSettings::default() };
+        }
+        RunnerSettings {
+            harness: all.harness,
+            harness_command: all.harness_command,
+            model: all.model,
+            grace: all.grace,
+            ..RunnerSettings::default()
+        }
+    };
+    let person = file::of_person()?;
+    let trusted_projects = person.trusted_projects.clone();
+    let layers = Layers {
+        typed,
+        project: about_the_agent(file::of_project(&project.root)?),
+        person: RunnerSettings { trusted_projects, ..about_the_agent(person) },
+        ..Layers::default()
+    };
+    let layers = only_what_is_trusted(layers, &project.root, ProjectTrust::Listed)?;
+    resolve(&layers, String::new(), &args.place.start()?)
+}
+
+fn limits(args: &ReviewArgs, options: &Options) -> ReviewLimits {
+    let time = args.timeout.as_ref().map_or(TIME, |set| set.value).0;
+    let tokens = args.token_budget.as_ref().map_or(TOKENS, |set| set.value.0);
+    ReviewLimits {
+        time: Some(time).filter(|time| !time.is_zero()),
+        tokens: Some(tokens).filter(|most| *most > 0),
+        grace: options.grace,
+    }
+}

@@ -1,0 +1,82 @@
+//! What `spool setup` says: a line for each step as it is done, or one document at the end.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::args::SetupArgs;
+use super::steps::Tense;
+use crate::forms::setup::{SetupForm, SetupStepForm, SetupStepName};
+use crate::forms::{self, FORMS_VERSION};
+
+/// The answer of one setup.
+pub struct SetupAnswer {
+    form: SetupForm,
+    is_json: bool,
+}
+
+impl SetupAnswer {
+    /// Returns the answer to these arguments, of which nothing is said yet.
+    pub fn to(args: &SetupArgs) -> Self {
+        let form = SetupForm {
+            version: FORMS_VERSION,
+            dry_run: args.dry_run,
+            remove: args.remove,
+            steps: Vec::new(),
+            left: Vec::new(),
+            problem: None,
+            next: None,
+        };
+        Self { form, is_json: args.json }
+    }
+
+    /// Returns whether a step is described before or after it happened.
+    pub fn tense(&self) -> Tense {
+        if self.form.dry_run { Tense::Would } else { Tense::Did }
+    }
+
+    /// Says that a step was done, or would be.
+    pub fn step(&mut self, name: SetupStepName, words: String) {
+        if !self.is_json {
+            outln!("{words}");
+        }
+        self.form.steps.push(SetupStepForm { name, words });
+    }
+
+    /// Says what stays as it is.
+    pub fn left(&mut self, words: String) {
+        if !self.is_json {
+            outln!("{words}");
+        }
+        self.form.left.push(words);
+    }
+
+    /// Says why Claude Code could not be told, and what to do next.
+    pub fn problem(&mut self, words: &str) {
+        if !self.is_json {
+            errln!("error: {words}");
+        }
+        let all = self.form.problem.get_or_insert_default();
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all.push_str(words);
+    }
+
+    /// Says what a person does next.
+    pub fn next(&mut self, words: &str) {
+        if !self.is_json {
+            outln!("\nnext: {words}");
+        }
+        self.form.next = Some(words.to_owned());
+    }
+
+    /// Ends the answer, with success unless there was a problem in what was really done.
+    pub fn end(self) -> Result<ExitCode> {
+        if self.is_json {
+            dataln!("{}", forms::document(&self.form)?);
+        }
+        let failed = self.form.problem.is_some() && !self.form.dry_run;
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}

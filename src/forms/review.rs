@@ -1,0 +1,148 @@
+//! `spool review --json`.
+
+use serde::Serialize;
+
+use super::plain::{FormVersion, JsonNumber, JsonTime};
+
+/// What `spool review --json` prints: the review that has ended, or with `--last` the one before.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReviewForm {
+    /// The version of this form.
+    pub version: FormVersion,
+    /// The feature.
+    pub feature: String,
+    /// When it began.
+    pub began_at: Option<JsonTime>,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The agent program that read.
+    pub harness: String,
+    /// Its version; null where it is not known.
+    pub harness_version: Option<String>,
+    /// The model that answered, or was asked for; null where neither is known.
+    pub model: Option<String>,
+    /// Whether it was held to reading by its own tools.
+    pub read_only: bool,
+    /// The commit from which on changes were shown; null where none is known.
+    pub base: Option<String>,
+    /// How that was found.
+    pub since: String,
+    /// How it ended.
+    pub outcome: ReviewOutcome,
+    /// The exit code.
+    pub exit_code: u8,
+    /// Why there is no verdict on the work, a sentence each.
+    pub problems: Vec<String>,
+    /// What was said of each requirement; empty where there is no usable answer.
+    pub requirements: Vec<ReviewRequirement>,
+    /// What else was found, the worst first.
+    pub findings: Vec<ReviewFinding>,
+    /// What changed while the reader was at work: files from the root of the project, and commits.
+    pub changed: Vec<String>,
+    /// What a person should know although it does not speak against the work.
+    pub caveats: Vec<String>,
+    /// The tokens that it used; null where nothing says.
+    pub tokens: Option<JsonNumber>,
+    /// What it cost in dollars; null where the agent program does not say.
+    pub cost_usd: Option<f64>,
+    /// The file with all that the agent program printed.
+    pub log: String,
+}
+
+/// How a review ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewOutcome {
+    /// Every requirement is met, with evidence that is there, and no finding is high or critical.
+    Passed,
+    /// A requirement is not met or cannot be told, or a finding is high or critical.
+    NotPassed,
+    /// The answer does not have the form that was asked for.
+    UnusableAnswer,
+    /// The answer names evidence that is not there.
+    InventedEvidence,
+    /// Files or commits changed while the reader was at work.
+    TreeChanged,
+    /// The reader was over its time.
+    TimeLimit,
+    /// The reader was over its tokens.
+    TokenLimit,
+    /// The reader printed more than it may.
+    OutputLimit,
+    /// A usage limit of the agent program.
+    UsageLimit,
+    /// The agent program failed.
+    ReaderFailed,
+    /// A person or a signal ended it.
+    Interrupted,
+}
+
+/// What was said of one requirement.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReviewRequirement {
+    /// Its id.
+    pub id: String,
+    /// Whether it is met.
+    pub verdict: ReviewJudgement,
+    /// Why, in the reader's words; null where it says nothing.
+    pub why: Option<String>,
+    /// What shows it.
+    pub evidence: Vec<ReviewEvidence>,
+}
+
+/// Whether a requirement is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewJudgement {
+    /// It is met.
+    Met,
+    /// It is not met.
+    NotMet,
+    /// The reader cannot tell.
+    CannotTell,
+}
+
+/// Something that was found besides the requirements.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReviewFinding {
+    /// What it is.
+    pub finding: String,
+    /// How bad it is.
+    pub severity: ReviewSeverity,
+    /// Where it shows.
+    pub evidence: Vec<ReviewEvidence>,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewSeverity {
+    /// It can stay.
+    Low,
+    /// It should be fixed.
+    Medium,
+    /// It has to be fixed: no pass.
+    High,
+    /// It does harm: no pass.
+    Critical,
+}
+
+/// A line of a file, or a command whose output the reader was given.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReviewEvidence {
+    /// The file, from the root of the project; null for a command.
+    pub file: Option<String>,
+    /// The line, from 1; null for a command.
+    pub line: Option<JsonNumber>,
+    /// What stands on it; null for a command, or where nothing is quoted.
+    pub quote: Option<String>,
+    /// The command; null for a file.
+    pub command: Option<String>,
+}

@@ -1,0 +1,92 @@
+//! Where the work that is reviewed began, and which of its checks are known.
+
+use anyhow::{Result, bail};
+
+use crate::engine::CheckResult;
+use crate::feature::project::{Feature, Project, printable};
+use crate::runner::git::{Git, NO_COMMIT};
+use crate::runner::state::{Past, read_state, state_folder, tail, time_of};
+use crate::store::loops::Loops;
+use crate::world::WallTime;
+
+/// The most iterations of a run among which its first one is looked for.
+const ITERATIONS: usize = 10_000;
+
+/// Where the work began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Base {
+    /// The commit, [`NO_COMMIT`] before the first one, `None` without a repository.
+    pub commit: Option<String>,
+    /// How that is known, for the reader and the person.
+    pub words: String,
+}
+
+/// What the last loop of a feature is known to have begun with and checked.
+#[derive(Clone, Debug, Default)]
+pub struct KnownLoop {
+    armed_at: WallTime,
+    /// The commit on which it began, empty where nobody noted it.
+    head: String,
+    /// The last run of its checks.
+    pub checks: Vec<CheckResult>,
+}
+
+/// Returns the last loop of a feature, in a session or of the runner, `None` where there was none.
+pub fn known_loop(project: &Project, feature: &Feature) -> Option<KnownLoop> {
+    let both = [in_session(project, feature), of_runner(project, feature)];
+    both.into_iter().flatten().max_by_key(|it| it.armed_at)
+}
+
+fn in_session(project: &Project, feature: &Feature) -> Option<KnownLoop> {
+    let loops = Loops::of(&project.root);
+    let claim = loops.claim(&feature.name)?;
+    let record = claim.session.as_deref().and_then(|session| loops.peek(session));
+    let checked = record.and_then(|record| record.assignment?.checked);
+    let checks = checked.map(|it| it.results).unwrap_or_default();
+    Some(KnownLoop { armed_at: claim.armed_at, head: String::new(), checks })
+}
+
+fn of_runner(project: &Project, feature: &Feature) -> Option<KnownLoop> {
+    let folder = state_folder(&project.root, &feature.name);
+    let (state, running) = read_state(&folder).ok()??;
+    let past = tail(&folder.join("history.jsonl"), ITERATIONS).ok()?.iterations;
+    let own: Vec<Past> =
+        past.into_iter().filter(|it| it.run_started_at == state.started_at).collect();
+    let mut all = own.iter().map(|it| &it.iteration).chain(running.iter());
+    let head = all.clone().next().map(|it| it.head_at_start.clone()).unwrap_or_default();
+    let checks = all.rfind(|it| !it.checks.is_empty()).map(|it| it.checks.clone());
+    let armed_at = time_of(&state.started_at).unwrap_or_default();
+    Some(KnownLoop { armed_at, head, checks: checks.unwrap_or_default() })
+}
+
+/// Returns where the work began: what a person named, else where the last loop was armed, else the last commit. An
+/// error says that there is no such commit.
+pub fn base(git: Option<&Git>, named: Option<&str>, known: Option<&KnownLoop>) -> Result<Base> {
+    let Some(git) = git else {
+        if let Some(name) = named {
+            bail!("`--base {}` needs a git repository, and there is none here", printable(name));
+        }
+        return Ok(Base { commit: None, words: "no git repository: no changes are known".into() });
+    };
+    if let Some(name) = named {
+        let Some(commit) = git.commit_named(name) else {
+            bail!(
+                "`{}` is no commit of this repository\nname one with --base, such as `main` or `HEAD~3`",
+                printable(name)
+            );
+        };
+        return Ok(Base { commit: Some(commit), words: format!("since `{}`", printable(name)) });
+    }
+    let Some(known) = known else {
+        let commit = git.commit_named("HEAD").unwrap_or_else(|| NO_COMMIT.to_owned());
+        let words =
+            "since the last commit: no loop is known here, --base REV names another beginning";
+        return Ok(Base { commit: Some(commit), words: words.to_owned() });
+    };
+    let commit = if known.head.is_empty() {
+        git.commit_before(known.armed_at).unwrap_or_else(|| NO_COMMIT.to_owned())
+    } else {
+        known.head.clone()
+    };
+    Ok(Base { commit: Some(commit), words: "since the loop was armed".to_owned() })
+}

@@ -1,0 +1,299 @@
+//! The answer of a reader: its fixed form, and what is wrong with one that does not have it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::requirements::Requirement;
+use crate::text;
+
+/// The line before the answer, followed by a blank and the code of the review.
+pub const BEGIN: &str = "REVIEW";
+/// The line after it, followed by the same.
+pub const END: &str = "END";
+/// The most lines of an answer that are read.
+const LINES: usize = 5_000;
+/// The most problems that are named.
+const PROBLEMS: usize = 20;
+/// The most letters of a line of the answer in a message.
+const SHOWN: usize = 80;
+
+/// What a reader says of a requirement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RequirementVerdict {
+    /// It is met.
+    #[serde(rename = "met")]
+    Met,
+    /// It is not met.
+    #[serde(rename = "not met")]
+    NotMet,
+    /// The reader cannot tell.
+    #[default]
+    #[serde(rename = "cannot tell")]
+    CannotTell,
+}
+
+impl RequirementVerdict {
+    /// Returns the word of the answer.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::NotMet => "not met",
+            Self::CannotTell => "cannot tell",
+        }
+    }
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It can stay.
+    Low,
+    /// It should be fixed.
+    #[default]
+    Medium,
+    /// It has to be fixed: no pass.
+    High,
+    /// It does harm: no pass.
+    Critical,
+}
+
+impl Severity {
+    /// Returns the word of the answer.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// One piece of evidence: a line of a file with what stands there, or a command whose output the reader was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Evidence {
+    /// The file, from the root of the project; empty for a command.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// The line, from 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub line: u64,
+    /// What stands on it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub quote: String,
+    /// The command; empty for a file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What a reader says of one requirement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedRequirement {
+    /// Its id.
+    pub id: String,
+    /// Whether it is met.
+    pub verdict: RequirementVerdict,
+    /// What shows that.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// Why, in the reader's words; may be empty.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Something that a reader found besides the requirements.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReaderFinding {
+    /// What it is.
+    pub finding: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it shows.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewAnswer {
+    /// What it says of each requirement, in the order of the specification.
+    pub requirements: Vec<JudgedRequirement>,
+    /// What else it found, the worst first.
+    pub findings: Vec<ReaderFinding>,
+}
+
+/// Returns the answer in a reader's last words; an error has every reason why it cannot be used, at most twenty.
+///
+/// Only what stands between the two lines with the code counts: the code is in no file, so nothing that the reader has
+/// read and repeats can be taken for its answer.
+pub fn parse(words: &str, code: &str, wanted: &[Requirement]) -> Result<ReviewAnswer, Vec<String>> {
+    let lines = between(words, code).map_err(|why| vec![why])?;
+    let mut answer = ReviewAnswer::default();
+    let mut problems = Vec::new();
+    for line in lines {
+        take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
+    }
+    let given: BTreeSet<&str> = answer.requirements.iter().map(|it| it.id.as_str()).collect();
+    let missing = wanted.iter().filter(|it| !given.contains(it.id.as_str()));
+    let missing: Vec<&str> = missing.map(|it| it.id.as_str()).collect();
+    if !missing.is_empty() {
+        problems.push(format!("nothing is said of {}", text::title(&missing.join(", "), 400)));
+    }
+    if !problems.is_empty() {
+        let more = problems.len().saturating_sub(PROBLEMS);
+        problems.truncate(PROBLEMS);
+        if more > 0 {
+            problems.push(format!("and {more} more"));
+        }
+        return Err(problems);
+    }
+    let place = |id: &str| wanted.iter().position(|it| it.id == id);
+    answer.requirements.sort_by_key(|it| place(&it.id));
+    answer.findings.sort_by_key(|it| std::cmp::Reverse(it.severity));
+    Ok(answer)
+}
+
+/// The lines of the answer, without blank ones and without the fence that many put around code.
+fn between<'a>(words: &'a str, code: &str) -> Result<Vec<&'a str>, String> {
+    let lines: Vec<&str> = words.lines().map(str::trim).collect();
+    let places = |word: &str| -> Vec<usize> {
+        let wanted = format!("{word} {code}");
+        (0..lines.len()).filter(|at| lines[*at] == wanted).collect()
+    };
+    let (begin, end) = match (&places(BEGIN)[..], &places(END)[..]) {
+        ([begin], [end]) if begin < end => (*begin, *end),
+        ([], _) => {
+            return Err(format!("it has no line with `{BEGIN}` and the code of this review"));
+        }
+        ([_], []) => return Err(format!("it has no line with `{END}` and the code: it was cut")),
+        _ => return Err("it holds more than one answer".to_owned()),
+    };
+    let inner = lines[begin + 1..end].iter().copied();
+    let inner: Vec<&str> =
+        inner.filter(|line| !line.is_empty() && !line.starts_with("```")).collect();
+    if inner.len() > LINES {
+        return Err(format!("it has {} lines, and at most {LINES} are read", inner.len()));
+    }
+    Ok(inner)
+}
+
+fn take(answer: &mut ReviewAnswer, line: &str, wanted: &[Requirement]) -> Result<(), String> {
+    let shown = || text::title(line, SHOWN);
+    let unread = |error: serde_json::Error| format!("`{}` cannot be read: {error}", shown());
+    let value: serde_json::Value = serde_json::from_str(line).map_err(unread)?;
+    if value.get("finding").is_some() {
+        let finding: ReaderFinding = serde_json::from_str(line).map_err(unread)?;
+        if finding.finding.trim().is_empty() {
+            return Err(format!("`{}` finds nothing", shown()));
+        }
+        answer.findings.push(finding);
+        return Ok(());
+    }
+    let judged: JudgedRequirement = serde_json::from_str(line).map_err(unread)?;
+    let id = text::title(&judged.id, SHOWN);
+    if wanted.iter().all(|it| it.id != judged.id) {
+        return Err(format!("`{id}` is no requirement of the specification"));
+    }
+    if answer.requirements.iter().any(|it| it.id == judged.id) {
+        return Err(format!("`{id}` is judged twice"));
+    }
+    answer.requirements.push(judged);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: &str = "0123abcd";
+
+    fn wanted() -> Vec<Requirement> {
+        ["FR-001", "US1.1"].map(|id| Requirement { id: id.to_owned(), title: String::new() }).into()
+    }
+
+    fn parsed(body: &str) -> Result<ReviewAnswer, Vec<String>> {
+        parse(&format!("I read it.\n\nREVIEW {CODE}\n{body}\nEND {CODE}\nThanks."), CODE, &wanted())
+    }
+
+    fn problem(body: &str) -> String {
+        parsed(body).unwrap_err().join("; ")
+    }
+
+    const FR: &str =
+        r#"{"id":"FR-001","verdict":"met","evidence":[{"file":"a.rs","line":1,"quote":"fn a"}]}"#;
+    const US: &str = r#"{"id":"US1.1","verdict":"cannot tell","why":"no test"}"#;
+
+    #[test]
+    fn a_whole_answer_is_read_in_the_order_of_the_specification() {
+        let low = r#"{"finding":"x","severity":"low"}"#;
+        let high = r#"{"finding":"y","severity":"critical","evidence":[{"command":"t"}]}"#;
+        let answer = parsed(&format!("```jsonl\n{US}\n\n{low}\n{high}\n  {FR}\n```")).unwrap();
+        let read: Vec<_> = answer.requirements.iter().map(|it| (&*it.id, it.verdict)).collect();
+        assert_eq!(
+            read,
+            [("FR-001", RequirementVerdict::Met), ("US1.1", RequirementVerdict::CannotTell)]
+        );
+        assert_eq!(answer.requirements[0].evidence[0].quote, "fn a");
+        let found: Vec<_> = answer.findings.iter().map(|it| it.severity).collect();
+        assert_eq!(found, [Severity::Critical, Severity::Low]);
+    }
+
+    #[test]
+    fn an_answer_without_the_form_is_refused_and_says_why() {
+        let both = format!("{FR}\n{US}");
+        for (body, why) in [
+            (FR.to_owned(), "nothing is said of US1.1"),
+            (format!("{both}\n{US}"), "`US1.1` is judged twice"),
+            (format!("{both}\n{}", FR.replace("001", "002")), "`FR-002` is no requirement"),
+            (format!("{both}\nAll is well."), "`All is well.` cannot be read"),
+            (format!("{FR}\n{}", US.replace("cannot tell", "yes")), "unknown variant `yes`"),
+            (format!("{FR}\n{}", US.replace("why", "because")), "unknown field `because`"),
+            (format!("{both}\n{{\"finding\":\" \",\"severity\":\"low\"}}"), "finds nothing"),
+            (format!("{both}\n{{\"finding\":\"x\"}}"), "missing field `severity`"),
+            (format!("{both}\nREVIEW {CODE}"), "more than one answer"),
+            (format!("{both}\nEND {CODE}"), "more than one answer"),
+            // A name twice would let a reader of JSON choose.
+            (
+                format!("{FR}\n{}", US.replace("\"why\"", "\"verdict\":\"met\",\"why\"")),
+                "duplicate field",
+            ),
+        ] {
+            assert!(problem(&body).contains(why), "{body}\n{}", problem(&body));
+        }
+    }
+
+    #[test]
+    fn only_the_code_of_the_review_makes_an_answer() {
+        let both = format!("{FR}\n{US}");
+        for words in [
+            both.clone(),
+            format!("REVIEW 9999\n{both}\nEND 9999"),
+            format!("REVIEW\n{both}\nEND"),
+            format!("review {CODE}\n{both}\nEND {CODE}"),
+        ] {
+            let why = parse(&words, CODE, &wanted()).unwrap_err().join("; ");
+            assert_eq!(why, "it has no line with `REVIEW` and the code of this review", "{words}");
+        }
+        let cut = parse(&format!("REVIEW {CODE}\n{both}"), CODE, &wanted()).unwrap_err();
+        assert_eq!(cut, ["it has no line with `END` and the code: it was cut"]);
+        let turned = format!("END {CODE}\n{both}\nREVIEW {CODE}");
+        assert_eq!(parse(&turned, CODE, &wanted()).unwrap_err(), ["it holds more than one answer"]);
+    }
+
+    #[test]
+    fn no_more_problems_are_named_than_anybody_reads() {
+        let body = "nonsense\n".repeat(100);
+        let problems = parsed(&body).unwrap_err();
+        assert_eq!((problems.len(), problems[PROBLEMS].as_str()), (PROBLEMS + 1, "and 81 more"));
+    }
+}

@@ -1,0 +1,14 @@
+//! `spool review`: another agent program reads the work with a fresh context and answers in a fixed form.
+
+mod base;
+mod evidence;
+mod form;
+mod packet;
+mod record;
+mod report;
+mod requirements;
+mod run;
+mod watch;
+
+pub use record::{Review, last};
+pub use run::{ReviewLimits, ReviewOrder, review};

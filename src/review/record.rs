@@ -1,0 +1,212 @@
+//! `review.json`: what the last review of a feature came to, kept in its state folder.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use serde::{Deserialize, Serialize};
+
+use super::form::{JudgedRequirement, ReaderFinding};
+use crate::mask::masked_text;
+use crate::runner::state::state_folder;
+use crate::store::read::{self, Problem};
+use crate::store::write::{Flush, write_private};
+use crate::world::WallTime;
+
+/// The version of the file.
+const VERSION: u32 = 1;
+/// The most of the file that is read, in bytes.
+const MOST: u64 = 16 << 20;
+/// Its name.
+const NAME: &str = "review.json";
+
+/// How a review ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every requirement is met, with evidence that is there, and no finding is high or critical.
+    Passed,
+    /// A requirement is not met or cannot be told, or a finding is high or critical.
+    NotPassed,
+    /// The answer does not have the form that was asked for.
+    UnusableAnswer,
+    /// The answer names evidence that is not there.
+    InventedEvidence,
+    /// Files or commits changed while the reader was at work.
+    TreeChanged,
+    /// The reader was over its time.
+    TimeLimit,
+    /// The reader was over its tokens.
+    TokenLimit,
+    /// The reader printed more than it may.
+    OutputLimit,
+    /// A usage limit of the agent program.
+    UsageLimit,
+    /// The agent program failed.
+    #[default]
+    ReaderFailed,
+    /// A person or a signal ended it.
+    Interrupted,
+}
+
+impl Outcome {
+    /// Returns all of them, in the order of their exit codes.
+    pub const ALL: [Self; 11] = [
+        Self::Passed,
+        Self::NotPassed,
+        Self::UnusableAnswer,
+        Self::InventedEvidence,
+        Self::TreeChanged,
+        Self::TimeLimit,
+        Self::TokenLimit,
+        Self::OutputLimit,
+        Self::ReaderFailed,
+        Self::UsageLimit,
+        Self::Interrupted,
+    ];
+
+    /// Returns how it is said in a sentence about a review.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotPassed => "not passed",
+            Self::UnusableAnswer => "no pass: the answer cannot be used",
+            Self::InventedEvidence => "no pass: evidence is not there",
+            Self::TreeChanged => "no pass: the work changed meanwhile",
+            Self::TimeLimit => "no pass: the reader was over its time",
+            Self::TokenLimit => "no pass: the reader was over its tokens",
+            Self::OutputLimit => "no pass: the reader printed more than it may",
+            Self::UsageLimit => "no pass: a usage limit",
+            Self::ReaderFailed => "no pass: the agent program failed",
+            Self::Interrupted => "no pass: interrupted",
+        }
+    }
+
+    /// Returns the exit code; that of an interrupted one is 128 and the number of its signal instead of 130.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::NotPassed => 3,
+            Self::UnusableAnswer => 4,
+            Self::InventedEvidence => 5,
+            Self::TreeChanged => 6,
+            Self::TimeLimit => 7,
+            Self::TokenLimit | Self::OutputLimit => 8,
+            Self::ReaderFailed => 9,
+            Self::UsageLimit => 10,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// One review.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Review {
+    /// Version of this file's form.
+    pub version: u32,
+    /// The feature.
+    pub feature: String,
+    /// When it began.
+    pub began_at: WallTime,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// The agent program that read.
+    pub harness: String,
+    /// Its version, as far as it is known.
+    pub harness_version: String,
+    /// The model that answered, or was asked for; empty where neither is known.
+    pub model: String,
+    /// Whether it was held to reading by its own tools.
+    pub read_only: bool,
+    /// The commit from which on changes were shown; empty where none is known.
+    pub base: String,
+    /// How that was found.
+    pub since: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its exit code.
+    pub exit_code: u8,
+    /// Why there is no verdict on the work, a line each.
+    pub problems: Vec<String>,
+    /// What was said of each requirement; empty where there is no usable answer.
+    pub requirements: Vec<JudgedRequirement>,
+    /// What else was found, the worst first.
+    pub findings: Vec<ReaderFinding>,
+    /// What changed meanwhile: files from the root of the project, and commits.
+    pub changed: Vec<String>,
+    /// What a person should know although it does not speak against the work.
+    pub caveats: Vec<String>,
+    /// The tokens that it used, `None` where nothing says.
+    pub tokens: Option<u64>,
+    /// What it cost, in millionths of a dollar, `None` where nothing says.
+    pub cost: Option<u64>,
+    /// The file with all that the agent program printed.
+    pub log: String,
+}
+
+/// Returns where the last review of a feature is kept.
+fn record_path(root: &Path, feature: &str) -> PathBuf {
+    state_folder(root, feature).join(NAME)
+}
+
+/// Returns the last review of a feature, `None` where there was none; an error names the file.
+pub fn last(root: &Path, feature: &str) -> Result<Option<Review>> {
+    let path = record_path(root, feature);
+    let unread = |why: String| {
+        anyhow!("`{}` cannot be read: {why}\nreview again: it is written whole", path.display())
+    };
+    match read::read(&path, MOST) {
+        Err(Problem::Missing) => Ok(None),
+        Err(problem) => Err(unread(problem.to_string())),
+        Ok(content) => {
+            let review = serde_json::from_slice(&content.bytes);
+            review.map(Some).map_err(|error| unread(error.to_string()))
+        }
+    }
+}
+
+/// Writes a review whole, without what looks like a key; `folder` is the state folder of the feature.
+pub fn write(folder: &Path, review: &mut Review) -> Result<()> {
+    review.version = VERSION;
+    hide_keys(review);
+    let path = folder.join(NAME);
+    let mut bytes = serde_json::to_vec_pretty(review)?;
+    bytes.push(b'\n');
+    write_private(&path, &bytes, Flush::ToDisk).with_context(|| {
+        format!("`{}` cannot be written\nmake it writable, then review again", path.display())
+    })
+}
+
+fn hide_keys(review: &mut Review) {
+    let evidence = review.requirements.iter_mut().map(|it| &mut it.evidence);
+    let evidence = evidence.chain(review.findings.iter_mut().map(|it| &mut it.evidence)).flatten();
+    for text in evidence.flat_map(|it| [&mut it.quote, &mut it.command]) {
+        hide(text);
+    }
+    review.requirements.iter_mut().for_each(|it| hide(&mut it.why));
+    review.findings.iter_mut().for_each(|it| hide(&mut it.finding));
+    review.problems.iter_mut().for_each(hide);
+}
+
+fn hide(text: &mut String) {
+    if let std::borrow::Cow::Owned(hidden) = masked_text(text) {
+        *text = hidden;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_words_and_only_a_pass_has_code_0() {
+        let mut words: Vec<&str> = Outcome::ALL.iter().map(|it| it.words()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Outcome::ALL.len());
+        for outcome in Outcome::ALL {
+            assert_eq!(outcome.exit_code() == 0, outcome == Outcome::Passed, "{outcome:?}");
+            assert!(!(1..=2).contains(&outcome.exit_code()), "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A review in words for a person, and as programs read it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::form::{Evidence, RequirementVerdict};
+use super::record::{Outcome, Review};
+use crate::forms::FORMS_VERSION;
+use crate::forms::plain::{JsonTime, words};
+use crate::forms::review::{
+    ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewOutcome, ReviewRequirement,
+    ReviewSeverity,
+};
+use crate::review::form::Severity;
+use crate::text;
+
+/// The most letters of a sentence of the reader.
+const SENTENCE: usize = 400;
+
+impl Review {
+    /// Returns how it ended, in one line.
+    pub fn line(&self) -> String {
+        let met =
+            self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count();
+        let counted = match self.requirements.len() {
+            0 => String::new(),
+            all => format!(" ({met} of {all} met)"),
+        };
+        format!("Review of {} by {}: {}{counted}", self.feature, self.harness, self.outcome.words())
+    }
+
+    /// Returns all of it in words.
+    pub fn text(&self) -> String {
+        let mut text = self.line() + "\n";
+        for problem in &self.problems {
+            let _ = writeln!(text, "  {}", text::title(problem, SENTENCE));
+        }
+        for changed in &self.changed {
+            let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
+        }
+        for judged in self.requirements.iter().filter(|it| it.verdict != RequirementVerdict::Met) {
+            let why = text::title(&judged.why, SENTENCE);
+            let why = if why.is_empty() { why } else { format!(": {why}") };
+            let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.word());
+            list(&mut text, &judged.evidence);
+        }
+        for finding in &self.findings {
+            let what = text::title(&finding.finding, SENTENCE);
+            let _ = writeln!(text, "  {}: {what}", finding.severity.word());
+            list(&mut text, &finding.evidence);
+        }
+        for caveat in &self.caveats {
+            let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
+        }
+        let model = if self.model.is_empty() { String::new() } else { format!("{}, ", self.model) };
+        let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
+        let tokens =
+            self.tokens.map_or("tokens not known".to_owned(), |it| text::counted(it, "token"));
+        let cost = self.cost.map_or(String::new(), |it| format!(", ${:.2}", it as f64 / 1e6));
+        let _ = writeln!(text, "  {model}{lasted}, {tokens}{cost}; changes {}", self.since);
+        let _ = writeln!(text, "  Log: {}", self.log);
+        if let Some(next) = self.next() {
+            let _ = writeln!(text, "Next: {next}");
+        }
+        text
+    }
+
+    /// What a person does now.
+    fn next(&self) -> Option<&'static str> {
+        Some(match self.outcome {
+            Outcome::Passed => return None,
+            Outcome::NotPassed => "have the agent repair what is named, then review again",
+            Outcome::UnusableAnswer | Outcome::InventedEvidence => {
+                "review again, or with another reader: --harness, --model"
+            }
+            Outcome::TreeChanged => "review again while nothing else works in the project",
+            Outcome::TimeLimit => "give it more time with --timeout, then review again",
+            Outcome::TokenLimit => "give it more tokens with --token-budget, then review again",
+            Outcome::OutputLimit | Outcome::ReaderFailed => {
+                "read the end of the log, then review again"
+            }
+            Outcome::UsageLimit => {
+                "review again when the limit is lifted, or with another --harness"
+            }
+            Outcome::Interrupted => "review again when you have time for it",
+        })
+    }
+}
+
+fn list(text: &mut String, all: &[Evidence]) {
+    for evidence in all {
+        let _ = match evidence.command.as_str() {
+            "" => {
+                let quote = text::title(&evidence.quote, 100);
+                writeln!(text, "    {}:{} {quote}", text::title(&evidence.file, 200), evidence.line)
+            }
+            command => writeln!(text, "    `{}`", text::title(command, 200)),
+        };
+    }
+}
+
+impl From<&Review> for ReviewForm {
+    fn from(review: &Review) -> Self {
+        Self {
+            version: FORMS_VERSION,
+            feature: review.feature.clone(),
+            began_at: JsonTime::of(review.began_at),
+            seconds: review.seconds,
+            harness: review.harness.clone(),
+            harness_version: words(&review.harness_version),
+            model: words(&review.model),
+            read_only: review.read_only,
+            base: words(&review.base),
+            since: review.since.clone(),
+            outcome: review.outcome.into(),
+            exit_code: review.exit_code,
+            problems: review.problems.clone(),
+            requirements: review
+                .requirements
+                .iter()
+                .map(|it| ReviewRequirement {
+                    id: it.id.clone(),
+                    verdict: it.verdict.into(),
+                    why: words(&it.why),
+                    evidence: it.evidence.iter().map(ReviewEvidence::from).collect(),
+                })
+                .collect(),
+            findings: review
+                .findings
+                .iter()
+                .map(|it| ReviewFinding {
+                    finding: it.finding.clone(),
+                    severity: it.severity.into(),
+                    evidence: it.evidence.iter().map(ReviewEvidence::from).collect(),
+                })
+                .collect(),
+            changed: review.changed.clone(),
+            caveats: review.caveats.clone(),
+            tokens: review.tokens.map(Into::into),
+            cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
+            log: review.log.clone(),
+        }
+    }
+}
+
+impl From<&Evidence> for ReviewEvidence {
+    fn from(evidence: &Evidence) -> Self {
+        Self {
+            file: words(&evidence.file),
+            line: Some(evidence.line).filter(|line| *line > 0).map(Into::into),
+            quote: words(&evidence.quote),
+            command: words(&evidence.command),
+        }
+    }
+}
+
+impl From<RequirementVerdict> for ReviewJudgement {
+    fn from(judgement: RequirementVerdict) -> Self {
+        match judgement {
+            RequirementVerdict::Met => Self::Met,
+            RequirementVerdict::NotMet => Self::NotMet,
+            RequirementVerdict::CannotTell => Self::CannotTell,
+        }
+    }
+}
+
+impl From<Severity> for ReviewSeverity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Low => Self::Low,
+            Severity::Medium => Self::Medium,
+            Severity::High => Self::High,
+            Severity::Critical => Self::Critical,
+        }
+    }
+}
+
+impl From<Outcome> for ReviewOutcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Passed => Self::Passed,
+            Outcome::NotPassed => Self::NotPassed,
+            Outcome::UnusableAnswer => Self::UnusableAnswer,
+            Outcome::InventedEvidence => Self::InventedEvidence,
+            Outcome::TreeChanged => Self::TreeChanged,
+            Outcome::TimeLimit => Self::TimeLimit,
+            Outcome::TokenLimit => Self::TokenLimit,
+            Outcome::OutputLimit => Self::OutputLimit,
+            Outcome::UsageLimit => Self::UsageLimit,
+            Outcome::ReaderFailed => Self::ReaderFailed,
+            Outcome::Interrupted => Self::Interrupted,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What `spec.md` asks for: every requirement and acceptance criterion, by its id.
+
+use std::collections::BTreeMap;
+
+use crate::engine::hidden::{hidden_lines, split_lines};
+use crate::text;
+
+/// What the ids of requirements begin with.
+const PREFIXES: [&str; 5] = ["NFR-", "FR-", "SC-", "AC-", "REQ-"];
+/// The most letters of a requirement that are kept for messages.
+const TITLE: usize = 200;
+
+/// A requirement or an acceptance criterion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// Its id: `FR-001` as it is written, `US1.2` for the second acceptance scenario of user story 1, `AS1` for the
+    /// first scenario that belongs to no story.
+    pub id: String,
+    /// The line that names it, shortened.
+    pub title: String,
+}
+
+/// Returns all requirements of a specification, each once, in the order of the text; what is in code or a comment is none.
+pub fn requirements(spec: &[u8]) -> Vec<Requirement> {
+    let lines = split_lines(spec);
+    let hidden = hidden_lines(&lines);
+    let mut found = Found::default();
+    for (line, _) in lines.iter().zip(hidden).filter(|(_, hidden)| !hidden) {
+        found.line(&String::from_utf8_lossy(line.text));
+    }
+    found.all
+}
+
+#[derive(Default)]
+struct Found {
+    all: Vec<Requirement>,
+    /// The user story that the lines belong to, with the level of its heading.
+    story: Option<(usize, String)>,
+    /// Whether a list of acceptance scenarios is being read.
+    in_scenarios: bool,
+    /// How many scenarios each story has so far; one that is headed twice continues its count.
+    scenarios: BTreeMap<String, usize>,
+}
+
+impl Found {
+    fn line(&mut self, line: &str) {
+        let level = line.len() - line.trim_start_matches('#').len();
+        let plain = line.trim_start_matches('#').replace("**", "");
+        let plain = plain.trim();
+        if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
+            self.heading(level, plain);
+        } else if is_label_of_scenarios(plain) {
+            self.in_scenarios = true;
+        } else if let Some(scenario) = scenario(plain).filter(|_| self.in_scenarios) {
+            let story = self.story.as_ref();
+            let before = story.map_or("AS".to_owned(), |(_, number)| format!("US{number}."));
+            let count = self.scenarios.entry(before.clone()).or_default();
+            *count += 1;
+            let id = format!("{before}{count}");
+            self.add(id, scenario);
+        }
+        for id in ids(plain) {
+            self.add(id.to_owned(), plain);
+        }
+    }
+
+    fn heading(&mut self, level: usize, plain: &str) {
+        self.in_scenarios = is_label_of_scenarios(plain);
+        let lower = plain.to_ascii_lowercase();
+        if let Some((_, rest)) = lower.split_once("user story ") {
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            if !number.is_empty() {
+                self.story = Some((level, number));
+            }
+        } else if self.story.as_ref().is_some_and(|(above, _)| level <= *above) {
+            self.story = None;
+        }
+    }
+
+    /// Adds one that is not known yet.
+    fn add(&mut self, id: String, title: &str) {
+        if self.all.iter().all(|known| known.id != id) {
+            self.all.push(Requirement { id, title: text::title(title, TITLE) });
+        }
+    }
+}
+
+fn is_label_of_scenarios(plain: &str) -> bool {
+    plain.to_ascii_lowercase().starts_with("acceptance scenario")
+}
+
+/// The words of a numbered item, or of one that begins with `Given`.
+fn scenario(plain: &str) -> Option<&str> {
+    let digits = plain.len() - plain.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+    if digits > 0 {
+        return plain[digits..].strip_prefix(['.', ')']).map(str::trim);
+    }
+    let item = plain.strip_prefix(['-', '*', '+'])?.trim();
+    item.to_ascii_lowercase().starts_with("given").then_some(item)
+}
+
+/// The ids in a line, in their order.
+fn ids(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(id) = next_id(line, from) {
+        from = id.end;
+        found.push(&line[id]);
+    }
+    found
+}
+
+fn next_id(line: &str, from: usize) -> Option<std::ops::Range<usize>> {
+    for (start, _) in line.char_indices().filter(|(at, _)| *at >= from) {
+        let before = line[..start].chars().next_back();
+        if before.is_some_and(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | '/')) {
+            continue;
+        }
+        let Some(prefix) = PREFIXES.iter().find(|prefix| line[start..].starts_with(**prefix))
+        else {
+            continue;
+        };
+        let number = start + prefix.len();
+        let rest = &line[number..];
+        let mut length = 0;
+        for (at, letter) in rest.char_indices() {
+            let next_is_digit =
+                || rest[at + 1..].chars().next().is_some_and(|it| it.is_ascii_digit());
+            match letter {
+                '0'..='9' => length = at + 1,
+                '.' | '-' if length > 0 && next_is_digit() => {}
+                'a'..='z' if length == at && length > 0 => {
+                    length = at + 1;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        let after = rest[length..].chars().next();
+        if length > 0 && !after.is_some_and(char::is_alphanumeric) {
+            return Some(start..number + length);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(spec: &str) -> Vec<String> {
+        requirements(spec.as_bytes()).into_iter().map(|it| it.id).collect()
+    }
+
+    #[test]
+    fn every_kind_of_requirement_is_found_once_and_in_order() {
+        let spec = "# Login\n\n### User Story 1 - Sign in (Priority: P1)\n\nWhy: FR-002.\n\n**Acceptance Scenarios**:\n\n\
+            1. **Given** a form, **When** sent, **Then** in\n2. **Given** no form, **Then** out\n\n**Independent Test**: x\n\n\
+            ### User Story 12 - Sign out\n\n#### Acceptance Scenarios\n- Given a session, then none\n- a note\n\n\
+            ## Requirements\n\n- **FR-001**: System MUST\n- **FR-002**: MUST (see FR-001)\n- NFR-003a fast\n| AC-1.2 | x |\n\
+            - [AC-1.3-4]: y\n\n## Success Criteria\n- **SC-001**: 95%\n### Acceptance Scenarios\n1. Given nothing\n";
+        assert_eq!(
+            found(spec),
+            [
+                "FR-002", "US1.1", "US1.2", "US12.1", "FR-001", "NFR-003a", "AC-1.2", "AC-1.3-4",
+                "SC-001", "AS1"
+            ]
+        );
+        assert_eq!(requirements(spec.as_bytes())[1].title, "Given a form, When sent, Then in");
+    }
+
+    #[test]
+    fn what_only_looks_like_an_id_and_what_is_hidden_is_no_requirement() {
+        let spec = "XFR-001 FR-x FR-1x2 pre-FR-001 a/FR-002 FR-é\n<!-- FR-003 -->\n```\nFR-004\n```\n1. FR\nFR-005.\n";
+        assert_eq!(found(spec), ["FR-005"]);
+        let twice = "## User Story 1\nAcceptance Scenarios\n1. Given a\n## User Story 1\nAcceptance Scenarios\n1. Given b\n";
+        assert_eq!(found(twice), ["US1.1", "US1.2"]);
+        assert_eq!(found("No list.\n\n1. Given nothing\n"), [] as [&str; 0]);
+    }
+}

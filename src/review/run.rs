@@ -1,0 +1,381 @@
+//! One review: the packet, the reader, its answer, and what became of the work meanwhile.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::base::{Base, KnownLoop, base, known_loop};
+use super::evidence::{self, Ground};
+use super::form::{self, RequirementVerdict, Severity};
+use super::packet::{PacketMarks, PacketMaterial, prompt};
+use super::record::{self, Outcome, Review};
+use super::requirements::{Requirement, requirements};
+use super::watch::{Halt, ReviewWatch};
+use crate::evidence::task_list;
+use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
+use crate::feature::project::{Feature, Project};
+use crate::runner::git::{Git, GitMoment};
+use crate::runner::harness::{
+    AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
+};
+use crate::runner::options::time_in_words;
+use crate::runner::process::{self, Cut, ProcessLimits, ProcessOutcome};
+use crate::runner::signals::Signals;
+use crate::runner::state::make_state_folder;
+use crate::store::lock::Lock;
+use crate::store::read::read_in;
+use crate::store::write::open_or_create;
+use crate::system::{files, names};
+use crate::world::{self, Deadline, FileTime, Stopwatch};
+
+/// The most of a specification that is read, in bytes.
+const SPECIFICATION: u64 = 1 << 20;
+/// The most requirements that one review judges.
+const REQUIREMENTS: usize = 500;
+/// The most that a reader may print, in bytes.
+const OUTPUT: u64 = 256 << 20;
+/// How long to wait for another review of the feature.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The longest that git may take in all before the reader begins.
+const GIT: Duration = Duration::from_mins(1);
+/// How long a reader may linger once its answer is there, and how long it has once it is asked to end.
+const LINGERING: Duration = Duration::from_secs(10);
+/// The longest look at the files after the reader has ended, and the most files of it.
+const LOOK: Duration = Duration::from_secs(10);
+const ENTRIES: usize = 200_000;
+/// The most changes that are named.
+const CHANGES: usize = 50;
+
+/// What a review is asked for.
+pub struct ReviewOrder<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The feature to review.
+    pub feature: &'a Feature,
+    /// The agent program that reads.
+    pub harness: Box<dyn Harness>,
+    /// Its version, empty where it is not known.
+    pub version: String,
+    /// The model, `None` for the agent program's own choice.
+    pub model: Option<&'a str>,
+    /// What its tools may do.
+    pub approval: Approval,
+    /// The commit from which on changes are shown, as a person names it; `None` for where the loop was armed.
+    pub base: Option<&'a str>,
+    /// What ends it early.
+    pub limits: ReviewLimits,
+    /// Signals to this process.
+    pub signals: &'a Signals,
+}
+
+/// What ends a review early.
+#[derive(Clone, Copy, Debug)]
+pub struct ReviewLimits {
+    /// The longest that the reader may take, `None` for no limit.
+    pub time: Option<Duration>,
+    /// The most tokens that it may use, `None` for no limit.
+    pub tokens: Option<u64>,
+    /// Time between asking the agent program to end and killing it.
+    pub grace: Duration,
+}
+
+/// What is read before the reader begins.
+struct ReviewInput {
+    specification: String,
+    tasks: Option<String>,
+    requirements: Vec<Requirement>,
+    git: Option<Git>,
+    known: Option<KnownLoop>,
+    base: Base,
+}
+
+/// Reviews a feature and returns what came of it, which is written down as well; an error says why no reader was started,
+/// or that the result cannot be written.
+pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
+    let ReviewInput { specification, tasks, requirements, git, known, base } = order.ready()?;
+    let root = &order.project.root;
+    let folder = make_state_folder(root, &order.feature.name)?;
+    let lock = Lock::take(&folder.join("review.lock"), PATIENCE).map_err(|error| {
+        anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
+    })?;
+    let checks = known.map(|it| it.checks).unwrap_or_default();
+    let (patch, new_files) = changes(git.as_ref(), &base)?;
+    let place = |name: &str| format!("{}/{name}", order.feature.relative);
+    let (spec_path, tasks_path) = (place("spec.md"), place("tasks.md"));
+    let marks = PacketMarks::new();
+    let text = prompt(
+        &PacketMaterial {
+            feature: &order.feature.name,
+            requirements: &requirements,
+            specification: (&spec_path, &specification),
+            tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
+            since: &base.words,
+            changes: patch.as_deref(),
+            new_files: &new_files,
+            root,
+            checks: &checks,
+        },
+        &marks,
+    );
+    let log_path = folder.join("review.log");
+    let mut log = open_or_create(&log_path, File::options().write(true).truncate(true))
+        .with_context(|| format!("`{}` cannot be written", log_path.display()))?;
+    let mut review = Review {
+        feature: order.feature.name.clone(),
+        began_at: world::now(),
+        harness: order.harness.name().to_owned(),
+        harness_version: order.version.clone(),
+        model: order.model.unwrap_or_default().to_owned(),
+        read_only: order.approval == Approval::ReadOnly,
+        base: base.commit.unwrap_or_default(),
+        since: base.words,
+        log: log_path.display().to_string(),
+        ..Review::default()
+    };
+    if !checks.is_empty() {
+        review.caveats.push(
+            "the checks are those of the last loop: they may be older than the newest change"
+                .to_owned(),
+        );
+    }
+    let before = Before::now(git.as_ref(), &lock, &log);
+    let ran = order.read(&text, &mut log);
+    let (outcome, words) = match &ran {
+        Ok(ran) => ran.outcome(&order.limits),
+        Err(error) => (Outcome::ReaderFailed, format!("{error:#}")),
+    };
+    review.outcome = outcome;
+    review.problems.extend(Some(words).filter(|words| !words.is_empty()));
+    if let Ok(ran) = &ran {
+        review.seconds = (ran.lasted.as_secs_f64() * 1000.0).round() / 1000.0;
+        review.tokens = ran.report.tokens.map(TokenUsage::total);
+        review.cost = ran.report.cost;
+        review.model = ran.report.model.clone().unwrap_or(review.model);
+        review.problems.extend(ran.ended.trouble.clone());
+        review.caveats.extend(ran.ended.log_trouble.clone());
+        if outcome == Outcome::Passed {
+            let ground = Ground { root, wishes: &[spec_path, tasks_path], checks: &checks };
+            judge(&mut review, &ran.report.final_text, &marks, &requirements, &ground);
+        }
+    }
+    before.compare(root, git.as_ref(), &mut review);
+    review.exit_code = match ran.as_ref().map(|ran| ran.halt) {
+        Ok(Some(Halt::Signal(signal))) => u8::try_from(128 + signal).unwrap_or(130),
+        _ => review.outcome.exit_code(),
+    };
+    record::write(&folder, &mut review)?;
+    Ok(review)
+}
+
+/// Fills in what an answer says, and what that comes to.
+fn judge(
+    review: &mut Review,
+    words: &str,
+    marks: &PacketMarks,
+    wanted: &[Requirement],
+    ground: &Ground<'_>,
+) {
+    let answer = match form::parse(words, &marks.code, wanted) {
+        Ok(answer) => answer,
+        Err(problems) => {
+            review.outcome = Outcome::UnusableAnswer;
+            review.problems.extend(problems);
+            return;
+        }
+    };
+    let invented = evidence::problems(&answer, ground);
+    let is_met = answer.requirements.iter().all(|it| it.verdict == RequirementVerdict::Met);
+    let is_free = answer.findings.iter().all(|it| it.severity < Severity::High);
+    review.outcome = match (invented.is_empty(), is_met && is_free) {
+        (false, _) => Outcome::InventedEvidence,
+        (true, false) => Outcome::NotPassed,
+        (true, true) => Outcome::Passed,
+    };
+    review.problems.extend(invented);
+    (review.requirements, review.findings) = (answer.requirements, answer.findings);
+}
+
+/// The changes as a patch, `None` where they are not known, and the files that git does not know yet.
+fn changes(git: Option<&Git>, base: &Base) -> Result<(Option<String>, Vec<PathBuf>)> {
+    let (Some(git), Some(commit)) = (git, &base.commit) else { return Ok((None, Vec::new())) };
+    let patch = git.patch_since(commit).with_context(|| {
+        format!(
+            "git does not show what changed since `{commit}`\nname another beginning with --base"
+        )
+    })?;
+    Ok((Some(String::from_utf8_lossy(&patch).into_owned()), git.unknown_files()))
+}
+
+/// One run of a reader.
+struct ReaderRun {
+    report: AgentReport,
+    ended: ProcessOutcome,
+    halt: Option<Halt>,
+    lasted: Duration,
+}
+
+impl ReviewOrder<'_> {
+    fn ready(&self) -> Result<ReviewInput> {
+        let folder = &self.feature.folder;
+        let file = |name: &str| format!("{}/{name}", self.feature.relative);
+        let spec = read_in(folder, "spec.md", SPECIFICATION).map_err(|problem| {
+            anyhow!(
+                "`{}`: {problem}\na review judges what it asks for: write it first",
+                file("spec.md")
+            )
+        })?;
+        let requirements = requirements(&spec.bytes);
+        if requirements.is_empty() {
+            bail!(
+                "`{}` names nothing to judge: no id such as FR-001 or SC-001, and no acceptance scenario\ngive each requirement an id, then review again",
+                file("spec.md")
+            );
+        }
+        if requirements.len() > REQUIREMENTS {
+            bail!(
+                "`{}` has {} requirements, and one review judges at most {REQUIREMENTS}\nsplit the feature",
+                file("spec.md"),
+                requirements.len()
+            );
+        }
+        let tasks = if task_list::is_in(folder) {
+            let list = read_in(folder, "tasks.md", 8 << 20).map_err(|problem| {
+                anyhow!("`{}`: {problem}\nrepair it, then review again", file("tasks.md"))
+            })?;
+            Some(String::from_utf8_lossy(&list.bytes).into_owned())
+        } else {
+            None
+        };
+        let interrupted = self.signals.any();
+        let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
+        let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
+        let known = known_loop(self.project, self.feature);
+        let base = base(git.as_ref(), self.base, known.as_ref())?;
+        let specification = String::from_utf8_lossy(&spec.bytes).into_owned();
+        Ok(ReviewInput { specification, tasks, requirements, git, known, base })
+    }
+
+    /// Runs the reader to its end; nothing of its process tree is left.
+    fn read(&self, prompt: &str, log: &mut File) -> Result<ReaderRun> {
+        let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
+        let order = AgentOrder {
+            prompt,
+            model: self.model,
+            approval: self.approval,
+            permissions: &Permissions::default(),
+            resume: None,
+            scratch: scratch.path(),
+        };
+        let supervisor = process::own_program().context("the running program cannot be found")?;
+        let mut launch = self.harness.launch(&order)?;
+        launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
+        let mut reader = self.harness.reader(&order);
+        let clock = Stopwatch::start();
+        let mut watch = ReviewWatch {
+            reader: reader.as_mut(),
+            signals: self.signals,
+            tokens: self.limits.tokens,
+            output: OUTPUT,
+            printed: 0,
+            halt: None,
+        };
+        let limits = ProcessLimits {
+            wall: self.limits.time,
+            silence: None,
+            lingering: LINGERING,
+            grace: self.limits.grace,
+        };
+        let root = &self.project.root;
+        let ended = process::run(&supervisor, &launch, root, &limits, log, &mut watch)
+            .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
+        let halt = watch.halt;
+        let report = reader.report(&ended.left);
+        Ok(ReaderRun { report, ended, halt, lasted: clock.elapsed() })
+    }
+}
+
+impl ReaderRun {
+    /// How the reader itself ended, with words for what is no answer; `Passed` where there is one to judge.
+    fn outcome(&self, limits: &ReviewLimits) -> (Outcome, String) {
+        let tokens = self.report.tokens.map_or(0, TokenUsage::total);
+        let is_over = limits.tokens.is_some_and(|most| tokens > most);
+        match (self.halt, self.ended.cut, &self.report.outcome) {
+            (Some(Halt::Signal(_)), ..) => (Outcome::Interrupted, String::new()),
+            (Some(Halt::Output), ..) => {
+                let words = format!("it printed more than {} MiB", OUTPUT >> 20);
+                (Outcome::OutputLimit, words)
+            }
+            (Some(Halt::Tokens), ..) => (Outcome::TokenLimit, over_tokens(limits)),
+            (None, _, _) if is_over => (Outcome::TokenLimit, over_tokens(limits)),
+            (None, Some(Cut::Wall | Cut::Silence), _) => {
+                let most = limits.time.map(time_in_words).unwrap_or_default();
+                (Outcome::TimeLimit, format!("it had no answer within {most}"))
+            }
+            (None, _, RunOutcome::UsageLimit { words, .. }) => (Outcome::UsageLimit, words.clone()),
+            (None, _, RunOutcome::Finished) => (Outcome::Passed, String::new()),
+            (None, _, RunOutcome::Cut) => (Outcome::ReaderFailed, "it was ended".to_owned()),
+            (
+                None,
+                _,
+                RunOutcome::Failed(why) | RunOutcome::Lasting(why) | RunOutcome::SessionGone(why),
+            ) => (Outcome::ReaderFailed, why.clone()),
+        }
+    }
+}
+
+fn over_tokens(limits: &ReviewLimits) -> String {
+    let most = limits.tokens.map(crate::text::grouped).unwrap_or_default();
+    format!("it used more than {most} tokens")
+}
+
+/// The work as the reader finds it.
+struct Before {
+    /// The time of the files: what changes from now on has a later one, which no program can set back.
+    since: FileTime,
+    commits: GitMoment,
+}
+
+impl Before {
+    fn now(git: Option<&Git>, lock: &Lock, log: &File) -> Self {
+        lock.outlasts_step();
+        // The log is new in this moment, and changes only from here on.
+        let touched = log.set_len(0).and_then(|()| log.metadata());
+        let since = touched.map(|meta| files::changed_at(&meta)).unwrap_or_default();
+        Self { since, commits: git.map(|git| git.moment(None)).unwrap_or_default() }
+    }
+
+    /// Names what changed since then; where there would be a verdict, there is none.
+    fn compare(&self, root: &Path, git: Option<&Git>, review: &mut Review) {
+        let bounds = Bounds { since: self.since, entries: ENTRIES, time: LOOK };
+        let changed = &mut review.changed;
+        let whole = look(root, bounds, &mut |found| {
+            let path = match found {
+                FoundFile::File { folder, name, .. } => [folder, name].concat(),
+                FoundFile::Folder { path, .. } => path.to_vec(),
+            };
+            changed.push(names::with_slashes(&PathBuf::from(names::from_vec(path))));
+            if changed.len() < CHANGES { Go::On } else { Go::Stop }
+        });
+        if git.is_some_and(|git| !git.moment(None).has_commits_of(&self.commits)) {
+            review.changed.push("the commits of the repository".to_owned());
+        }
+        if whole == Whole::TooLarge {
+            let words =
+                "whether the work changed meanwhile is not known: the project has too many files";
+            review.caveats.push(words.to_owned());
+        }
+        let has_verdict = matches!(
+            review.outcome,
+            Outcome::Passed
+                | Outcome::NotPassed
+                | Outcome::UnusableAnswer
+                | Outcome::InventedEvidence
+        );
+        if has_verdict && !review.changed.is_empty() {
+            review.outcome = Outcome::TreeChanged;
+        }
+    }
+}

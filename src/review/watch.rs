@@ -1,0 +1,63 @@
+//! The watch over a reader: its lines go to what reads them, and the limits of a review end it.
+
+use crate::runner::harness::{AgentEvent, OutputReader, Stream};
+use crate::runner::process::{Control, Watcher};
+use crate::runner::signals::Signals;
+
+/// What a review ended early for, besides its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// More tokens than it may use.
+    Tokens,
+    /// More output than it may print.
+    Output,
+    /// A signal.
+    Signal(i32),
+}
+
+/// Watches one reader.
+pub struct ReviewWatch<'a> {
+    /// Reads its output.
+    pub reader: &'a mut dyn OutputReader,
+    /// Signals to this process.
+    pub signals: &'a Signals,
+    /// The most tokens, `None` for no limit.
+    pub tokens: Option<u64>,
+    /// The most bytes of output.
+    pub output: u64,
+    /// How many there were so far.
+    pub printed: u64,
+    /// What it ended early for.
+    pub halt: Option<Halt>,
+}
+
+impl Watcher for ReviewWatch<'_> {
+    fn line(&mut self, stream: Stream, line: &[u8]) -> Control {
+        self.printed = self.printed.saturating_add(line.len() as u64 + 1);
+        let mut watch = Control::GoOn;
+        self.reader.line(stream, line, &mut |event| {
+            watch = watch.then(match event {
+                AgentEvent::Finished => Control::Finished,
+                AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
+                AgentEvent::Trouble(_) => Control::GoOn,
+            });
+        });
+        if self.printed > self.output {
+            self.halt = self.halt.or(Some(Halt::Output));
+        } else if self.tokens.is_some_and(|most| self.reader.tokens_so_far() > most) {
+            self.halt = self.halt.or(Some(Halt::Tokens));
+        }
+        if self.halt.is_some() { watch.then(Control::End) } else { watch }
+    }
+
+    fn moment(&mut self) -> Control {
+        if let Some(signal) = self.signals.asked() {
+            self.halt = self.halt.or(Some(Halt::Signal(signal)));
+        }
+        match self.halt {
+            Some(_) if self.signals.hurry() => Control::Kill,
+            Some(_) => Control::End,
+            None => Control::GoOn,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The work of an iteration that did not come to its own end: kept under a ref, and named until one does.
+
+use super::agent::AgentRun;
+use super::parts::Driver;
+use super::unfinished::named;
+use crate::forms::events::RunnerEvent;
+use crate::runner::git::UnfinishedTry;
+use crate::runner::harness::RunOutcome;
+use crate::runner::process::Cut;
+use crate::runner::state::{Iteration, compact, time_of};
+use crate::store::journal::Entry;
+use crate::store::names::JournalEvent;
+use crate::world;
+
+impl Driver<'_> {
+    /// Keeps what an iteration left that did not come to its own end, where it changed anything or what an earlier one
+    /// left is still there; after one that did, nothing is named any more.
+    pub(super) fn keep_unfinished(&mut self, entry: &mut Iteration, ran: &AgentRun) {
+        let Some(why) = unfinished(ran) else {
+            self.files.state.kept_as.clear();
+            return;
+        };
+        if entry.files_changed > 0 || !self.files.state.kept_as.is_empty() {
+            self.keep(entry, why);
+            entry.kept_as.clone_from(&self.files.state.kept_as);
+        }
+    }
+
+    /// Keeps what is in the work tree and not committed, as the work of this iteration.
+    pub(super) fn keep(&mut self, iteration: &Iteration, why: &str) {
+        let Some(git) = &self.view.git else { return };
+        let began = time_of(&iteration.started).map(compact).unwrap_or_default();
+        let unfinished = UnfinishedTry {
+            change: &self.plan.change.id,
+            iteration: iteration.n,
+            began: &began,
+            why,
+        };
+        match git.keep(&unfinished) {
+            Ok(None) => self.files.state.kept_as.clear(),
+            Ok(Some(kept)) => {
+                let mut words = format!("  its work tree is kept as {}", kept.name);
+                if !kept.left_out.is_empty() {
+                    words = format!("{words}, without {}", named(&kept.left_out));
+                }
+                let left_out = kept.left_out.iter().map(|it| it.display().to_string()).collect();
+                let event = RunnerEvent::Kept { name: kept.name.clone(), left_out };
+                self.console.screen.report(event, &words);
+                self.files.state.kept_as = kept.name;
+            }
+            Err(error) => self.console.screen.warn(&format!(
+                "what the unfinished iteration left is only in the work tree, git did not keep it: {error:#}"
+            )),
+        }
+    }
+
+    /// Notes in the journal what was kept of an iteration whose own entry could not say it.
+    pub(super) fn note_kept(&mut self, iteration: &Iteration) {
+        let name = &self.files.state.kept_as;
+        if name.is_empty() {
+            return;
+        }
+        let entry = Entry {
+            at: world::now(),
+            event: JournalEvent::Interrupted,
+            about: self.plan.change.id.clone(),
+            iteration: iteration.n,
+            words: format!("its work tree is kept as {name}"),
+            ..Entry::default()
+        };
+        // The ref is there, and the prompt and the state name it: a journal that cannot be written ends the loop soon enough.
+        let _ = self.files.note(&entry);
+    }
+
+    /// Returns what the next prompt says of it, `None` for nothing.
+    pub(super) fn kept_words(&self) -> Option<String> {
+        let name = &self.files.state.kept_as;
+        (!name.is_empty()).then(|| {
+            format!(
+                "The last try did not come to its own end. The work tree as it was then is kept as `{name}`: `git show {name}` shows what it had changed, `git diff {name}` what is different now. Take over what is good."
+            )
+        })
+    }
+}
+
+/// Why a run did not come to its own end, `None` when it did.
+fn unfinished(ran: &AgentRun) -> Option<&'static str> {
+    match (&ran.report.outcome, ran.ended.cut) {
+        _ if ran.end_request.is_some() => Some("it was interrupted"),
+        (_, Some(Cut::Wall)) => Some("its time was up"),
+        (_, Some(Cut::Silence)) => Some("nothing was heard of it"),
+        (RunOutcome::Finished, _) => None,
+        (RunOutcome::UsageLimit { .. }, _) => Some("a usage limit was reached"),
+        (RunOutcome::Cut, _) => Some("it was ended"),
+        _ => Some("the agent program failed"),
+    }
+}

@@ -1,0 +1,222 @@
+//! What an unfinished try left in the work tree, kept as a commit under a ref of ours.
+//!
+//! The commit is made with an index of its own: branch, index, stashes and files of the person stay as they are, and
+//! no hook of the repository runs.
+
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::{Git, is_commit_name, joined};
+use crate::evidence::tree::is_own;
+use crate::store::read;
+
+/// What all of our refs begin with.
+const REFS: &str = "refs/ralph/";
+/// The most refs of one change that stay: the oldest ones go.
+const MOST_REFS: usize = 20;
+/// The most files that one commit takes.
+const MOST_FILES: usize = 20_000;
+/// The largest file that it takes, in bytes.
+const LARGEST: u64 = 64 << 20;
+/// The most bytes that it takes in all, and the largest index that is copied.
+const MOST_BYTES: u64 = 256 << 20;
+/// How the commit is signed: it is nobody's work yet, and the person may have no name set.
+const SIGNATURE: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "ralph-speckit"),
+    ("GIT_AUTHOR_EMAIL", "ralph-speckit@localhost"),
+    ("GIT_COMMITTER_NAME", "ralph-speckit"),
+    ("GIT_COMMITTER_EMAIL", "ralph-speckit@localhost"),
+];
+
+/// A try that did not come to its own end.
+#[derive(Clone, Copy, Debug)]
+pub struct UnfinishedTry<'a> {
+    /// The change that it worked on.
+    pub change: &'a str,
+    /// Its iteration.
+    pub iteration: u32,
+    /// When it began, for a name: `20261123-145000`.
+    pub began: &'a str,
+    /// Why it is unfinished, in words.
+    pub why: &'a str,
+}
+
+/// The work of a try as it was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptWork {
+    /// The ref, such as `refs/ralph/add-login/20261123-145000-3`.
+    pub name: String,
+    /// Files that were too large, cannot be read, or are repositories of their own: they are only in the work tree.
+    pub left_out: Vec<PathBuf>,
+}
+
+impl Git {
+    /// Keeps all files that differ from what is checked out, new ones too and ignored ones not, and returns where;
+    /// `None` where none differs. What a ref of the change holds already is not kept twice. An error says why git did
+    /// not do it; nothing is changed then.
+    pub fn keep(&self, unfinished: &UnfinishedTry<'_>) -> Result<Option<KeptWork>> {
+        let mut dirty = self.status().context("`git status` failed")?;
+        dirty.retain(|file| !file.ancestors().any(is_own));
+        if dirty.is_empty() {
+            return Ok(None);
+        }
+        let (files, left_out) = self.within_bounds(dirty);
+        let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+        let index = folder.path().join("index");
+        self.copy_index(&index)?;
+        let set = [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_NO_LAZY_FETCH", OsStr::new("1"))];
+        let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false"];
+        let git = |arguments: &[&str], input: &[u8]| {
+            self.run_with(&set, &[&quiet, arguments].concat(), input)
+        };
+        // A mixture of line ends is no reason to lose a file.
+        let add = ["-c", "core.safecrlf=false", "update-index", "--add", "--remove", "--replace"];
+        git(&[&add[..], &["-z", "--stdin"]].concat(), &joined(&files))
+            .context("`git update-index` failed")?;
+        let tree = one_line(&git(&["write-tree", "--missing-ok"], &[])?);
+        let head = self.head();
+        if let Some(head) = &head
+            && one_line(&git(&["rev-parse", &format!("{head}^{{tree}}")], &[])?) == tree
+        {
+            return Ok(None);
+        }
+        let folder = format!("{REFS}{}/", ref_part(unfinished.change));
+        let refs = self.kept_below(&folder)?;
+        if let Some(same) = refs.iter().find(|kept| kept.tree == tree) {
+            return Ok(Some(KeptWork { name: same.name.clone(), left_out }));
+        }
+        let commit = self.commit_tree(&tree, head.as_deref(), unfinished)?;
+        let name = free_name(&folder, unfinished, &refs);
+        let new = format!("create {name} {commit}\n");
+        git(&["update-ref", "--stdin"], new.as_bytes()).context("`git update-ref` failed")?;
+        let many = (refs.len() + 1).saturating_sub(MOST_REFS);
+        let oldest: Vec<String> = refs[..many.min(refs.len())]
+            .iter()
+            .map(|old| format!("delete {}\n", old.name))
+            .collect();
+        if !oldest.is_empty() {
+            // What is kept now counts; the old ones go with the next.
+            let _ = git(&["update-ref", "--stdin"], oldest.concat().as_bytes());
+        }
+        Ok(Some(KeptWork { name, left_out }))
+    }
+
+    /// Returns whether a ref is one of ours and is still there.
+    pub fn has_kept(&self, name: &str) -> bool {
+        name.starts_with(REFS)
+            && self
+                .run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")], &[])
+                .is_ok()
+    }
+
+    /// The files that can be kept, and those that cannot.
+    fn within_bounds(&self, dirty: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut bytes, mut files) = (0_u64, 0_usize);
+        dirty.into_iter().partition(|file| {
+            // A slash at the end is a repository of its own, which no index takes.
+            if file.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                return false;
+            }
+            let path = self.worktree.join(file);
+            let meta = path.symlink_metadata();
+            let size = meta.as_ref().map_or(0, Metadata::len);
+            // One that cannot be read would have git take none.
+            let is_shut = meta.is_ok_and(|meta| meta.is_file()) && read::open(&path).is_err();
+            let fits = size <= LARGEST && bytes + size <= MOST_BYTES && files < MOST_FILES;
+            let fits = fits && !is_shut;
+            if fits {
+                (bytes, files) = (bytes + size, files + 1);
+            }
+            fits
+        })
+    }
+
+    /// Copies the person's index, so that git need not read every file again.
+    fn copy_index(&self, to: &Path) -> Result<()> {
+        let printed = self.run(&["rev-parse", "--git-path", "index"], &[])?;
+        let printed = printed.strip_suffix(b"\n").unwrap_or(&printed);
+        let index = self.worktree.join(super::path(printed));
+        match index.symlink_metadata() {
+            // Nothing was ever added.
+            Err(_) => return Ok(()),
+            Ok(meta) if meta.len() > MOST_BYTES => {
+                bail!("the index has more than {} MiB", MOST_BYTES >> 20)
+            }
+            Ok(_) => {}
+        }
+        fs::copy(&index, to).with_context(|| format!("cannot copy `{}`", index.display()))?;
+        Ok(())
+    }
+
+    fn commit_tree(
+        &self,
+        tree: &str,
+        head: Option<&str>,
+        unfinished: &UnfinishedTry<'_>,
+    ) -> Result<String> {
+        let UnfinishedTry { change, iteration, why, .. } = unfinished;
+        let message = format!(
+            "ralph: {change} iteration {iteration}, unfinished: {why}\n\n\
+             All that was not committed in the work tree then, kept by spool ralph; no branch has it.\n"
+        );
+        let set = SIGNATURE.map(|(name, value)| (name, OsStr::new(value)));
+        let parent: Vec<&str> = head.iter().flat_map(|head| ["-p", *head]).collect();
+        let asked = [&["commit-tree", tree][..], &parent].concat();
+        let commit = one_line(&self.run_with(&set, &asked, message.as_bytes())?);
+        if !is_commit_name(&commit) {
+            bail!("`git commit-tree` named no commit");
+        }
+        Ok(commit)
+    }
+
+    /// The refs of a change, oldest first.
+    fn kept_below(&self, folder: &str) -> Result<Vec<KeptRef>> {
+        let form = "--format=%(refname) %(tree)";
+        let printed = self.run(&["for-each-ref", "--sort=refname", form, folder], &[])?;
+        let printed = String::from_utf8_lossy(&printed);
+        let kept = printed.lines().filter_map(|line| line.split_once(' '));
+        Ok(kept
+            .map(|(name, tree)| KeptRef { name: name.to_owned(), tree: tree.to_owned() })
+            .collect())
+    }
+}
+
+/// A ref of ours.
+struct KeptRef {
+    name: String,
+    tree: String,
+}
+
+/// The name for a try, another one where it is taken: two tries may begin in the same second.
+fn free_name(folder: &str, unfinished: &UnfinishedTry<'_>, refs: &[KeptRef]) -> String {
+    let name = format!("{folder}{}-{}", unfinished.began, unfinished.iteration);
+    let is_taken = |name: &String| refs.iter().any(|kept| kept.name == *name);
+    let more = (2..).map(|again| format!("{name}-{again}"));
+    std::iter::once(name.clone()).chain(more).find(|name| !is_taken(name)).unwrap_or(name)
+}
+
+/// A change's id as a part of a ref's name, which may have fewer characters.
+fn ref_part(id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    id.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+fn one_line(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_a_part_of_a_refs_name_whatever_it_is_called() {
+        assert_eq!(ref_part("002-01_add-login"), "002-01_add-login");
+        assert_eq!(ref_part("v1.2..x@{y}.lock ä"), "v1%2E2%2E%2Ex%40%7By%7D%2Elock%20%C3%A4");
+    }
+}

@@ -1,0 +1,279 @@
+//! What a person permits an agent program between "nothing of its own" and "all", in the words of that program.
+
+use anyhow::{Result, bail};
+
+use crate::text::{line, nearest};
+
+/// What a person permits and forbids, and arguments of the program's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// The permission mode, `None` for the program's own choice.
+    pub mode: Option<String>,
+    /// Tools that may run without asking.
+    pub allow: Vec<String>,
+    /// Tools that may not run.
+    pub deny: Vec<String>,
+    /// Arguments that the program gets as they are.
+    pub arguments: Vec<String>,
+}
+
+/// Nothing beside the program's own rules.
+pub static NONE: Permissions =
+    Permissions { mode: None, allow: Vec::new(), deny: Vec::new(), arguments: Vec::new() };
+
+/// How an agent program takes permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepts {
+    /// The name of the program that people know.
+    pub title: &'static str,
+    /// What it denies while a person permits nothing, in one line.
+    pub denies: &'static str,
+    /// Its flag for a permission mode, and the modes that it has.
+    pub mode: Option<(&'static str, &'static [&'static str])>,
+    /// How it takes a tool that may run.
+    pub allow: Option<ToolRule>,
+    /// How it takes a tool that may not.
+    pub deny: Option<ToolRule>,
+    /// Where a person says in the program's own files what it may do.
+    pub settings: &'static str,
+    /// Flags that the runner gives itself, or that would lead the program elsewhere.
+    pub own: &'static [&'static str],
+    /// Flags for which `spool ralph` has one: theirs, and ours.
+    pub ours: &'static [(&'static str, &'static str)],
+}
+
+/// How an agent program takes one tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolRule {
+    /// By a flag, once for each tool.
+    Flag(&'static str),
+    /// By a rule in a variable, in which only a tool's name can stand.
+    Name,
+}
+
+/// The modes that permit everything.
+const ALL: &[&str] = &["bypassPermissions", "danger-full-access", "yolo"];
+
+impl Permissions {
+    /// Returns whether a person has said nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == NONE
+    }
+
+    /// Returns whether nothing is permitted beyond the program's own rules.
+    pub fn permits_nothing(&self) -> bool {
+        self.mode.is_none() && self.allow.is_empty()
+    }
+
+    /// Returns the arguments for a program that accepts this; what [`Accepts::refuse`] refuses is left out.
+    pub fn arguments(&self, accepts: &Accepts) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if let (Some((flag, _)), Some(mode)) = (accepts.mode, &self.mode) {
+            arguments.push(format!("{flag}={mode}"));
+        }
+        for (rule, tools) in [(accepts.allow, &self.allow), (accepts.deny, &self.deny)] {
+            if let Some(ToolRule::Flag(flag)) = rule {
+                // One word: a program that takes a list does not take what follows for a tool.
+                arguments.extend(tools.iter().map(|tool| format!("{flag}={tool}")));
+            }
+        }
+        arguments.extend(self.arguments.iter().cloned());
+        arguments
+    }
+}
+
+impl Accepts {
+    /// Returns an error, with what to do instead, where the program cannot be told what a person permits.
+    pub fn refuse(&self, permissions: &Permissions) -> Result<()> {
+        let title = self.title;
+        if let Some(mode) = &permissions.mode {
+            self.refuse_mode(mode)?;
+        }
+        for (flag, rule, tools) in
+            [("--allow", self.allow, &permissions.allow), ("--deny", self.deny, &permissions.deny)]
+        {
+            for tool in tools {
+                let is_name = |tool: &str| {
+                    tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-*".contains(&byte))
+                };
+                match rule {
+                    None => bail!(
+                        "{title} has no flag for `{flag}`\nsay in {} what it may do, or leave it out",
+                        self.settings
+                    ),
+                    Some(ToolRule::Name) if !is_name(tool) => bail!(
+                        "`{flag} {}` is no name of a tool of {title}\nname the tool alone; finer rules go into {}",
+                        line(tool),
+                        self.settings
+                    ),
+                    Some(_) => {}
+                }
+            }
+        }
+        if let Some(first) = permissions.arguments.first().filter(|first| !first.starts_with('-')) {
+            bail!(
+                "`{}` is no flag of {title}\nwhat it gets of its own begins with a flag",
+                line(first)
+            );
+        }
+        permissions.arguments.iter().try_for_each(|argument| self.refuse_argument(argument))
+    }
+
+    fn refuse_mode(&self, mode: &str) -> Result<()> {
+        let (title, shown) = (self.title, line(mode));
+        if ALL.contains(&mode) {
+            bail!("`--permission-mode {shown}` permits everything\nuse --allow-all, which says so");
+        }
+        let Some((_, modes)) = self.mode else {
+            bail!(
+                "{title} has no permission modes\nsay in {} what it may do, or leave `--permission-mode` out",
+                self.settings
+            );
+        };
+        if !modes.contains(&mode) {
+            let meant = nearest(mode, modes.iter().copied())
+                .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            bail!("`{shown}` is no permission mode of {title}{meant}\nit has {}", modes.join(", "));
+        }
+        Ok(())
+    }
+
+    /// A flag is known in each spelling that such programs take, and with its value in one word.
+    fn refuse_argument(&self, argument: &str) -> Result<()> {
+        let title = self.title;
+        let long = |flag: &str| {
+            let name = flag.strip_prefix("--")?.split('=').next()?;
+            Some(name.replace(['-', '_'], "").to_ascii_lowercase())
+        };
+        let is = |flag: &str| match long(flag) {
+            Some(name) => long(argument) == Some(name),
+            None => argument.starts_with(flag),
+        };
+        if argument == "--" {
+            bail!("`--` cannot be handed to {title}: what follows would be part of the prompt");
+        }
+        if let Some((flag, ours)) = self.ours.iter().find(|(flag, _)| is(flag)) {
+            bail!("`{flag}` cannot be handed to {title}\nuse {ours} of `spool ralph`");
+        }
+        if let Some(flag) = self.own.iter().find(|flag| is(flag)) {
+            bail!(
+                "`{flag}` cannot be handed to {title}, because it would change what the runner relies on\nleave it out"
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::harness::{HarnessChoice, harness};
+
+    fn refused(choice: &HarnessChoice, permissions: &Permissions) -> String {
+        let harness = harness(choice).unwrap();
+        let error = harness.accepts().unwrap().refuse(permissions).err();
+        error.map_or_else(String::new, |error| error.to_string())
+    }
+
+    fn with(arguments: &[&str]) -> Permissions {
+        Permissions {
+            arguments: arguments.iter().map(|&it| it.to_owned()).collect(),
+            ..Permissions::default()
+        }
+    }
+
+    const KNOWN: [HarnessChoice; 5] = [
+        HarnessChoice::Claude,
+        HarnessChoice::Codex,
+        HarnessChoice::Copilot,
+        HarnessChoice::Gemini,
+        HarnessChoice::Opencode,
+    ];
+
+    #[test]
+    fn what_the_runner_gives_itself_is_refused_in_every_spelling() {
+        for (choice, flags) in [
+            (
+                HarnessChoice::Claude,
+                &[
+                    "-p",
+                    "--print",
+                    "--output-format=text",
+                    "-cx",
+                    "--allowedTools=Bash",
+                    "--disallowed-tools",
+                    "--permission-mode",
+                    "--model=x",
+                    "--dangerously-skip-permissions",
+                ][..],
+            ),
+            (
+                HarnessChoice::Codex,
+                &["--json", "-mx", "--sandbox=read-only", "-s", "-C/", "--cd", "--yolo"],
+            ),
+            (
+                HarnessChoice::Gemini,
+                &["--approvalMode=yolo", "--approval_mode", "-y", "--allowedTools", "-o", "--acp"],
+            ),
+            (
+                HarnessChoice::Copilot,
+                &["--allow-all", "--allow-tool=x", "--usage-output-file", "--silent"],
+            ),
+            (HarnessChoice::Opencode, &["--auto", "--format", "--session=x", "--dir", "-m"]),
+        ] {
+            for flag in flags {
+                let why = refused(&choice, &with(&[flag]));
+                assert!(why.contains("cannot be handed to"), "{choice:?} {flag}: {why}");
+                let later = refused(&choice, &with(&["--other", "value", flag]));
+                assert!(!later.is_empty(), "{choice:?} {flag}");
+            }
+        }
+        for choice in &KNOWN {
+            assert_eq!(refused(choice, &with(&["--some-flag", "value", "--other=x"])), "");
+            assert!(refused(choice, &with(&["value"])).contains("is no flag of"));
+            assert!(refused(choice, &with(&["--some-flag", "--", "x"])).contains("the prompt"));
+        }
+    }
+
+    #[test]
+    fn a_mode_that_is_none_is_refused_with_the_one_that_was_meant() {
+        let mode =
+            |mode: &str| Permissions { mode: Some(mode.to_owned()), ..Permissions::default() };
+        let claude = |word| refused(&HarnessChoice::Claude, &mode(word));
+        assert_eq!(claude("acceptEdits"), "");
+        assert!(
+            claude("acceptedits").contains("did you mean `acceptEdits`?"),
+            "{}",
+            claude("acceptedits")
+        );
+        for choice in &KNOWN {
+            for all in ALL {
+                assert!(
+                    refused(choice, &mode(all)).contains("use --allow-all"),
+                    "{choice:?} {all}"
+                );
+            }
+        }
+        assert!(
+            refused(&HarnessChoice::Copilot, &mode("plan")).contains("has no permission modes")
+        );
+        assert_eq!(refused(&HarnessChoice::Codex, &mode("workspace-write")), "");
+        assert_eq!(refused(&HarnessChoice::Gemini, &mode("auto_edit")), "");
+    }
+
+    #[test]
+    fn tools_are_refused_where_the_program_cannot_be_told_of_them() {
+        let allow =
+            |tool: &str| Permissions { allow: vec![tool.to_owned()], ..Permissions::default() };
+        let deny =
+            |tool: &str| Permissions { deny: vec![tool.to_owned()], ..Permissions::default() };
+        assert_eq!(refused(&HarnessChoice::Claude, &allow("Bash(git *)")), "");
+        assert_eq!(refused(&HarnessChoice::Copilot, &deny("shell(git push)")), "");
+        assert_eq!(refused(&HarnessChoice::Opencode, &deny("bash")), "");
+        assert!(
+            refused(&HarnessChoice::Opencode, &deny("bash(rm *)")).contains("name the tool alone")
+        );
+        assert!(refused(&HarnessChoice::Codex, &allow("shell")).contains("no flag for `--allow`"));
+        assert!(refused(&HarnessChoice::Gemini, &deny("x")).contains("no flag for `--deny`"));
+    }
+}

@@ -1,0 +1,41 @@
+//! What an iteration is asked to leave when a limit is near, and what the next loop makes of it.
+
+use std::fmt::Write;
+
+use super::documents::shown;
+use super::material::Material;
+use crate::engine::NearLimit;
+use crate::feature::HANDOFF;
+
+/// Writes what the iteration leaves for the next loop; nothing where no limit is near.
+pub fn write(text: &mut String, material: &Material<'_>) {
+    let Some(near) = material.near_limit else { return };
+    let which = match near {
+        NearLimit::Iterations => "This is the last iteration of this loop.",
+        NearLimit::Time => {
+            "Nine tenths of this loop's time are used up: it may end in the middle of this iteration."
+        }
+        NearLimit::Tokens => {
+            "Nine tenths of this loop's tokens are used up: this may be its last iteration."
+        }
+    };
+    let path = shown(material.change, &material.change.folder.join(HANDOFF));
+    let _ = write!(
+        text,
+        "\n# A limit is near\n\n{which} Unless all of the work is done by its end:\n\n\
+         - Begin nothing that you cannot finish in it, and leave a work tree that builds.\n\
+         - Write into `{path}`, in at most 60 lines, what is done, what is open and what comes next: the next loop reads it first.\n"
+    );
+}
+
+/// Writes the rule on the handoff of an earlier loop; nothing where there is none.
+pub fn write_rule(text: &mut String, material: &Material<'_>) {
+    let path = material.change.folder.join(HANDOFF);
+    if path.is_file() {
+        let path = shown(material.change, &path);
+        let _ = writeln!(
+            text,
+            "- `{path}` is what an earlier loop wrote at its limit. Where it and the files differ, the files count; remove it when nothing in it is open."
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Receipts: what was seen when a task was ticked. They are kept beside the pins, where no file of a repository and no
+//! edit of the agent gets; only ever appended to.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::journal::behind_a_torn_one;
+use super::pins::Pins;
+use super::read;
+use super::write::{Flush, append_private_line, write_private};
+use crate::engine::CheckResult;
+use crate::world::WallTime;
+
+/// The version that a receipt carries.
+pub const VERSION: u32 = 1;
+/// The size of the file, in bytes, at which another one begins; the one before it is kept.
+const MOST: u64 = 4 << 20;
+/// The most files that a receipt names.
+pub const MOST_FILES: usize = 50;
+
+/// What was seen when a task was ticked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    /// When it was written.
+    pub at: WallTime,
+    /// The version of its form.
+    pub version: u32,
+    /// The id of the task.
+    pub task: String,
+    /// The task list, relative to the project.
+    pub list: String,
+    /// Who saw the tick.
+    pub by: Witness,
+    /// The session that drove the loop, empty for none.
+    pub session: String,
+    /// The iteration that was going on, 0 for none.
+    pub iteration: u32,
+    /// The files that differ since the task began, the list itself left out, at most 50; `None` where nobody could look.
+    pub files: Option<Vec<String>>,
+    /// How many more files there are.
+    pub more_files: u64,
+    /// Whether the files were told by their content; otherwise by their times and sizes alone.
+    pub by_content: bool,
+    /// Commits since the task began, `None` where that is not known.
+    pub commits: Option<u64>,
+    /// Where the log of the head was read to, in bytes.
+    pub log_read: u64,
+    /// The run of its Verify command, `None` where it did not run.
+    pub verify: Option<VerifyRun>,
+    /// The checks of the loop, where they ran at the same time.
+    pub checks: Vec<CheckResult>,
+    /// The number of the attempt, from 1; 0 where nobody counts.
+    pub attempt: u32,
+    /// Tokens of the iteration in which it was ticked, `None` where that is not known.
+    pub tokens: Option<u64>,
+    /// Fields of another version, kept.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Who saw that a task was ticked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Witness {
+    /// `spool task done`, which ticked it.
+    #[default]
+    Done,
+    /// The runner, after the iteration in which somebody ticked it by hand.
+    Iteration,
+}
+
+/// One run of a Verify command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerifyRun {
+    /// How it ended.
+    #[serde(flatten)]
+    pub result: CheckResult,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+}
+
+/// The receipts of one task list.
+#[derive(Clone, Debug)]
+pub struct Receipts {
+    pins: Pins,
+    name: String,
+    /// The list, `None` for all.
+    list: Option<String>,
+}
+
+impl Receipts {
+    /// Returns the receipts of the task list of this feature or change, by its path relative to the project; an error where
+    /// nothing can be kept outside of the project.
+    pub fn of(root: &Path, name: &str, list: &str) -> io::Result<Self> {
+        Ok(Self { list: Some(list.to_owned()), ..Self::named(root, name)? })
+    }
+
+    /// Returns the receipts of all task lists of this name, for reading; an error in the same way.
+    pub fn named(root: &Path, name: &str) -> io::Result<Self> {
+        Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None })
+    }
+
+    /// Returns all that can be read, the oldest first; a line that a full disk has torn is left out.
+    pub fn all(&self) -> Vec<Receipt> {
+        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
+    }
+
+    /// Returns the one that was written last, `None` without any; however many there are, only it is taken apart.
+    pub fn last(&self) -> Option<Receipt> {
+        let newest = |end| lines(&self.bytes(end)).rev().find_map(|line| self.receipt(line));
+        newest("jsonl").or_else(|| newest("old.jsonl"))
+    }
+
+    /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
+    pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
+        self.pins.make()?;
+        let path = self.path("jsonl");
+        if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
+            fs::rename(&path, self.path("old.jsonl"))?;
+        }
+        let list = self.list.clone().unwrap_or_default();
+        let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
+        append_private_line(&path, &serde_json::to_vec(&receipt)?)
+    }
+
+    /// Returns the bytes that were kept last of what the files contained; `None` where there are none.
+    pub fn contents(&self) -> Option<Vec<u8>> {
+        read::read(&self.path("contents"), 8 * MOST).ok().map(|content| content.bytes)
+    }
+
+    /// Keeps the bytes of what the files contain, for the next task.
+    pub fn keep_contents(&self, bytes: &[u8]) -> io::Result<()> {
+        self.pins.make()?;
+        write_private(&self.path("contents"), bytes, Flush::ToSystem)
+    }
+
+    fn bytes(&self, end: &str) -> Vec<u8> {
+        read::read(&self.path(end), 2 * MOST).map(|content| content.bytes).unwrap_or_default()
+    }
+
+    fn receipt(&self, line: &[u8]) -> Option<Receipt> {
+        let whole = serde_json::from_slice(line).ok();
+        let found: Receipt = whole.or_else(|| behind_a_torn_one(line, b"{\"at\":"))?;
+        self.list.as_ref().is_none_or(|list| found.list == *list).then_some(found)
+    }
+
+    fn path(&self, end: &str) -> PathBuf {
+        self.pins.beside(&format!("receipts-{}.{end}", self.name))
+    }
+}
+
+fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}

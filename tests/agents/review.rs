@@ -1,0 +1,113 @@
+//! The real agent programs as readers under `spool review`: held to reading, with a fresh context, judged by their answer.
+
+use std::process::Command;
+
+use crate::agent::{Agent, on_every_agent};
+use crate::limited::Limited;
+use crate::ralph::assert_nothing_is_left;
+use crate::scratch::SPOOL;
+use crate::stage::Stage;
+use scripted_model::{Asked, Reply};
+use serde_json::Value;
+
+on_every_agent! {
+    a_reader_that_finds_all_met_passes
+    a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named
+    a_reader_that_gives_no_verdict_is_no_pass
+    a_reader_over_its_time_is_ended_and_nothing_is_left
+}
+
+const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n";
+
+/// A stage with a feature that is built, and a model that reads it.
+fn stage<S>(agent: Agent, script: impl FnOnce(crate::stage::Scene) -> S) -> Stage
+where
+    S: FnMut(&Asked) -> Reply + Send + 'static,
+{
+    let stage = Stage::new(agent, script);
+    stage.write(".specify/feature.json", "{\"feature_directory\": \"specs/001-greeting\"}");
+    stage.write("specs/001-greeting/spec.md", SPEC);
+    stage.write("specs/001-greeting/tasks.md", "- [x] T001 Greet\n");
+    stage.write("greet.sh", "echo hello world\n");
+    stage.commit("the work");
+    agent.trust(&stage.home(), &stage.root);
+    stage
+}
+
+/// Runs `spool review` and returns its exit code, what it printed, and the review.
+fn review(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, Value) {
+    let mut command: Command = stage.command(SPOOL);
+    command.args(["review", "--harness", stage.agent().name(), "--model", stage.agent().model()]);
+    let said = command.args(["--json"]).args(arguments).finish();
+    let printed = String::from_utf8_lossy(&said.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+    let form = serde_json::from_str(&printed).unwrap_or_default();
+    (said.status.code(), printed + &errors, form)
+}
+
+/// The answer to the prompt of a review: `greet.sh` greets with these words.
+fn answer(asked: &Asked, quote: &str) -> Reply {
+    let prompt = asked.body.to_string();
+    let code = prompt.split("The code of this review is `").nth(1).expect("a code");
+    let code = code.split('`').next().expect("its end");
+    Reply::text(&format!(
+        "Done.\n\nREVIEW {code}\n{{\"id\":\"FR-001\",\"verdict\":\"met\",\"why\":\"it greets\",\"evidence\":[{{\"file\":\"greet.sh\",\"line\":1,\"quote\":\"{quote}\"}}]}}\nEND {code}"
+    ))
+}
+
+fn a_reader_that_finds_all_met_passes(agent: Agent) {
+    let stage = stage(agent, |scene| {
+        let file = scene.project.join("greet.sh");
+        move |asked| {
+            if asked.tool_results().is_empty() {
+                agent.reads(&file)
+            } else {
+                answer(asked, "echo hello world")
+            }
+        }
+    });
+    let (code, printed, form) = review(&stage, &[]);
+    let facts = format!("{printed}\n{}", stage.facts());
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!((&form["outcome"], &form["read_only"]), (&"passed".into(), &true.into()), "{facts}");
+    assert!(form["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{facts}");
+    assert!(form["changed"] == serde_json::json!([]), "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn a_reader_that_tries_to_write_changes_nothing_and_its_invented_evidence_is_named(agent: Agent) {
+    let stage = stage(agent, |scene| {
+        let file = scene.project.join("greet.sh");
+        move |asked| {
+            if asked.tool_results().is_empty() {
+                agent.writes(&file, "echo good evening")
+            } else {
+                answer(asked, "echo good evening")
+            }
+        }
+    });
+    let (code, printed, form) = review(&stage, &[]);
+    let facts = format!("{printed}\n{}", stage.facts());
+    assert_eq!(code, Some(5), "{facts}");
+    assert_eq!(form["outcome"], "invented_evidence", "{facts}");
+    assert!(printed.contains("`echo good evening` does not stand in `greet.sh`"), "{facts}");
+    assert_eq!(stage.read("greet.sh"), "echo hello world\n", "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn a_reader_that_gives_no_verdict_is_no_pass(agent: Agent) {
+    let stage = stage(agent, |_| |_: &Asked| Reply::text("All requirements are met."));
+    let (code, printed, form) = review(&stage, &[]);
+    let facts = format!("{printed}\n{}", stage.facts());
+    assert_eq!(code, Some(4), "{facts}");
+    assert_eq!(form["outcome"], "unusable_answer", "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn a_reader_over_its_time_is_ended_and_nothing_is_left(agent: Agent) {
+    let stage = stage(agent, |_| |_: &Asked| Reply::silence());
+    let (code, printed, form) = review(&stage, &["--timeout", "1s"]);
+    let facts = format!("{printed}\n{}", stage.facts());
+    assert_eq!((code, &form["outcome"]), (Some(7), &"time_limit".into()), "{facts}");
+    assert_nothing_is_left(&stage);
+}

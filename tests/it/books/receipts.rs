@@ -1,0 +1,174 @@
+//! What is seen when a task is ticked, and kept where the agent's files are not.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::support::{FEATURE, FOUR, Project, SESSION, boxes};
+
+/// The receipts of a task as `spool task show` has them.
+fn receipts(project: &Project, id: &str) -> Vec<Value> {
+    let shown = project.task(&["show", id, "--json"]).ok();
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    shown["receipts"].as_array().unwrap().clone()
+}
+
+/// The files that the only receipt of a task names.
+fn files(project: &Project, id: &str) -> Value {
+    let all = receipts(project, id);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    assert_eq!(all[0]["by_content"], true, "{all:#?}");
+    all[0]["files"].clone()
+}
+
+/// Where the receipts of the project are, with the end of their name.
+fn kept(project: &Project, end: &str) -> PathBuf {
+    let projects = project.home().join(".local/state/ralph-speckit/projects");
+    let mut folders = fs::read_dir(projects).unwrap();
+    folders.next().unwrap().unwrap().path().join(format!("receipts-{FEATURE}.{end}"))
+}
+
+#[test]
+fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
+    for name in ["src/same.py", "src/gone.py", "src/edited.py"] {
+        project.write(name, name);
+    }
+    project.arm("");
+    project.task(&["next"]).ok();
+    assert_eq!(receipts(&project, "T001"), Vec::<Value>::new());
+    project.write("src/edited.py", "another line");
+    project.write("src/same.py", "src/same.py");
+    project.write("src/new.py", "");
+    fs::remove_file(project.root.join("src/gone.py")).unwrap();
+    project.task(&["done", "T001"]).ok();
+    assert_eq!(files(&project, "T001"), json!(["src/edited.py", "src/gone.py", "src/new.py"]));
+    project.task(&["done", "T002"]).ok();
+    assert_eq!(files(&project, "T002"), json!([]), "nothing but the box has changed since");
+    project.write("src/edited.py", "src/edited.py");
+    project.task(&["done", "T003", "T004"]).ok();
+    assert_eq!(files(&project, "T003"), json!(["src/edited.py"]));
+    assert_eq!(files(&project, "T004"), json!(["src/edited.py"]), "ticked in one call");
+    let said = project.task(&["show", "T001"]).ok();
+    let line =
+        "Receipt of `spool task done` · 3 files changed (src/edited.py, src/gone.py, src/new.py)";
+    assert!(said.contains(line) && said.contains("no Verify command ran"), "{said}");
+    assert!(project.task(&["show", "T002"]).ok().contains(" · no file changed"));
+}
+
+#[test]
+fn a_parallel_group_shares_its_work_and_the_next_task_does_not() {
+    let project = Project::armed(FOUR);
+    project.task(&["next"]).ok();
+    project.write("src/user.py", "x");
+    project.write("src/page.py", "x");
+    project.task(&["done", "T002"]).ok();
+    project.task(&["done", "T003"]).ok();
+    project.task(&["done", "T004"]).ok();
+    let both = json!(["src/page.py", "src/user.py"]);
+    assert_eq!((files(&project, "T002"), files(&project, "T003")), (both.clone(), both));
+    assert_eq!(files(&project, "T004"), json!([]));
+}
+
+#[test]
+fn a_receipt_has_the_run_of_the_verify_command_and_the_attempt() {
+    let project =
+        Project::armed("- [ ] 1.1 a\n  - Verify: `echo 3 tests; test -e built`\n- [ ] 1.2 b\n");
+    project.task(&["next"]).ok();
+    project.task(&["done", "1.1"]).refused();
+    project.task(&["fail", "1.1", "not built"]).ok();
+    assert_eq!(receipts(&project, "1.1"), Vec::<Value>::new(), "no tick, no receipt");
+    project.write("built", "");
+    project.task(&["done", "1.1"]).ok();
+    let [receipt] = &receipts(&project, "1.1")[..] else { panic!("not one") };
+    let run = json!({"run": "echo 3 tests; test -e built", "passed": true, "outcome": "exit code 0", "output": "3 tests"});
+    assert_eq!(receipt["verify"], run);
+    assert!(receipt["verify_seconds"].as_f64().is_some_and(|seconds| seconds < 60.0), "{receipt}");
+    assert_eq!((&receipt["attempt"], &receipt["files"]), (&json!(2), &json!(["built"])));
+    assert_eq!((&receipt["by"], &receipt["session"]), (&json!("done"), &json!(SESSION)));
+    let log = project.spool(&["log", "--json"]).ok();
+    let done: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let with: Vec<_> = done.iter().filter(|line| line["receipts"] != json!([])).collect();
+    assert_eq!(with.len(), 1, "{log}");
+    assert_eq!((&with[0]["event"], &with[0]["receipts"][0]), (&json!("done"), receipt));
+}
+
+#[test]
+fn commits_since_the_task_began_are_counted() {
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
+    project.init();
+    project.commit("before");
+    project.arm("");
+    project.task(&["next"]).ok();
+    project.write("one", "1");
+    project.commit("one");
+    project.task(&["done", "T001"]).ok();
+    project.task(&["done", "T002"]).ok();
+    let commits = |id: &str| receipts(&project, id)[0]["commits"].clone();
+    assert_eq!((commits("T001"), commits("T002")), (json!(1), json!(0)));
+    assert_eq!(files(&project, "T001"), json!(["one"]), "a committed file has changed as well");
+}
+
+#[test]
+fn a_tick_without_its_receipt_gets_one_at_the_next_call_and_only_one() {
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n");
+    project.task(&["next"]).ok();
+    project.write("made", "");
+    let ticked = project.tasks().replace("[ ] T001", "[x] T001");
+    fs::write(project.tasks_path(), ticked).unwrap();
+    for _ in 0..2 {
+        project.task(&["done", "T001"]).ok();
+        assert_eq!(files(&project, "T001"), json!(["made"]));
+    }
+    // A box that was opened again and is ticked again has been seen twice.
+    let open = project.tasks().replace("[x] T001", "[ ] T001");
+    fs::write(project.tasks_path(), open).unwrap();
+    project.task(&["done", "T001"]).ok();
+    assert_eq!(receipts(&project, "T001").len(), 2);
+}
+
+#[test]
+fn receipts_are_only_for_their_owner_and_outside_of_the_project() {
+    let project = Project::armed(FOUR);
+    project.task(&["next"]).ok();
+    project.task(&["done", "T002"]).ok();
+    for end in ["jsonl", "contents"] {
+        let path = kept(&project, end);
+        assert!(!path.starts_with(&project.root), "{path:?}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{path:?}");
+        }
+    }
+    // A file of the same name in the project is nobody's receipt.
+    project.write(format!(".claude/ralph/receipts-{FEATURE}.jsonl"), "{\"task\":\"T003\"}\n");
+    assert_eq!(receipts(&project, "T003"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_receipt_that_cannot_be_kept_leaves_the_task_done_and_says_why() {
+    let project = Project::armed(FOUR);
+    fs::create_dir(kept(&project, "jsonl")).unwrap();
+    let said = project.task(&["done", "T002"]).ok();
+    assert!(said.starts_with("T002 is done. Its receipt could not be kept: "), "{said}");
+    assert_eq!(boxes(&project.tasks()), [true, true, false, false]);
+}
+
+#[test]
+fn a_torn_line_hides_no_other_and_a_long_file_begins_again() {
+    let project = Project::armed(FOUR);
+    project.task(&["next"]).ok();
+    project.task(&["done", "T002"]).ok();
+    let path = kept(&project, "jsonl");
+    let mut torn = fs::read(&path).unwrap();
+    torn.extend_from_slice(b"{\"at\":7,\"ver");
+    torn.resize(5 << 20, b' ');
+    fs::write(&path, torn).unwrap();
+    project.task(&["done", "T003"]).ok();
+    assert_eq!((receipts(&project, "T002").len(), receipts(&project, "T003").len()), (1, 1));
+    assert!(kept(&project, "old.jsonl").is_file());
+    assert!(fs::metadata(&path).unwrap().len() < 10_000);
+}

@@ -1,0 +1,48 @@
+//! Checks that are as new as the files: what they have not seen does not count.
+
+use std::fs;
+
+use super::support::{ALL_DONE, Bench};
+
+const CLAIM: &str = "All is done.\n\nALL_TASKS_COMPLETE";
+
+/// A feature with all boxes ticked, its loop armed with these checks.
+fn done(checks: &str) -> Bench {
+    let bench = Bench::ready().settings(&format!("---\nchecks:\n{checks}---\n"));
+    bench.implement("s1", "");
+    bench.stop("s1").run().reason();
+    bench.write_tasks(ALL_DONE);
+    bench
+}
+
+/// What the checks have noted, one a line.
+fn runs(bench: &Bench) -> String {
+    fs::read_to_string(bench.path("../runs")).unwrap_or_default().replace('\n', " ")
+}
+
+#[test]
+fn a_check_that_passed_before_a_later_one_changed_a_file_runs_once_more() {
+    let bench = done(
+        "  - echo one >> ../runs\n  - echo two >> ../runs; echo x >> src/made\n  - echo three >> ../runs\n",
+    );
+    bench.stop("s1").held().saying(CLAIM).run().silent();
+    assert_eq!(runs(&bench), "one two three one ");
+    assert_eq!(bench.verdicts("s1").last().unwrap(), "end completed");
+}
+
+#[test]
+fn what_the_last_check_changed_is_seen_by_all_others() {
+    let bench = done(
+        "  - echo one >> ../runs; test ! -e src/made\n  - echo two >> ../runs\n  - echo x >> src/made\n",
+    );
+    let stop = bench.stop("s1").held().saying(CLAIM).run();
+    assert!(stop.reason().contains("test ! -e src/made` (exit code 1)"), "{stop}");
+    assert_eq!(runs(&bench), "one two one two ");
+}
+
+#[test]
+fn checks_that_change_nothing_run_once() {
+    let bench = done("  - echo one >> ../runs\n  - echo two >> ../runs\n");
+    bench.stop("s1").held().saying(CLAIM).run().silent();
+    assert_eq!(runs(&bench), "one two ");
+}

@@ -1,0 +1,124 @@
+//! What becomes of a reader: it fails, it is limited, it writes, it is interrupted.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::review::support::{Built, FR_001, FR_002, US1_1};
+use crate::runner::claude::TOKENS;
+use crate::runner::support::Bench;
+
+#[test]
+fn a_program_that_cannot_be_held_to_reading_is_refused_by_name() {
+    let built = Built::new();
+    built.reader(&[US1_1, FR_001, FR_002]);
+    let ran = built.spool("review --harness-command agent").run().with_code(1);
+    ran.warns("`command` cannot be held to reading, so it may change what it reviews");
+    ran.warns("add --may-write");
+    built
+        .spool("review --harness demo")
+        .run()
+        .with_code(1)
+        .warns("the demo's agent reviews nothing");
+    assert_eq!(built.runs(), 0);
+}
+
+#[test]
+fn a_reader_that_writes_into_the_work_is_no_pass_and_the_file_is_named() {
+    let built = Built::new();
+    let answer = |write: &str| {
+        built.reader(&[US1_1, FR_001, FR_002]);
+        let script = built.root.parent().unwrap().join("bin/agent");
+        let text = std::fs::read_to_string(&script).unwrap();
+        std::fs::write(&script, format!("{text}{write}\n")).unwrap();
+        built.review("").with_code(6)
+    };
+    answer("echo x >> src/login.rs").says("  changed meanwhile: src/login.rs\n");
+    // The time of a file can be set back, that of its change cannot.
+    answer("printf 'fn x' > src/login.rs; touch -d 2001-01-01 src/login.rs")
+        .says("  changed meanwhile: src/login.rs\n");
+    built.git(&["checkout", "src/login.rs"]);
+    answer("git commit -q --allow-empty -m more").says("changed meanwhile: the commits");
+    answer("echo x > src/more.rs").says("changed meanwhile: src/more.rs\n");
+    answer("rm src/more.rs").says("changed meanwhile: src/\n");
+    let review = built.last();
+    assert_eq!((&review["outcome"], &review["exit_code"]), (&"tree_changed".into(), &6.into()));
+}
+
+#[test]
+fn a_reader_that_crashes_is_no_pass_and_its_words_are_told() {
+    let built = Built::new();
+    built.script("echo 'out of memory' >&2; exit 3");
+    let ran = built.review("").with_code(9);
+    ran.says("no pass: the agent program failed\n").says("out of memory");
+    built.script("kill -9 $$");
+    built.review("").with_code(9).says("no pass: the agent program failed\n");
+    assert!(built.read(".spool/.state/ralph/001-login/review.log").is_empty());
+}
+
+#[test]
+fn a_usage_limit_is_no_pass_and_has_words_and_a_code_of_its_own() {
+    let built = Built::new();
+    built.claude("limit 9999999999");
+    let ran = built.spool("review").run().with_code(10);
+    ran.says("Review of 001-login by claude: no pass: a usage limit\n");
+    ran.says("You have hit your 5-hour limit");
+}
+
+#[test]
+fn a_reader_over_its_time_is_ended_with_all_that_it_started() {
+    let built = Built::new();
+    let witness = Bench::witness();
+    built.script(&witness.stubborn());
+    let ran = built.review("--timeout 1s").with_code(7);
+    witness.wait_for_the_end(Duration::ZERO);
+    ran.says("no pass: the reader was over its time\n").says("it had no answer within 1s");
+}
+
+#[test]
+fn ctrl_c_ends_the_reader_with_all_that_it_started() {
+    let built = Built::new();
+    let witness = Bench::witness();
+    built.script(&witness.stubborn());
+    let call = built.spool("review --may-write").arg("--harness-command").arg("agent");
+    let running = call.start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    witness.wait_for_the_end(Duration::ZERO);
+    ran.says("no pass: interrupted\n");
+    assert_eq!(built.last()["outcome"], "interrupted");
+}
+
+#[test]
+fn claude_code_is_held_to_reading_and_its_tokens_count() {
+    let built = Built::new();
+    let escaped = |line: &str| line.replace('\\', "\\\\").replace('"', "\\\"");
+    let lines = [US1_1, FR_001, FR_002].map(escaped).join("\\n");
+    let code = "code=$(printf '%s' \"$*\" | sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p')";
+    let script = format!("{code}\nresult \"REVIEW $code\\\\n\"'{lines}'\"\\\\nEND $code\"");
+    built.claude(&script);
+    let ran = built.spool("review").run().with_code(0);
+    ran.says("claude-sonnet-4-5, ").says(&format!("{TOKENS} tokens"));
+    let arguments = built.arguments(1).join(" ");
+    let held = "--tools Read,Grep,Glob --strict-mcp-config --setting-sources user";
+    assert!(arguments.contains(held), "{arguments}");
+    assert!(!arguments.contains("--dangerously-skip-permissions"), "{arguments}");
+    let review = built.last();
+    assert_eq!((&review["read_only"], &review["tokens"]), (&true.into(), &TOKENS.into()));
+    // A reader over its tokens is no pass, whatever it says.
+    let ran = built.spool("review --token-budget 100").run().with_code(8);
+    ran.says("no pass: the reader was over its tokens\n").says("it used more than 100 tokens");
+}
+
+#[test]
+fn the_default_reader_is_that_of_the_runner_and_a_program_of_its_own_has_a_model_of_its_own() {
+    let built = Built::new();
+    built.claude("limit 1");
+    let config = "harness = \"claude\"\nmodel = \"opus\"\n";
+    built.write("../home/.config/ralph-speckit/ralph.toml", config);
+    built.spool("review").run().with_code(10);
+    assert!(built.arguments(1).join(" ").contains("--model opus"));
+    built.spool("review --harness claude").run().with_code(10);
+    assert!(!built.arguments(2).join(" ").contains("--model"));
+}

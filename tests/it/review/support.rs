@@ -1,0 +1,84 @@
+//! A project with a feature that is built, and readers that judge it.
+
+use std::ops::Deref;
+
+use serde_json::Value;
+
+use crate::runner::ran::Ran;
+use crate::runner::support::Bench;
+use crate::support::schema::holds;
+
+pub const FEATURE: &str = "001-login";
+const SPEC: &str = "# Login\n\n### User Story 1 - Sign in (Priority: P1)\n\n**Acceptance Scenarios**:\n\n\
+    1. **Given** a password, **When** it is right, **Then** the person is in\n\n\
+    ## Requirements\n\n- **FR-001**: System MUST check the password\n- **FR-002**: System MUST log each try\n";
+const CODE: &str =
+    "fn login(password: &str) -> bool {\n    log(\"try\");\n    check(password)\n}\n";
+
+/// Lines of an answer that judge everything as met, with evidence that is there.
+pub const FR_001: &str = r#"{"id":"FR-001","verdict":"met","evidence":[{"file":"src/login.rs","line":3,"quote":"check(password)"}]}"#;
+pub const FR_002: &str = r#"{"id":"FR-002","verdict":"met","why":"it logs","evidence":[{"file":"src/login.rs","line":2,"quote":"log(\"try\");"}]}"#;
+pub const US1_1: &str = r#"{"id":"US1.1","verdict":"met","evidence":[{"file":"src/login.rs","line":1,"quote":"fn login(password: &str) -> bool"}]}"#;
+
+/// A project with a feature, and its work in a commit of its own.
+pub struct Built {
+    bench: Bench,
+}
+
+impl Deref for Built {
+    type Target = Bench;
+
+    fn deref(&self) -> &Bench {
+        &self.bench
+    }
+}
+
+impl Built {
+    pub fn new() -> Self {
+        Self::with_spec(SPEC)
+    }
+
+    pub fn with_spec(spec: &str) -> Self {
+        let bench = Bench::folder();
+        bench.write(
+            ".specify/feature.json",
+            format!("{{\"feature_directory\":\"specs/{FEATURE}\"}}"),
+        );
+        bench.write(format!("specs/{FEATURE}/spec.md"), spec);
+        bench.write(format!("specs/{FEATURE}/tasks.md"), "- [x] T001 Build the login\n");
+        bench.init();
+        bench.commit("the plan");
+        bench.write("src/login.rs", CODE);
+        bench.commit("the work");
+        Self { bench }
+    }
+
+    /// A reader that answers with these lines, between the two that make them an answer.
+    pub fn reader(&self, lines: &[&str]) -> &Self {
+        self.script(&format!(
+            "cat <<'ANSWER'\nI have read it.\nANSWER\necho \"REVIEW $code\"\ncat <<'ANSWER'\n{}\nANSWER\necho \"END $code\"",
+            lines.join("\n")
+        ))
+    }
+
+    /// A reader that does what the script says; `$code` is the code of the review.
+    pub fn script(&self, script: &str) -> &Self {
+        let code = "code=$(sed -n 's/.*The code of this review is `\\([0-9a-f]*\\)`.*/\\1/p' \"$DESK/prompt-$n\")";
+        self.bench.agent(&format!("{code}\n{script}"));
+        self
+    }
+
+    /// `spool review` by the reader, with these further arguments.
+    pub fn review(&self, arguments: &str) -> Ran {
+        let call = self.spool(&format!("review --may-write {arguments}"));
+        call.arg("--harness-command").arg("agent").run()
+    }
+
+    /// The last review, as programs read it.
+    pub fn last(&self) -> Value {
+        let ran = self.spool("review --last --json").run().with_code(0);
+        let review: Value = serde_json::from_str(&ran.output).unwrap();
+        holds("review", &review);
+        review
+    }
+}

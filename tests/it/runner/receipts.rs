@@ -1,0 +1,45 @@
+//! The receipts of tasks that an agent ticks by hand under `spool ralph`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::runner::support::{Bench, CHANGE, in_change};
+
+/// The receipts that are kept outside of the project.
+fn kept(bench: &Bench) -> Vec<Value> {
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folders = fs::read_dir(projects).into_iter().flatten().flatten();
+    let mut files = folders.map(|folder| folder.path().join(format!("receipts-{CHANGE}.jsonl")));
+    let text = fs::read_to_string(files.find(|path| path.is_file()).unwrap()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_box_that_was_ticked_by_hand_has_the_work_of_its_iteration() {
+    let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "[ $n = 2 ] || echo x > made-$n\n[ $n != 3 ] || {{ git add -A; git commit -qm 'third'; }}\nsed -i \"s/\\[ \\] 1.$n/[x] 1.$n/\" {list}"
+    ));
+    let ran = bench.ralph("--check true").run();
+    ran.with_code(0);
+    let all = kept(&bench);
+    let short =
+        |it: &Value| json!([it["task"], it["by"], it["iteration"], it["files"], it["commits"]]);
+    let all_short: Vec<_> = all.iter().map(short).collect();
+    let wanted = [
+        json!(["1.1", "iteration", 1, ["made-1"], 0]),
+        json!(["1.2", "iteration", 2, [], 0]),
+        json!(["1.3", "iteration", 3, ["made-3"], 1]),
+    ];
+    assert_eq!(all_short[..2], wanted[..2], "{all:#?}");
+    assert_eq!((&all_short[2][0], &all_short[2][4]), (&json!("1.3"), &json!(1)), "{all:#?}");
+    assert_eq!((&all[0]["list"], &all[0]["by_content"]), (&json!(list), &json!(false)));
+    assert_eq!(all[2]["checks"][0]["run"], "true", "{all:#?}");
+    let log = bench.spool("log --json").run().with_code(0).output.clone();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found: Vec<_> = lines.filter(|line| line["event"] == "iteration").collect();
+    let tasks: Vec<_> = found.iter().map(|line| line["receipts"][0]["task"].clone()).collect();
+    assert_eq!(tasks, ["1.1", "1.2", "1.3"], "{log}");
+}

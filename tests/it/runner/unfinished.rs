@@ -1,0 +1,149 @@
+//! What a try left that did not come to its own end: kept under a ref, and named to the next agent and the person.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::runner::support::{Bench, CHANGE, PROMISE, in_change, says};
+use crate::support::witness::PATIENCE;
+
+/// An agent whose first run changes two files and then does this; its second one comes to its own end.
+fn first_run(bench: &Bench, then: &str) {
+    bench.write("tracked.txt", "as it was\n");
+    bench.commit("a file");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then printf 'half of an ed' > tracked.txt; echo new > new.txt; {then}\nfi\n{}",
+        says(PROMISE)
+    ));
+}
+
+/// The only ref of ours.
+fn the_ref(bench: &Bench) -> String {
+    let refs = bench.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    let refs: Vec<&str> = refs.lines().collect();
+    let [only] = refs[..] else { panic!("{refs:?}") };
+    assert!(only.starts_with(&format!("refs/ralph/{CHANGE}/20")) && only.ends_with("-1"), "{only}");
+    only.to_owned()
+}
+
+/// The ref has what was on the disk, and the second prompt says where it is.
+fn is_kept_and_named(bench: &Bench) -> String {
+    let name = the_ref(bench);
+    assert_eq!(bench.git(&["show", &format!("{name}:tracked.txt")]), "half of an ed");
+    assert_eq!(bench.git(&["show", &format!("{name}:new.txt")]), "new");
+    let prompt = bench.prompt(2);
+    let words = format!(
+        "- The last try did not come to its own end. The work tree as it was then is kept as `{name}`: `git show {name}` shows what it had changed, `git diff {name}` what is different now.",
+    );
+    assert!(prompt.contains(&words), "{prompt}");
+    name
+}
+
+#[test]
+fn a_try_that_its_time_limit_cut_short_is_kept_and_named_until_one_comes_to_its_end() {
+    let bench = Bench::new();
+    first_run(&bench, "sleep 600");
+    let ran = bench.ralph("--iteration-timeout 3s").run().with_code(0);
+    let name = is_kept_and_named(&bench);
+    ran.says(&format!("its work tree is kept as {name}"));
+    let history = bench.state_lines("history.jsonl");
+    assert_eq!((&history[0]["kept_as"], &history[1]["kept_as"]), (&json!(name), &Value::Null));
+    assert_eq!(bench.state()["kept_as"], Value::Null, "the second one came to its own end");
+    let journal = bench.state_lines("journal.jsonl");
+    let told = |it: &Value| it["words"].as_str().is_some_and(|words| words.ends_with(&name));
+    assert!(journal.iter().any(told), "{journal:#?}");
+    assert_eq!(bench.git(&["status", "--porcelain", "tracked.txt"]), "M tracked.txt");
+}
+
+#[test]
+fn a_try_whose_agent_program_crashed_is_kept_and_named_once_for_all_that_follow() {
+    let bench = Bench::new();
+    first_run(&bench, "exit 7; elif [ $n -lt 4 ]; then exit 7");
+    bench.ralph("").run().with_code(0);
+    let name = is_kept_and_named(&bench);
+    assert_eq!(bench.runs(), 4);
+    for run in 3..=4 {
+        assert!(bench.prompt(run).contains(&name), "run {run}");
+    }
+}
+
+#[test]
+fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then echo half > half.txt; limit $(($(date +%s) + 1)); fi\ncalls Bash\nsays '{PROMISE}'\nresult '{PROMISE}'"
+    ));
+    bench.ralph("").run().with_code(0);
+    let name = the_ref(&bench);
+    assert_eq!(bench.git(&["show", &format!("{name}:half.txt")]), "half");
+    let prompt = bench.arguments(2).join("\n");
+    assert!(prompt.contains(&format!("is kept as `{name}`")), "{prompt}");
+}
+
+#[test]
+fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    first_run(&bench, &format!("{}echo ready >&9; sleep 600", witness.held()));
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    running.signal(Signal::INT);
+    let ran = running.finish().with_code(130);
+    let name = the_ref(&bench);
+    ran.says(&format!("the unfinished work of the last try is kept: git show {name}"));
+    let status = bench.spool(&format!("ralph --status --change {CHANGE}")).run().with_code(0);
+    status.says(&format!("Kept: {name}\n"));
+    status.says(&format!("(remove it: git update-ref -d {name})"));
+    let status = bench.spool(&format!("ralph --status --json --change {CHANGE}")).run();
+    let form: Value = serde_json::from_str(&status.output).unwrap();
+    assert_eq!(form["runner"]["kept_as"], json!(name));
+    assert_eq!(form["runner"]["iterations"][0]["kept_as"], json!(name));
+    bench.ralph("").run().with_code(0);
+    is_kept_and_named(&bench);
+}
+
+#[test]
+fn a_try_whose_runner_was_killed_is_kept_by_the_next_one_and_named() {
+    let bench = Bench::new();
+    let witness = Bench::witness();
+    first_run(&bench, &format!("{}echo ready >&9; sleep 600", witness.held()));
+    let running = bench.ralph("").start();
+    witness.wait_for("ready");
+    running.signal(Signal::KILL);
+    running.finish();
+    witness.wait_for_the_end(PATIENCE);
+    bench.ralph("").run().with_code(0);
+    is_kept_and_named(&bench);
+}
+
+#[test]
+fn what_the_runner_has_committed_and_what_came_to_its_own_end_is_not_kept_as_well() {
+    let bench = Bench::new();
+    first_run(&bench, "sleep 600");
+    bench.ralph("--commit --iteration-timeout 3s").run().with_code(0);
+    assert_eq!(bench.git(&["for-each-ref", "refs/ralph"]), "");
+    assert!(!bench.prompt(2).contains("is kept as"));
+
+    let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!("echo $n > new.txt; sed -i \"s/\\[ \\] 1.$n/[x] 1.$n/\" {list}"));
+    bench.ralph("").run().with_code(0);
+    assert_eq!(bench.git(&["for-each-ref", "refs/ralph"]), "");
+}
+
+#[test]
+fn without_git_nothing_is_kept_and_nothing_is_said_of_it() {
+    let bench = Bench::folder();
+    bench.agent(&format!("if [ $n = 1 ]; then echo new > new.txt; exit 7; fi\n{}", says(PROMISE)));
+    let ran = bench.ralph("").run().with_code(0);
+    assert!(!ran.output.contains("kept"), "{ran}");
+    assert!(!bench.prompt(2).contains("kept"));
+}
+
+#[test]
+fn a_git_that_cannot_keep_it_is_named_and_the_loop_continues() {
+    let bench = Bench::new();
+    first_run(&bench, &format!("git update-ref refs/ralph/{CHANGE} HEAD; exit 7"));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.warns("what the unfinished iteration left is only in the work tree, git did not keep it: `git update-ref` failed");
+    assert!(!bench.prompt(2).contains("is kept as"));
+}

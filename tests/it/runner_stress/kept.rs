@@ -1,0 +1,126 @@
+//! Kills in the middle of an edit: no byte that was on the disk is lost, whatever the next agent does to the tree.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::Place;
+use crate::support::limited::Ended;
+
+/// How many tries are given up, a quarter in each way.
+const KILLS: u32 = 200;
+/// How many projects they are spread over, each with its own row of loops.
+const PROJECTS: u32 = 4;
+
+/// It copies all of its files to a place beside the project when it is in the middle of an edit, which is what must be
+/// found again. Then it ends as the file `how` says. Its next run begins with what no agent should do: all that is not
+/// committed goes.
+const AGENT: &str = r#"
+cat > "$NOTES.prompt"
+rm -f new-* && printf 'as it was' > tracked
+read -r n how < "$NOTES.how"
+printf 'half of edit %s' "$n" > tracked
+printf 'a new file of edit %s' "$n" > "new-$n"
+rm -rf "$NOTES.disk" && mkdir "$NOTES.disk" && cp tracked new-* "$NOTES.disk"
+echo "$n" > "$NOTES.now" && mv "$NOTES.now" "$NOTES.ready"
+case $how in
+crash) exit 7 ;;
+murder) kill -9 $$ ;;
+*) sleep 600 ;;
+esac
+"#;
+
+#[test]
+fn after_200_kills_in_the_middle_of_an_edit_every_byte_is_found_where_the_next_prompt_says() {
+    let done = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..PROJECTS {
+            scope.spawn(|| {
+                row_of_kills(KILLS / PROJECTS);
+                done.fetch_add(KILLS / PROJECTS, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(done.into_inner(), KILLS);
+}
+
+fn row_of_kills(kills: u32) {
+    let place = Place::with_git(AGENT);
+    place.write("tracked", "as it was");
+    place.write("staged", "as it was");
+    place.write("stashed", "as it was");
+    place.commit("first");
+    place.write("stashed", "of the person");
+    place.git(&["stash"]);
+    place.write("staged", "as the person staged it");
+    place.git(&["add", "staged"]);
+    let before = what_is_the_persons(&place);
+    for number in 1..=kills {
+        let way = ["crash", "murder", "interrupt", "kill"][(number % 4) as usize];
+        given_up(&place, number, way);
+        assert_eq!(what_is_the_persons(&place), before, "after {way} {number}");
+        if number > 1 {
+            is_found(&place, number - 1);
+        }
+        keep_for_the_next(&place);
+    }
+    let refs = place.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
+    assert!(refs.lines().count() <= 20, "{refs}");
+}
+
+/// Runs a loop whose only try is given up in this way.
+fn given_up(place: &Place, number: u32, way: &str) {
+    fs::write(place.beside("notes.how"), format!("{number} {way}\n")).unwrap();
+    let arguments = ["--max-iterations", "1", "--grace", "100ms", "--idle-timeout", "5m"];
+    if matches!(way, "crash" | "murder") {
+        let ran = place.run(&arguments);
+        assert!(matches!(ran.status.code(), Some(3 | 9)), "{ran:#?}");
+        return;
+    }
+    let mut runner = place.start(&arguments);
+    place.wait_for_file("notes.ready", &format!("{number}\n"));
+    let signal = if way == "kill" { Signal::KILL } else { Signal::INT };
+    end(&mut runner, signal);
+}
+
+fn end(runner: &mut Child, signal: Signal) {
+    kill_process(Pid::from_child(runner), signal).unwrap();
+    let status = runner.ended();
+    let wanted = if signal == Signal::KILL { (None, Some(9)) } else { (Some(130), None) };
+    assert_eq!((status.code(), status.signal()), wanted);
+}
+
+/// Puts what was on the disk aside, and the agent's notes with it.
+fn keep_for_the_next(place: &Place) {
+    let aside = place.beside("notes.before");
+    let _ = fs::remove_dir_all(&aside);
+    fs::rename(place.beside("notes.disk"), aside).unwrap();
+}
+
+/// The prompt of the last run names a ref, and it has every byte that was on the disk when `number` was given up.
+fn is_found(place: &Place, number: u32) {
+    let prompt = fs::read_to_string(place.beside("notes.prompt")).unwrap();
+    let (_, behind) = prompt.split_once("is kept as `").unwrap_or_else(|| panic!("{prompt}"));
+    let name = behind.split('`').next().unwrap();
+    let mut files = 0;
+    for entry in fs::read_dir(place.beside("notes.before")).unwrap() {
+        let entry = entry.unwrap();
+        let file = entry.file_name().into_string().unwrap();
+        let on_disk = fs::read_to_string(entry.path()).unwrap();
+        assert_eq!(place.git(&["show", &format!("{name}:{file}")]), on_disk, "{number} {file}");
+        files += 1;
+    }
+    assert!(files >= 2, "{number}");
+}
+
+/// Branch, index and stashes.
+fn what_is_the_persons(place: &Place) -> Vec<String> {
+    let file =
+        |name: &str| fs::read(place.root.join(name)).unwrap_or_default().escape_ascii().to_string();
+    let asked = [&["stash", "list", "--format=%H"][..], &["show-ref", "--heads"]];
+    let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "staged", "stashed"].map(file);
+    files.into_iter().chain(asked.map(|it| place.git(it))).collect()
+}

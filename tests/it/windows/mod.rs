@@ -1,0 +1,5 @@
+//! What is different on Windows.
+
+mod files;
+mod person;
+mod runner;
