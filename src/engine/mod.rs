@@ -16,6 +16,7 @@ mod line;
 mod observation;
 mod output;
 pub mod promise;
+pub mod proof;
 pub mod scope;
 pub mod tasks;
 mod verdict;
