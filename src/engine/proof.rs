@@ -257,12 +257,12 @@ fn path_of(word: &str, in_code: bool) -> Option<NamedPath> {
     }
     let name = word.rsplit('/').next()?;
     let has_slash = name.len() < word.len();
-    let (stem, ending) = name.rsplit_once('.')?;
+    let (_, ending) = name.rsplit_once('.')?;
     let is_ending = (1..=10).contains(&ending.len())
         && ending.chars().all(|it| it.is_ascii_alphanumeric())
         && ending.starts_with(|it: char| it.is_ascii_alphabetic());
-    let is_file = is_ending && (!stem.is_empty() || has_slash || in_code) && (has_slash || in_code);
-    is_file.then(|| NamedPath { path: word.to_owned(), is_folder: false })
+    (is_ending && (has_slash || in_code))
+        .then(|| NamedPath { path: word.to_owned(), is_folder: false })
 }
 
 #[cfg(test)]
@@ -317,7 +317,7 @@ mod tests {
             assert_eq!(proof(named.clone(), &changed(&[("src/a.rs", change)])), wanted);
         }
         assert_eq!(proof(named.clone(), &changed(&[("src/b.rs", Change::Content)])), wanted);
-        assert_eq!(proof(named, &changed(&[("src/a.rs", Change::Content)])), Ok(Proof::Tick));
+        assert_eq!(proof(named, &changed(&[("src/a.rs", Change::Content)])), Ok(Proof::Files));
     }
 
     #[test]
