@@ -28,7 +28,7 @@ pub enum Unproved {
 
 /// How a file differs from what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ContentChange {
     /// What it contains differs; it is new, or it is gone.
     Content,
     /// Only blanks and line ends differ.
@@ -45,7 +45,7 @@ pub struct ChangedFile {
     /// Its path relative to the project, with slashes.
     pub path: String,
     /// How it differs.
-    pub change: Change,
+    pub change: ContentChange,
 }
 
 /// What came of the Verify command of a task.
@@ -88,7 +88,7 @@ pub struct FileFacts {
 
 /// What the proof of one task comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedTask {
     /// Its id.
     pub id: String,
     /// How well it is proved, or why it counts as open.
@@ -98,7 +98,7 @@ pub struct Judged {
 }
 
 /// Returns how well each of these tasks is proved, which were ticked together: in one call, at one stop, in one iteration.
-pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<Judged> {
+pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
     let named: Vec<Vec<NamedPath>> = tasks.iter().map(|task| paths_in(&task.text)).collect();
     // What other tasks of the group name is their work.
     let of_others = |file: &ChangedFile| named.iter().flatten().any(|path| path.covers(&file.path));
@@ -123,7 +123,7 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<Judged> {
         own.sort_unstable();
         own.dedup();
         let proof = task.proof(named, &own, files);
-        Judged { id: task.id.clone(), proof, files: own }
+        JudgedTask { id: task.id.clone(), proof, files: own }
     });
     judged.collect()
 }
@@ -174,23 +174,23 @@ impl TaskFacts {
             let paths = named.iter().map(|it| it.path.clone()).collect();
             return Err(Unproved::NamedFilesUnchanged(paths));
         }
-        let is_work = changed || since.iter().any(|file| file.change == Change::Moved);
+        let is_work = changed || since.iter().any(|file| file.change == ContentChange::Moved);
         if is_work { Ok(Proof::Tick) } else { Err(Unproved::NothingChanged) }
     }
 
     /// Whether a file that differs in this way can be the work of the task.
-    fn counts(&self, change: Change) -> bool {
+    fn counts(&self, change: ContentChange) -> bool {
         let says = |words: &[&str]| {
             let text = self.text.to_lowercase();
             words.iter().any(|word| text.contains(word))
         };
         match change {
-            Change::Content => true,
-            Change::Blanks => says(&["format", "indent", "whitespace", "blank", "line end"]),
-            Change::Comments => {
+            ContentChange::Content => true,
+            ContentChange::Blanks => says(&["format", "indent", "whitespace", "blank", "line end"]),
+            ContentChange::Comments => {
                 says(&["comment", "document", "docs", "docstring", "license header"])
             }
-            Change::Moved => says(&["rename", "move ", "relocate", "moving"]),
+            ContentChange::Moved => says(&["rename", "move ", "relocate", "moving"]),
         }
     }
 }
@@ -273,8 +273,8 @@ mod tests {
         TaskFacts { id: id.to_owned(), text: format!("- [x] {id} {text}"), ..TaskFacts::default() }
     }
 
-    fn changed(files: &[(&str, Change)]) -> FileFacts {
-        let file = |(path, change): &(&str, Change)| ChangedFile {
+    fn changed(files: &[(&str, ContentChange)]) -> FileFacts {
+        let file = |(path, change): &(&str, ContentChange)| ChangedFile {
             path: (*path).to_owned(),
             change: *change,
         };
@@ -307,25 +307,33 @@ mod tests {
 
     #[test]
     fn a_tick_with_nothing_behind_it_counts_as_open() {
-        for files in [vec![], vec![("a", Change::Blanks)], vec![("a", Change::Comments)]] {
+        for files in
+            [vec![], vec![("a", ContentChange::Blanks)], vec![("a", ContentChange::Comments)]]
+        {
             assert_eq!(proof(task("T1", "Do it"), &changed(&files)), Err(Unproved::NothingChanged));
         }
-        assert_eq!(proof(task("T1", "Do it"), &changed(&[("a", Change::Moved)])), Ok(Proof::Tick));
+        assert_eq!(
+            proof(task("T1", "Do it"), &changed(&[("a", ContentChange::Moved)])),
+            Ok(Proof::Tick)
+        );
         let named = task("T1", "Write src/a.rs");
         let wanted = Err(Unproved::NamedFilesUnchanged(vec!["src/a.rs".to_owned()]));
-        for change in [Change::Blanks, Change::Comments, Change::Moved] {
+        for change in [ContentChange::Blanks, ContentChange::Comments, ContentChange::Moved] {
             assert_eq!(proof(named.clone(), &changed(&[("src/a.rs", change)])), wanted);
         }
-        assert_eq!(proof(named.clone(), &changed(&[("src/b.rs", Change::Content)])), wanted);
-        assert_eq!(proof(named, &changed(&[("src/a.rs", Change::Content)])), Ok(Proof::Files));
+        assert_eq!(proof(named.clone(), &changed(&[("src/b.rs", ContentChange::Content)])), wanted);
+        assert_eq!(
+            proof(named, &changed(&[("src/a.rs", ContentChange::Content)])),
+            Ok(Proof::Files)
+        );
     }
 
     #[test]
     fn what_a_task_asks_for_decides_which_changes_count() {
         for (text, change) in [
-            ("Format src/a.rs", Change::Blanks),
-            ("Document src/a.rs", Change::Comments),
-            ("Rename b.rs to src/a.rs", Change::Moved),
+            ("Format src/a.rs", ContentChange::Blanks),
+            ("Document src/a.rs", ContentChange::Comments),
+            ("Rename b.rs to src/a.rs", ContentChange::Moved),
         ] {
             assert_eq!(
                 proof(task("T1", text), &changed(&[("src/a.rs", change)])),
@@ -341,7 +349,10 @@ mod tests {
         assert_eq!(proof(said, &changed(&[])), Ok(Proof::Word));
         let passed = TaskFacts { verify: VerifyShown::Passed, ..task("T1", "Do it") };
         assert_eq!(proof(passed.clone(), &changed(&[])), Ok(Proof::Tick));
-        assert_eq!(proof(passed.clone(), &changed(&[("a", Change::Content)])), Ok(Proof::Command));
+        assert_eq!(
+            proof(passed.clone(), &changed(&[("a", ContentChange::Content)])),
+            Ok(Proof::Command)
+        );
         let check = TaskFacts { is_check: true, ..passed.clone() };
         assert_eq!(proof(check, &changed(&[])), Ok(Proof::Command));
         let empty = TaskFacts { verify: VerifyShown::NoTest, ..passed };
@@ -355,10 +366,10 @@ mod tests {
         let judged = |files: &FileFacts| {
             judge(&group, files).into_iter().map(|it| it.proof).collect::<Vec<_>>()
         };
-        let a = ("src/a.rs", Change::Content);
+        let a = ("src/a.rs", ContentChange::Content);
         let open = Err(Unproved::NamedFilesUnchanged(vec!["src/c.rs".to_owned()]));
         assert_eq!(judged(&changed(&[a])), [Ok(Proof::Files), Ok(Proof::Tick), open.clone()]);
-        let other = ("b.rs", Change::Content);
+        let other = ("b.rs", ContentChange::Content);
         assert_eq!(judged(&changed(&[a, other])), [Ok(Proof::Files), Ok(Proof::Files), open]);
         let two = [task("T1", "Do it"), task("T2", "Do that")];
         let all: Vec<_> = judge(&two, &changed(&[other])).into_iter().map(|it| it.proof).collect();
@@ -369,7 +380,7 @@ mod tests {
     fn protected_files_and_a_look_that_nobody_could_take() {
         let protected = FileFacts {
             protected: vec!["tests/a.rs".to_owned()],
-            ..changed(&[("a", Change::Content)])
+            ..changed(&[("a", ContentChange::Content)])
         };
         let wanted = Err(Unproved::ProtectedChanged(vec!["tests/a.rs".to_owned()]));
         assert_eq!(proof(task("T1", "Do it"), &protected), wanted);
@@ -378,7 +389,7 @@ mod tests {
 
     #[test]
     fn work_that_was_done_before_another_task_was_ticked_counts() {
-        let early = ChangedFile { path: "src/b.rs".to_owned(), change: Change::Content };
+        let early = ChangedFile { path: "src/b.rs".to_owned(), change: ContentChange::Content };
         let files = FileFacts { unclaimed: vec![early], ..changed(&[]) };
         assert_eq!(proof(task("T2", "Write src/b.rs"), &files), Ok(Proof::Files));
         assert_eq!(proof(task("T2", "Do it"), &files), Err(Unproved::NothingChanged));

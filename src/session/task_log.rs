@@ -479,7 +479,7 @@ impl Drop for Books<'_> {
 
 /// What may be run to prove a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub enum ArmedVerify {
     /// The task has no Verify command.
     None,
     /// This command, which a person armed.
@@ -498,7 +498,7 @@ pub enum Proof {
 ///
 /// The agent can write the list, and `spool task` may be allowed to it without a question: only
 /// commands that a person armed are run.
-pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> Proof {
+pub fn armed_verify(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> ArmedVerify {
     let command = task.verify_command(text);
     let (standing, whose) = match pinned::standing_of_feature(&project.root, &feature.name) {
         PinState::Armed(pin) => (PinState::Armed(pin), PinKey::Feature(&feature.name)),
@@ -508,7 +508,9 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
         },
     };
     let pins = Pins::of(&project.root);
-    let unarmed = |why| command.clone().map_or(Proof::None, |command| Proof::Unarmed(command, why));
+    let unarmed = |why| {
+        command.clone().map_or(ArmedVerify::None, |command| ArmedVerify::Unarmed(command, why))
+    };
     let commands = match (&standing, pins) {
         (PinState::Armed(pin), Ok(pins)) => pins.verify(whose, pin).map_err(|it| it.to_string()),
         (PinState::Lost(why) | PinState::Unknown(why), Ok(_)) => Err(why.clone()),
@@ -520,13 +522,13 @@ pub fn proof(project: &Project, feature: &Feature, task: &Task, text: &[u8]) -> 
     };
     let commands = match commands {
         Ok(commands) => commands,
-        Err(why) => return Proof::Unreadable(command, why),
+        Err(why) => return ArmedVerify::Unreadable(command, why),
     };
     match (command, commands.get(&task.id)) {
-        (None, None) => Proof::None,
-        (Some(command), Some(known)) if command == *known => Proof::Run(command),
-        (_, Some(known)) => Proof::Changed(known.clone()),
-        (Some(command), None) => Proof::New(command),
+        (None, None) => ArmedVerify::None,
+        (Some(command), Some(known)) if command == *known => ArmedVerify::Run(command),
+        (_, Some(known)) => ArmedVerify::Changed(known.clone()),
+        (Some(command), None) => ArmedVerify::New(command),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::session::part;
 use crate::session::pinned;
-use crate::session::task_log::{Books, Proof, over, proof, read_list};
+use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
 
 /// The feature that a command is about.
 pub struct TaskJob<'a> {
@@ -40,8 +40,8 @@ impl TaskJob<'_> {
     }
 
     /// Returns whether and how the Verify command of a task may be run.
-    pub fn proof(&self, task: &Task, text: &[u8]) -> Proof {
-        proof(self.project, self.feature, task, text)
+    pub fn armed_verify(&self, task: &Task, text: &[u8]) -> ArmedVerify {
+        armed_verify(self.project, self.feature, task, text)
     }
 
     /// Returns the task log, locked; an error when it is not free within 20 s.

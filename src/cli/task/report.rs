@@ -14,7 +14,7 @@ use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::task::{NotedForm, ProvedTask};
 use crate::runner::options::Form;
-use crate::session::task_log::{Books, Done, Failed, Proof, Tick, no_task, over};
+use crate::session::task_log::{ArmedVerify, Books, Done, Failed, Tick, no_task, over};
 use crate::world::Stopwatch;
 
 /// Ticks the tasks whose Verify command passes, and prints what to do next; a failure when one is not ticked.
@@ -25,9 +25,9 @@ pub fn done(job: &TaskJob<'_>, ids: &[String], limit: Duration) -> Result<ExitCo
     let mut answers: Vec<ProvedTask> = Vec::new();
     for task in tasks {
         // The command runs while the task log is not locked: it may take long, and others write meanwhile.
-        let proof = if task.done { Proof::None } else { job.proof(task, &text) };
+        let verify = if task.done { ArmedVerify::None } else { job.armed_verify(task, &text) };
         let clock = Stopwatch::start();
-        let mut proved = prove(task, proof, &job.project.root, limit)?;
+        let mut proved = prove(task, verify, &job.project.root, limit)?;
         let took = clock.elapsed();
         if proved.done {
             let mut books = job.open()?;

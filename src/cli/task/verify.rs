@@ -17,7 +17,7 @@ use crate::forms::loops::CheckOutcome;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::runner::options::Form;
 use crate::session::pinned;
-use crate::session::task_log::{Proof, no_task};
+use crate::session::task_log::{ArmedVerify, no_task};
 use crate::text;
 
 /// What came of the Verify command of a task.
@@ -37,22 +37,22 @@ enum Verified {
 /// Runs the Verify command of a task where it may run. `not` says what the task is not where it may not.
 fn carry_out(
     task: &Task,
-    proof: Proof,
+    verify: ArmedVerify,
     root: &Path,
     limit: Duration,
     not: &str,
 ) -> Result<Verified> {
-    let command = match proof {
-        Proof::None => return Ok(Verified::Without),
-        Proof::New(command) => return Ok(Verified::Later(command)),
-        Proof::Changed(known) => return Ok(Verified::Refused(changed(task, &known))),
-        Proof::Unreadable(command, why) => {
+    let command = match verify {
+        ArmedVerify::None => return Ok(Verified::Without),
+        ArmedVerify::New(command) => return Ok(Verified::Later(command)),
+        ArmedVerify::Changed(known) => return Ok(Verified::Refused(changed(task, &known))),
+        ArmedVerify::Unreadable(command, why) => {
             return Ok(Verified::Refused(unreadable(task, not, command.as_deref(), &why)));
         }
-        Proof::Unarmed(command, why) if !person_agrees(task, &command)? => {
+        ArmedVerify::Unarmed(command, why) if !person_agrees(task, &command)? => {
             return Ok(Verified::Unarmed(unarmed(task, &command, &why)));
         }
-        Proof::Run(command) | Proof::Unarmed(command, _) => command,
+        ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
     };
     Ok(Verified::Ran(checks::run(&command, root, limit)))
 }
@@ -62,7 +62,8 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
     let (list, text) = job.list()?;
     let task = list.find(id).ok_or_else(|| no_task(job.feature, &list, id))?;
     let about = printable(&task.id);
-    let verified = carry_out(task, job.proof(task, &text), &job.project.root, limit, "proved")?;
+    let verified =
+        carry_out(task, job.armed_verify(task, &text), &job.project.root, limit, "proved")?;
     let words = match &verified {
         Verified::Without => {
             format!("{} has no Verify command in backticks: check it by reading.", task.id)
@@ -110,8 +111,8 @@ impl Verified {
 
 /// Runs what proves a task and returns what came of it: whether it may be ticked, with why not, or with a sentence on a
 /// command that was not run.
-pub fn prove(task: &Task, proof: Proof, root: &Path, limit: Duration) -> Result<ProvedTask> {
-    let verified = carry_out(task, proof, root, limit, "ticked")?;
+pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> Result<ProvedTask> {
+    let verified = carry_out(task, verify, root, limit, "ticked")?;
     let (done, words) = match &verified {
         Verified::Without => (true, None),
         Verified::Ran(result) if result.passed => (true, None),
