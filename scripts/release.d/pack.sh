@@ -77,7 +77,8 @@ pack_archives() {
         case $platform in
         windows-*) zip_folder "$out/$name.zip" "$work/archives/$name" ;;
         *)
-            [[ -z $host ]] || shell_words "$work/archives/$name"
+            # In a condition with `||`, a program that fails would be passed over.
+            if [[ -n $host ]]; then shell_words "$work/archives/$name"; fi
             tar_folder "$out/$name.tar.gz" "$work/archives" "$name"
             ;;
         esac

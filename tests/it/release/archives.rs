@@ -130,26 +130,32 @@ fn the_notes_of_a_release_are_its_section_of_the_changelog() {
     assert!(changelog.contains(notes.trim_end()), "{notes}");
 }
 
-/// Runs the installer of the release, from a server that has its archives as `spoil` leaves them.
-fn install(release: &Path, home: &Path, spoil: fn(&mut Vec<u8>)) -> (i32, String) {
-    let name = format!("ralph-speckit-{VERSION}-{}.tar.gz", platform());
-    let mut archive = fs::read(release.join(&name)).unwrap();
-    spoil(&mut archive);
-    let address = serve(|_| Shelf::from([(format!("/{name}"), archive)]));
-    let output = Command::new("sh")
-        .arg(release.join("install.sh"))
-        .args(["--from", &address])
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .env("HOME", home)
-        .finish();
+/// Returns the code of the installer and what it says; without a home, the environment names none.
+fn installer(release: &Path, home: Option<&Path>, arguments: &[&str]) -> (i32, String) {
+    let mut command = Command::new("sh");
+    command.arg(release.join("install.sh")).args(arguments).env_clear();
+    let output =
+        command.env("PATH", "/usr/bin:/bin").envs(home.map(|home| ("HOME", home))).finish();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     (output.status.code().unwrap(), said.into_owned())
 }
 
+/// Returns the address of a server that has the archive of this platform as `spoil` leaves it.
+fn shop(release: &Path, spoil: fn(&mut Vec<u8>)) -> String {
+    let name = format!("ralph-speckit-{VERSION}-{}.tar.gz", platform());
+    let mut archive = fs::read(release.join(&name)).unwrap();
+    spoil(&mut archive);
+    serve(|_| Shelf::from([(format!("/{name}"), archive)]))
+}
+
+/// Runs the installer of the release, from a server that has its archives as `spoil` leaves them.
+fn install(release: &Path, home: &Path, spoil: fn(&mut Vec<u8>)) -> (i32, String) {
+    installer(release, Some(home), &["--from", &shop(release, spoil)])
+}
+
 /// What the installer calls, besides curl or wget.
 const TOOLS: [&str; 11] =
-    ["sh", "uname", "mktemp", "rm", "tar", "gzip", "sha256sum", "mkdir", "cp", "mv", "cat"];
+    ["sh", "uname", "mktemp", "rm", "tar", "gzip", "sha256sum", "mkdir", "grep", "mv", "cat"];
 
 #[test]
 fn the_shell_installer_says_what_it_could_not_fetch_and_with_what() {
@@ -205,6 +211,80 @@ fn the_shell_installer_installs_what_was_released_and_nothing_else() {
     assert_eq!(files(home.path()), names);
     let version = Command::new(bin.join("spool")).arg("--version").finish();
     assert!(String::from_utf8_lossy(&version.stdout).contains(VERSION), "{version:?}");
+}
+
+#[test]
+fn the_shell_installer_leaves_what_is_a_persons_own() {
+    if !has("curl") && !has("wget") {
+        return;
+    }
+    let Some(release) = packed() else { return };
+    for name in ["spool", "ralph-hook"] {
+        let home = tempfile::tempdir().unwrap();
+        let bin = home.path().join(".local/bin");
+        fs::create_dir_all(&bin).unwrap();
+        // A program of another kind, a folder, and a link that leads nowhere.
+        for kind in 0..3 {
+            let theirs = bin.join(name);
+            match kind {
+                0 => fs::write(&theirs, "#!/bin/sh\n# of a person\n").unwrap(),
+                1 => fs::create_dir(&theirs).unwrap(),
+                _ => std::os::unix::fs::symlink("nowhere", &theirs).unwrap(),
+            }
+            let before = files(home.path());
+            let (code, said) = install(&release, home.path(), |_| ());
+            assert_eq!(code, 1, "{said}");
+            assert!(said.contains(&format!("/{name} is there already")), "{said}");
+            let (code, said) = installer(&release, Some(home.path()), &["--remove"]);
+            assert_eq!(code, 1, "{said}");
+            assert!(said.contains("is not of ralph-speckit, and stays"), "{said}");
+            assert_eq!(files(home.path()), before);
+            fs::remove_file(&theirs).or_else(|_| fs::remove_dir(&theirs)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_the_shell_installer_installed_it_removes() {
+    if !has("curl") && !has("wget") {
+        return;
+    }
+    let Some(release) = packed() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("it's \"a\" folder\n$(id)");
+    let to = to.to_str().unwrap();
+    let address = shop(&release, |_| ());
+    // What a killed run leaves: the number in its name is that of no process.
+    let killed = Path::new(to).join(".ralph-speckit.99999999");
+    for _first_then_again in 0..2 {
+        fs::create_dir_all(&killed).unwrap();
+        fs::write(killed.join("spool"), "a part").unwrap();
+        let (code, said) = installer(&release, None, &["--to", to, "--from", &address]);
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains(&format!("next: {to}/spool setup")), "{said}");
+        assert_eq!(files(Path::new(to)), ["ralph-hook", "spool"].map(PathBuf::from));
+    }
+    let (code, said) = installer(&release, None, &["--remove", "--to", to]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("removed spool and ralph-hook from"), "{said}");
+    assert_eq!(files(Path::new(to)), Vec::<PathBuf>::new());
+    let (code, said) = installer(&release, None, &["--remove", "--to", to]);
+    assert_eq!((code, said.starts_with("nothing to remove")), (0, true), "{said}");
+    let (code, said) = installer(&release, None, &["--remove"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("HOME is not set") && said.contains("--to FOLDER"), "{said}");
+}
+
+#[test]
+fn a_plugin_that_spool_set_up_goes_before_its_programs() {
+    let Some(release) = packed() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let record = home.path().join(".local/share/ralph-speckit/setup.json");
+    fs::create_dir_all(record.parent().unwrap()).unwrap();
+    fs::write(&record, "{}").unwrap();
+    let (code, said) = installer(&release, Some(home.path()), &["--remove"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains(".local/bin/spool setup --remove"), "{said}");
 }
 
 /// Lays out what the demo's own task asks for, a shell and four tools, and changes the root; the mount of the kernel's
