@@ -30,6 +30,10 @@ const TSCONFIG: &[u8] = b"{\n  \"extends\": \"./.claude-plugin/types/tsconfig.js
 /// How the name of a folder begins in which a plugin is being assembled.
 const ASSEMBLING: &str = ".speckit-assembling-";
 
+/// How the name of a folder begins into which an earlier plugin is moved aside, and the plugin's name in it.
+const REPLACED: &str = ".speckit-replaced-";
+const OLD: &str = "plugin";
+
 /// After how long without a change such a folder is a leftover, in milliseconds: a minute.
 const LEFT_ALONE: Duration = Duration::from_mins(1);
 
@@ -67,7 +71,7 @@ struct AssemblyRecord {
 /// The folder must be missing, empty or an earlier assembly: anything else is refused and left as it is.
 pub fn assemble(folder: &Path, programs: &Programs) -> Result<Assembly> {
     let folder = absolute(folder)?;
-    remove_leftovers(&folder);
+    remove_leftovers(&folder, LEFT_ALONE);
     match site(&folder)? {
         Site::Missing => {
             let parent =
@@ -152,28 +156,42 @@ pub fn remove(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Removes what an assembly that was killed has left beside the plugin: folders of ours that hold nothing but a
-/// part of a plugin, and were left alone for a minute.
-pub fn remove_leftovers(folder: &Path) {
+/// Removes what an assembly that was killed has left beside the plugin: folders of ours that hold nothing but a plugin
+/// of any version or a part of this one, and were left alone for this long.
+pub fn remove_leftovers(folder: &Path, age: Duration) {
     let Some(parent) = folder.parent() else {
         return;
     };
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
+        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        if !is_folder || !changed.is_ok_and(|changed| changed.age() >= age) {
+            continue;
+        }
+        // It is only litter: what cannot be removed now is removed the next time.
+        if name.starts_with(ASSEMBLING) && is_plugin_or_part(&path) {
+            let _ = remove_record_last(&path);
+        } else if name.starts_with(REPLACED) {
+            let old = path.join(OLD);
+            if is_plugin_or_part(&old) {
+                let _ = remove_record_last(&old);
+            }
+            let _ = fs::remove_dir(&path);
+        }
+    }
+}
+
+/// Whether a folder holds nothing but an assembled plugin, or a part of one of this version.
+fn is_plugin_or_part(folder: &Path) -> bool {
     let known = |path: &String| {
         path == RECORD
             || FILES.iter().any(|file| file.path == path)
             || [programs::HOOK, programs::SPOOL].iter().any(|name| *path == format!("bin/{name}"))
     };
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let is_ours = entry.file_name().to_string_lossy().starts_with(ASSEMBLING)
-            && path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-        let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
-        let is_old = changed.is_ok_and(|changed| changed.age() > LEFT_ALONE);
-        if is_ours && is_old && paths_below(&path).is_ok_and(|paths| paths.iter().all(known)) {
-            // It is only litter: what cannot be removed now is removed the next time.
-            let _ = remove_record_last(&path);
-        }
-    }
+    matches!(site(folder), Ok(Site::Empty | Site::Assembled(_)))
+        || paths_below(folder).is_ok_and(|paths| paths.iter().all(known))
 }
 
 /// A run that is interrupted leaves a folder that is still known as ours.
@@ -333,7 +351,8 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
         .with_context(|| format!("could not put the plugin in place at `{}`", folder.display()))?;
     if swapped {
         // What the temporary name means now is the old plugin.
-        return fresh.close().context("could not remove the plugin's earlier files");
+        return remove_record_last(&fresh.keep())
+            .context("could not remove the plugin's earlier files");
     }
     // A file system that cannot swap: two steps, with the way back kept open.
     replace_in_two_steps(fresh, folder)
@@ -343,10 +362,10 @@ fn exchange(fresh: TempDir, folder: &Path) -> Result<()> {
 fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
     let parent = fresh.path().parent().context("the root of the file system cannot be a plugin")?;
     let aside = tempfile::Builder::new()
-        .prefix(".speckit-replaced-")
+        .prefix(REPLACED)
         .tempdir_in(parent)
         .with_context(|| format!("could not make a folder in `{}`", parent.display()))?;
-    let old = aside.path().join("plugin");
+    let old = aside.path().join(OLD);
     fs::rename(folder, &old)
         .with_context(|| format!("could not move `{}` aside", folder.display()))?;
     if let Err(error) = put_in_place(fresh, folder) {
@@ -354,7 +373,9 @@ fn replace_in_two_steps(fresh: TempDir, folder: &Path) -> Result<()> {
             .with_context(|| format!("could not put `{}` back", folder.display()))?;
         return Err(error);
     }
-    aside.close().context("could not remove the plugin's earlier files")
+    remove_record_last(&old)
+        .and_then(|()| aside.close())
+        .context("could not remove the plugin's earlier files")
 }
 
 #[cfg(test)]

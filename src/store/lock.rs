@@ -72,19 +72,25 @@ impl Lock {
     /// lock no folders (NFS, Windows), it is the lock on the file `instead`.
     pub fn take_folder(folder: &Path, instead: &Path, limit: Duration) -> io::Result<Self> {
         let deadline = Deadline::after(limit);
+        match Self::take_folder_itself(folder, deadline)? {
+            Some(lock) => Ok(lock),
+            None => Self::take(instead, deadline.left()),
+        }
+    }
+
+    /// Returns the lock on a folder, or nothing on file systems that lock no folders.
+    pub fn take_folder_itself(folder: &Path, deadline: Deadline) -> io::Result<Option<Self>> {
         loop {
             let file = match files::open_folder(folder) {
                 Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    return Self::take(instead, deadline.left());
-                }
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(None),
                 Err(error) => return Err(error),
             };
             match wait_for(&file, deadline) {
-                Ok(()) if is_at(&file, folder) => return Ok(Self { file }),
+                Ok(()) if is_at(&file, folder) => return Ok(Some(Self { file })),
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error),
-                Err(_) => return Self::take(instead, deadline.left()),
+                Err(_) => return Ok(None),
             }
         }
     }

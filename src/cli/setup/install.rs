@@ -7,8 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use super::answer::SetupAnswer;
 use super::args::SetupArgs;
-use super::files::{exists, missing_folders};
-use super::site::{COPYING, SetupSite, our_plugin};
+use super::data_folder::DataFolder;
+use super::files::exists;
+use super::site::{COPYING, SetupSite, our_plugin, sweep_claude};
 use super::steps::{InstallStep, Tense};
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
@@ -22,11 +23,15 @@ use crate::system::files::{self, real_path};
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
+    let data = match args.dry_run {
+        true => None,
+        false => Some(DataFolder::make(&site.places.data)?),
+    };
     let mut record = InstallRecord::load(&site.places.data)?.unwrap_or_default();
     let client = site.client(site.environment.claude_config.as_deref());
     let steps = plan(site, &record, client.as_ref(), &programs, args)?;
     let mut answer = SetupAnswer::to(args);
-    if args.dry_run {
+    let Some(data) = data else {
         for step in &steps {
             answer.step(step.name(), step.describe(&site.places, answer.tense()));
         }
@@ -34,9 +39,11 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
             say_that_there_is_no_client(site, &mut answer);
         }
         return answer.end();
-    }
+    };
+    record.made_folders.extend_from_slice(data.made());
     note(site, &mut record, &programs, client.as_ref(), args)?;
-    site.sweep();
+    site.sweep(data.age_of_litter());
+    sweep_claude(&site.environment.claude_folder(), data.age_of_litter());
     for step in &steps {
         match step {
             InstallStep::WriteStatusLine(_) => put_status_line(site, &mut record)?,
@@ -152,10 +159,7 @@ fn note(
     let (data, config) = (&site.places.data, site.environment.claude_folder());
     record.version = 1;
     VERSION.clone_into(&mut record.plugin_version);
-    record.made_folders.extend(missing_folders(data));
     record.programs = programs.named().map(|(name, _)| name.to_owned()).to_vec();
-    fs::create_dir_all(data)
-        .with_context(|| format!("could not make the folder `{}`", data.display()))?;
     if client.is_some() || args.extras.user_commands {
         let noted = record.registration(site.environment.claude_config.as_deref(), &config);
         if args.extras.user_commands {

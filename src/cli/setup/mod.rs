@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod data_folder;
 mod files;
 mod install;
 mod remove;

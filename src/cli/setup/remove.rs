@@ -8,8 +8,9 @@ use anyhow::{Context, Result};
 
 use super::answer::SetupAnswer;
 use super::args::SetupArgs;
+use super::data_folder::DataFolder;
 use super::files::{exists, is_same_place, remove_file, remove_if_empty};
-use super::site::{SetupSite, our_plugin};
+use super::site::{SetupSite, our_plugin, sweep_claude};
 use super::steps::RemovalStep;
 use crate::hosts::claude::commands::USER_COMMANDS;
 use crate::plugin::assembly::{self, Site};
@@ -20,16 +21,19 @@ use crate::plugin::status_line::EntryRemoval;
 use crate::plugin::user_commands::CommandsRemoval;
 use crate::plugin::{IDENTIFIER, MARKETPLACE, NAME, programs, status_line, user_commands};
 use crate::store::private::state_home;
+use crate::store::write::LEFT_ALONE;
 
 /// What a launcher of a plain checkout leaves in our folder, to say its piece only once.
 const HINT: &str = "install-hint-shown";
 
 /// Returns success when nothing of the plugin is left, failure when there is no Claude Code to unregister it from.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
-    if !args.dry_run {
-        site.sweep();
-    }
     let data = &site.places.data;
+    let locked = if args.dry_run { None } else { DataFolder::find(data)? };
+    let litter = locked.as_ref().map(DataFolder::age_of_litter);
+    if let Some(age) = litter {
+        site.sweep(age);
+    }
     let mut answer = SetupAnswer::to(args);
     let Some(mut record) = InstallRecord::load(data)? else {
         // A run that was killed after the install record was gone has left the folders.
@@ -50,10 +54,13 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         }
         return answer.end();
     }
+    for registration in &record.registrations {
+        sweep_claude(&registration.claude_folder, litter.unwrap_or(LEFT_ALONE));
+    }
     for step in &steps {
         let done = undo(site, step, &mut record)?;
         if matches!(step, RemovalStep::RemoveInstallRecord) && data.exists() {
-            answer.left(format!("left `{}`: it is not empty or cannot be removed", data.display()));
+            answer.left(format!("left `{}`: {}", data.display(), why_left(data)));
             continue;
         }
         let Some((name, wholly)) = step.describe(&site.places, answer.tense()) else { continue };
@@ -77,6 +84,18 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         ));
     }
     answer.end()
+}
+
+/// Why our folder could not be removed.
+fn why_left(data: &Path) -> String {
+    let first = fs::read_dir(data).ok().and_then(|mut entries| entries.next()?.ok());
+    first.map_or_else(
+        || "it cannot be removed; remove it by hand".to_owned(),
+        |entry| {
+            let name = entry.file_name();
+            format!("`{}` in it is not of `spool setup`; remove it by hand", name.display())
+        },
+    )
 }
 
 /// The steps, and the configurations in which nothing can be undone because there is no Claude Code to call.

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::files::is_same_place;
 use crate::cli::environment::Environment;
 use crate::exec::find::find;
+use crate::hosts::claude::commands::{USER_COMMANDS, file_of};
 use crate::plugin::client::{Client, InstalledPlugin, Marketplace};
 use crate::plugin::{IDENTIFIER, MARKETPLACE, assembly, install_record, programs, status_line};
-use crate::store::write::{LEFT_ALONE, remove_leftovers};
+use crate::store::write::remove_leftovers;
 use crate::system::files::real_path;
 use crate::world::WallTime;
 
@@ -66,18 +68,26 @@ impl<'a> SetupSite<'a> {
             && path.is_some_and(|path| is_same_place(path, &self.places.plugin))
     }
 
-    /// Removes what an earlier `spool setup` left that was killed while it wrote.
-    pub fn sweep(&self) {
-        assembly::remove_leftovers(&self.places.plugin);
-        remove_leftovers(&self.places.data.join(install_record::FILE_NAME), LEFT_ALONE);
+    /// Removes what an earlier `spool setup` left that was killed while it wrote, once it was left alone for this long.
+    pub fn sweep(&self, age: Duration) {
+        assembly::remove_leftovers(&self.places.plugin, age);
+        remove_leftovers(&self.places.data.join(install_record::FILE_NAME), age);
         for entry in fs::read_dir(&self.places.bin).into_iter().flatten().flatten() {
             let changed = entry.metadata().and_then(|meta| meta.modified()).map(WallTime::from);
             let is_ours = entry.file_name().to_string_lossy().starts_with(COPYING);
-            if is_ours && changed.is_ok_and(|changed| changed.age() > LEFT_ALONE) {
+            if is_ours && changed.is_ok_and(|changed| changed.age() >= age) {
                 // It is only litter: what cannot be removed now is removed the next time.
                 let _ = fs::remove_file(entry.path());
             }
         }
+    }
+}
+
+/// Removes the parts of files that a killed `spool setup` left in a person's own folder of Claude Code.
+pub fn sweep_claude(config: &Path, age: Duration) {
+    remove_leftovers(&status_line::settings_of(config), age);
+    for name in USER_COMMANDS {
+        remove_leftovers(&file_of(config, name), age);
     }
 }
 

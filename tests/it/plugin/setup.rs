@@ -1,8 +1,9 @@
 //! `spool setup`: what it does for a user, with a scripted `claude` in the place of the real one.
 
 use std::fs;
+use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::plugin::scratch::{Home, SPOOL, Said, files, tree};
 use crate::support::schema::holds;
@@ -103,6 +104,70 @@ fn remove_names_the_folder_that_holds_what_was_armed_and_trusted() {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert!(outcome.out.contains(&format!("left `{}`", kept.display())), "{outcome}");
     assert!(kept.is_dir());
+}
+
+#[test]
+fn what_a_killed_setup_left_a_moment_ago_goes_with_the_rest() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &["--statusline", "--user-commands"]).code, Some(0));
+    let (data, claude) = (scratch.data(), scratch.home().join(".claude"));
+    // An earlier plugin, which had files that this one does not have, and parts of what is written.
+    let earlier = data.join(".speckit-replaced-x/plugin");
+    for folder in [data.join(".speckit-assembling-x"), earlier] {
+        fs::create_dir_all(folder.join("commands")).unwrap();
+        fs::write(folder.join("commands/of-old.md"), "").unwrap();
+        let record = json!({"version": 1, "plugin": "speckit", "plugin_version": "0.9.0",
+            "files": ["commands/of-old.md"]});
+        fs::write(folder.join(".ralph-speckit-assembly.json"), record.to_string()).unwrap();
+    }
+    fs::create_dir(data.join(".speckit-assembling-y")).unwrap();
+    fs::write(data.join(".speckit-assembling-y/LICENSE"), "a part").unwrap();
+    for part in [
+        data.join("bin/.spool-copy-x"),
+        data.join(".setup.json.99999999.0.tmp"),
+        claude.join(".settings.json.99999999.0.tmp"),
+        claude.join("commands/.ralph-loop.md.99999999.0.tmp"),
+    ] {
+        fs::write(part, "a part").unwrap();
+    }
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let left = files(&scratch.home());
+    let registry = |path: &std::path::PathBuf| path.ends_with(".claude/asked");
+    assert!(left.iter().all(registry), "{left:?}");
+    assert!(!scratch.home().join(".local").exists());
+}
+
+#[test]
+fn what_is_a_persons_own_in_our_folder_is_named_and_left() {
+    let scratch = with_claude();
+    assert_eq!(setup(&scratch, &[]).code, Some(0));
+    for theirs in ["notes", ".speckit-assembling-x/notes"] {
+        let theirs = scratch.data().join(theirs);
+        fs::create_dir_all(theirs.parent().unwrap()).unwrap();
+        fs::write(theirs, "of a person").unwrap();
+    }
+    let outcome = setup(&scratch, &["--remove"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.out.contains("in it is not of `spool setup`; remove it by hand"), "{outcome}");
+    let left = files(&scratch.data());
+    assert_eq!(left, [".speckit-assembling-x/notes", "notes"].map(std::path::PathBuf::from));
+}
+
+#[test]
+fn two_setups_at_once_are_one_after_the_other() {
+    let scratch = with_claude();
+    let one = || setup(&scratch, &["--user-commands"]);
+    let said: Vec<Said> = thread::scope(|scope| {
+        let setups: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
+        setups.into_iter().map(|setup| setup.join().unwrap()).collect()
+    });
+    for outcome in said {
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    }
+    assert_eq!(changes_asked(&scratch).len(), 2, "added once, installed once");
+    assert_eq!(setup(&scratch, &["--remove"]).code, Some(0));
+    assert!(!scratch.home().join(".local").exists());
 }
 
 #[test]

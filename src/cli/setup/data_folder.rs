@@ -1,0 +1,85 @@
+//! The folder that `spool setup` writes to, locked while it works: two at once would each undo a part of the other's work.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::files::{missing_folders, remove_if_empty};
+use crate::store::lock::Lock;
+use crate::store::write::LEFT_ALONE;
+use crate::world::Deadline;
+
+/// How long another setup may take: it calls Claude Code up to four times.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// How often the folder is made again that another setup has just removed.
+const TRIES: u32 = 10;
+
+/// The folder, locked where its file system locks folders; folders that were made for it and are empty go with this.
+pub struct DataFolder {
+    lock: Option<Lock>,
+    made: Vec<PathBuf>,
+}
+
+impl DataFolder {
+    /// Returns the folder, made where it was missing; an error where another setup is at work in it for too long.
+    pub fn make(data: &Path) -> Result<Self> {
+        let mut folder = Self { lock: None, made: missing_folders(data) };
+        for _ in 0..TRIES {
+            fs::create_dir_all(data)
+                .with_context(|| format!("could not make the folder `{}`", data.display()))?;
+            if folder.lock(data)? {
+                break;
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Returns the folder, or nothing where it is missing; an error as for [`DataFolder::make`].
+    pub fn find(data: &Path) -> Result<Option<Self>> {
+        let mut folder = Self { lock: None, made: Vec::new() };
+        Ok(folder.lock(data)?.then_some(folder))
+    }
+
+    /// Returns the folders that were missing before, the outermost first.
+    pub fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
+
+    /// Returns how old a part of a file must be to be litter: where nobody else can be writing it, it is.
+    pub fn age_of_litter(&self) -> Duration {
+        if self.lock.is_some() { Duration::ZERO } else { LEFT_ALONE }
+    }
+
+    /// Whether the folder is there, after it was locked where it can be.
+    fn lock(&mut self, data: &Path) -> Result<bool> {
+        let mut taken = Lock::take_folder_itself(data, Deadline::after(Duration::ZERO));
+        if is(&taken, ErrorKind::TimedOut) {
+            errln!("another `spool setup` is at work: waiting until it is done");
+            taken = Lock::take_folder_itself(data, Deadline::after(PATIENCE));
+        }
+        if is(&taken, ErrorKind::NotFound) {
+            return Ok(false);
+        }
+        if is(&taken, ErrorKind::TimedOut) {
+            bail!(
+                "another `spool setup` is still at work in `{}`\nwait until it is done, then run this again",
+                data.display()
+            );
+        }
+        self.lock = taken.with_context(|| format!("could not lock `{}`", data.display()))?;
+        Ok(true)
+    }
+}
+
+impl Drop for DataFolder {
+    fn drop(&mut self) {
+        self.made.iter().rev().for_each(|folder| remove_if_empty(folder));
+    }
+}
+
+fn is<T>(outcome: &std::io::Result<T>, kind: ErrorKind) -> bool {
+    outcome.as_ref().is_err_and(|error| error.kind() == kind)
+}
