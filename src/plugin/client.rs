@@ -87,7 +87,10 @@ impl Client {
 
     /// Returns the version that the program reports.
     pub fn version(&self) -> Result<Version> {
-        let said = self.ask(&["--version"])?;
+        let said = self.ask(&["--version"]).advise(format_args!(
+            "is `{}` an installed Claude Code? name another with --claude PATH",
+            self.program.display()
+        ))?;
         Version::at_start(&said).with_context(|| {
             format!(
                 "`{}` does not say which version it is: {}",
@@ -171,8 +174,10 @@ impl Client {
         if answer.status.success() {
             return Ok(answer.output);
         }
-        let said = format!("{}\n{}", answer.errors.trim(), answer.output.trim());
-        bail!("`claude {}` failed: {}", shown(arguments), said.trim());
+        // What it prints while it works says little where it says why it failed.
+        let said = [&answer.errors, &answer.output].map(|text| text.trim());
+        let said = said.into_iter().find(|text| !text.is_empty());
+        bail!("`claude {}` failed: {}", shown(arguments), said.unwrap_or("it said nothing"));
     }
 }
 

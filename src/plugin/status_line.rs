@@ -69,6 +69,9 @@ pub fn with_entry(config: &Path, command: &str) -> Result<Option<NewSettings>> {
         }
         None => {}
     }
+    if fs::metadata(&path).is_ok_and(|meta| meta.permissions().readonly()) {
+        bail!("`{}` is read-only, and stays as it is\nmake it writable first", path.display());
+    }
     let at = plain(&text).find('{').context("the settings have no beginning")? + 1;
     let is_empty = settings.as_object().is_some_and(serde_json::Map::is_empty);
     let comma = if is_empty { "" } else { "," };
@@ -316,6 +319,18 @@ mod tests {
             assert!(refused.contains("changed by another program"), "{refused}");
             assert_eq!(text(&folder), "{\"model\": \"opus\"}");
         }
+    }
+
+    #[test]
+    fn settings_that_are_read_only_stay_as_they_are() {
+        let folder = folder_with("{}");
+        let path = settings_of(folder.path());
+        let mut mode = fs::metadata(&path).unwrap().permissions();
+        mode.set_readonly(true);
+        fs::set_permissions(&path, mode).unwrap();
+        let refused = with_entry(folder.path(), COMMAND).unwrap_err().to_string();
+        assert!(refused.contains("is read-only"), "{refused}");
+        assert_eq!(text(&folder), "{}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::data_folder::DataFolder;
 use super::files::exists;
 use super::site::{COPYING, SetupSite, our_plugin, sweep_claude};
 use super::steps::{InstallStep, Tense};
+use crate::exec::find::find;
 use crate::plugin::assembly::{self, Site};
 use crate::plugin::call::Advise;
 use crate::plugin::client::{self, Client, InstalledPlugin, PluginData};
@@ -23,10 +24,7 @@ use crate::system::files::{self, real_path};
 /// Returns success when all was installed, failure when there is no Claude Code.
 pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
-    let data = match args.dry_run {
-        true => None,
-        false => Some(DataFolder::make(&site.places.data)?),
-    };
+    let data = if args.dry_run { None } else { Some(DataFolder::make(&site.places.data)?) };
     let mut record = InstallRecord::load(&site.places.data)?.unwrap_or_default();
     let client = site.client(site.environment.claude_config.as_deref());
     let steps = plan(site, &record, client.as_ref(), &programs, args)?;
@@ -57,13 +55,24 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     };
     let installed = check_installed(&client)?;
     note_copy(site, &mut record, &installed)?;
-    answer.next(
+    answer.next(&format!(
         "restart Claude Code in a project that has a tasks.md, and type /speckit:implement\n\
          spec-kit's own /speckit-implement loops as well from now on (`spec_kit_command: false` in\n\
          `.claude/ralph-speckit.local.md` switches that off for a project)\n\
-         `spool doctor` checks that everything works",
-    );
+         {} checks that everything works",
+        doctor(site)
+    ));
     answer.end()
+}
+
+/// How a person starts `spool doctor` in a terminal. The `PATH` that npx gives to what it starts is gone afterwards.
+fn doctor(site: &SetupSite<'_>) -> String {
+    let found = find(programs::SPOOL);
+    if found.is_some_and(|found| found.iter().all(|part| part != "_npx")) {
+        return "`spool doctor`".to_owned();
+    }
+    let spool = site.places.bin.join(programs::SPOOL);
+    format!("`spool` is not on your PATH: `{} doctor`", spool.display())
 }
 
 /// The steps that are still to do; an error when something that is not ours is in the way.

@@ -69,8 +69,10 @@ fn setup_installs_and_remove_leaves_nothing() {
     {
         assert!(outcome.out.contains(said), "{said}: {outcome}");
     }
+    let spool = scratch.data().join("bin/spool");
     assert!(scratch.data().join("plugin/bin/ralph-hook").is_file());
-    assert!(scratch.data().join("bin/spool").is_file());
+    assert!(spool.is_file());
+    assert!(outcome.out.contains(&format!("PATH: `{} doctor`", spool.display())), "{outcome}");
     let plugin = scratch.data().join("plugin").display().to_string();
     assert_eq!(
         changes_asked(&scratch),
