@@ -111,8 +111,8 @@ pub struct TerminalSize {
 /// How much further the rest of a line that is too long is indented than its beginning.
 const INDENT: usize = 4;
 
-/// A text with each of its lines in as many as it needs in this width.
-fn fitted(text: &str, size: Option<TerminalSize>) -> String {
+/// Returns a text with each of its lines in as many as it needs in this width.
+pub fn fitted(text: &str, size: Option<TerminalSize>) -> String {
     let Some(TerminalSize { columns, .. }) = size else { return text.to_owned() };
     text.split_inclusive('\n').map(|line| wrapped(line, columns)).collect()
 }

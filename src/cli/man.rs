@@ -8,6 +8,7 @@ use clap::Command;
 use clap_mangen::Man;
 
 use crate::plugin::VERSION;
+use crate::print::{TerminalSize, fitted};
 use crate::store::read::{Problem, read};
 use crate::store::undo::Undo;
 use crate::store::write::{Flush, write_whole};
@@ -32,6 +33,9 @@ Examples:
 
 /// The manual that every page is of.
 const MANUAL: &str = "ralph-speckit";
+
+/// How wide the lines of the notes are: `man` shows them two columns to the right.
+const WIDTH: usize = 78;
 
 /// The most that is read of a file in the way of a page, in bytes: more than a page has.
 const MOST: u64 = 1 << 20;
@@ -123,6 +127,15 @@ fn refuse_what_is_no_page(file: &Path) -> Result<()> {
 fn page(command: &Command) -> Result<String> {
     let mut page = Vec::new();
     let source = format!("spool {VERSION}");
-    Man::new(command.clone()).manual(MANUAL).source(source).render(&mut page)?;
-    Ok(String::from_utf8(page)?)
+    let mut command = command.clone();
+    // `man` would join the lines of lists and examples, which end the help: they stand as they are written.
+    if let Some(notes) = command.get_after_long_help().or_else(|| command.get_after_help()) {
+        let notes = fitted(&notes.to_string(), Some(TerminalSize { columns: WIDTH, rows: 1 }));
+        command = command.after_long_help(notes);
+    }
+    Man::new(command).manual(MANUAL).source(source).render(&mut page)?;
+    let page = String::from_utf8(page)?;
+    let Some((before, notes)) = page.split_once("\n.SH EXTRA\n") else { return Ok(page) };
+    let (notes, after) = notes.split_once("\n.SH ").unwrap_or((notes, ""));
+    Ok(format!("{before}\n.SH NOTES\n.in 2\n.nf\n{notes}\n.fi\n.SH {after}"))
 }

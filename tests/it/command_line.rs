@@ -118,6 +118,7 @@ fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
     let all = commands(&scratch, &[]);
     assert!(all.len() > 25, "{all:?}");
     assert_eq!(said, format!("wrote {} pages to `man1`\n", all.len()));
+    let mut with_notes = 0;
     for command in all {
         let file = format!("man1/{}.1", [&["spool".to_owned()], &*command].concat().join("-"));
         let page = scratch.read(&file).replace("\\-", "-").replace("\\fB", "").replace("\\fR", "");
@@ -128,7 +129,17 @@ fn every_command_has_a_manual_page_with_the_flags_of_its_help() {
         assert_eq!(found, flags(&help), "{file}");
         let one = Said::of(scratch.command(SPOOL).arg("man").args(&command)).ok();
         assert_eq!(one.trim_end(), scratch.read(&file).trim_end());
+        assert!(!page.contains(".SH EXTRA"), "{file}: {page}");
+        let notes = page.split_once(".SH NOTES\n.in 2\n.nf\n").map_or("", |(_, notes)| notes);
+        let notes = notes.split_once("\n.fi\n.SH ").map_or("", |(notes, _)| notes);
+        with_notes += usize::from(!notes.is_empty());
+        let notes = notes.replace("\\*(Aq", "'").replace("\\\\", "\\");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&help).contains(&words(&notes)), "{file}: {notes}");
+        let too_wide = notes.lines().find(|line| line.chars().count() > 78);
+        assert_eq!(too_wide, None, "{file}");
     }
+    assert!(with_notes > 6, "{with_notes} pages have notes");
     let typed = Said::of(scratch.command(SPOOL).args(["man", "taks"])).refused();
     assert!(typed.contains("did you mean `task`?"), "{typed}");
 }
