@@ -37,6 +37,8 @@ pub enum ContentChange {
     Comments,
     /// The same content was at another path before, which is gone.
     Moved,
+    /// Only whether it may be run as a program differs.
+    Mode,
 }
 
 /// One file that differs from what it was.
@@ -186,11 +188,23 @@ impl TaskFacts {
         };
         match change {
             ContentChange::Content => true,
-            ContentChange::Blanks => says(&["format", "indent", "whitespace", "blank", "line end"]),
+            ContentChange::Blanks => says(&[
+                "format",
+                "indent",
+                "whitespace",
+                "blank",
+                "line end",
+                "empty",
+                "placeholder",
+                "structure",
+                "scaffold",
+                "skeleton",
+            ]),
             ContentChange::Comments => {
                 says(&["comment", "document", "docs", "docstring", "license header"])
             }
             ContentChange::Moved => says(&["rename", "move ", "relocate", "moving"]),
+            ContentChange::Mode => says(&["executable", "chmod", "permission", "mode"]),
         }
     }
 }
@@ -334,6 +348,8 @@ mod tests {
             ("Format src/a.rs", ContentChange::Blanks),
             ("Document src/a.rs", ContentChange::Comments),
             ("Rename b.rs to src/a.rs", ContentChange::Moved),
+            ("Create an empty src/a.rs", ContentChange::Blanks),
+            ("Make src/a.rs executable", ContentChange::Mode),
         ] {
             assert_eq!(
                 proof(task("T1", text), &changed(&[("src/a.rs", change)])),

@@ -1,5 +1,6 @@
 //! Evidence of work, gathered without starting a program: commits, files, and the task list.
 
+pub(crate) mod comments;
 pub(crate) mod commits;
 pub mod contents;
 pub mod ignored;

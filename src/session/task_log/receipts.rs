@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{Books, Done};
+use crate::engine::proof::ChangedFile;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
@@ -72,7 +73,7 @@ impl Books<'_> {
         let is_large = kept.as_ref().is_some_and(|kept| kept.contents.is_none());
         let now = if is_large { None } else { Contents::look(root, &list_of(feature)) };
         let mut files = match (&now, kept.and_then(|kept| kept.contents)) {
-            (Some(now), Some(before)) => Some(now.changed_since(&before)),
+            (Some(now), Some(before)) => Some(paths(now.changed_since(&before))),
             _ => None,
         };
         let claim = Loops::of(root).claim(&feature.name);
@@ -112,6 +113,10 @@ impl Books<'_> {
 fn is_together(tasks: &TaskList, task: &Task, before: &Receipt, tick: &Tick) -> bool {
     let of_group = |other: &Task| other.parallel && task.parallel && other.section == task.section;
     tick.together.contains(&before.task) || tasks.find(&before.task).is_some_and(of_group)
+}
+
+fn paths(changed: Vec<ChangedFile>) -> Vec<String> {
+    changed.into_iter().map(|file| file.path).collect()
 }
 
 fn joined(mut own: Vec<String>, shared: Vec<String>) -> Vec<String> {
