@@ -10,7 +10,8 @@ module.exports = name => {
     folder = dirname(require.resolve(`${of}/package.json`))
   } catch {
     console.error(`error: the package \`${of}\` is not installed`)
-    console.error('npm leaves it out with --omit=optional; without that, there may be no program for this machine')
+    console.error('npm leaves it out with --omit=optional: install ralph-speckit again without that')
+    console.error('where npm has none for this machine, build it with Rust: cargo install ralph-speckit --locked')
     process.exit(1)
   }
   const program = join(folder, process.platform === 'win32' ? `${name}.exe` : name)
