@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::observation::{CheckResult, Tampered, Waiting};
 
@@ -62,7 +63,7 @@ pub enum Shortfall {
 }
 
 /// Why a loop ended; every end has exactly one of these names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum TerminalReason {
     /// The evidence says that the work is done.
@@ -132,6 +133,58 @@ pub enum Stall {
     EmptyList,
 }
 
+impl<'de> Deserialize<'de> for TerminalReason {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_map(ReasonFields)
+    }
+}
+
+/// Reads a reason field by field, in any order: what serde derives for it is six times as long.
+struct ReasonFields;
+
+impl<'de> Visitor<'de> for ReasonFields {
+    type Value = TerminalReason;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the reason of an end")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TerminalReason, A::Error> {
+        let (mut reason, mut words) = (String::new(), String::new());
+        let (mut limit, mut times, mut used, mut stall) = (0_u64, 0_u64, 0_u64, None);
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                "reason" => reason = map.next_value()?,
+                "task" | "need" | "why" => words = map.next_value()?,
+                "limit" => limit = map.next_value()?,
+                "times" => times = map.next_value()?,
+                "used" => used = map.next_value()?,
+                "stall" => stall = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Ok(match (reason.as_str(), stall) {
+            ("completed", _) => TerminalReason::Completed,
+            ("max_iters", _) => TerminalReason::MaxIters { limit: small(limit) },
+            ("no_progress", Some(stall)) => {
+                TerminalReason::NoProgress { stall, times: small(times) }
+            }
+            ("task_failed", _) => {
+                TerminalReason::TaskFailed { task: words, used: small(used), limit: small(limit) }
+            }
+            ("blocked", _) => TerminalReason::Blocked { need: words },
+            ("cancelled", _) => TerminalReason::Cancelled,
+            ("stopped", _) => TerminalReason::Stopped,
+            ("timed_out", _) => TerminalReason::TimedOut { limit },
+            ("harness_failed", _) => TerminalReason::HarnessFailed { why: words },
+            ("budget", _) => TerminalReason::Budget { used, limit },
+            ("corrupt_state", _) => TerminalReason::CorruptState,
+            _ => return Err(A::Error::custom("no reason of an end")),
+        })
+    }
+}
+
 impl TerminalReason {
     /// Returns the fixed name used in the journal, in messages and by other programs.
     pub fn name(&self) -> &'static str {
@@ -185,6 +238,47 @@ impl fmt::Display for TerminalReason {
                 write!(out, "{used} tokens are used, and {limit} are allowed")
             }
             Self::CorruptState => write!(out, "the state file is still unreadable"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_read_as_it_was_written_in_any_order_and_others_are_refused() {
+        let words = || "1 \"x\"".to_owned();
+        let all = [
+            TerminalReason::Completed,
+            TerminalReason::MaxIters { limit: 7 },
+            TerminalReason::NoProgress { stall: Stall::SameFingerprint, times: 3 },
+            TerminalReason::TaskFailed { task: words(), used: 4, limit: 5 },
+            TerminalReason::Blocked { need: words() },
+            TerminalReason::Cancelled,
+            TerminalReason::Stopped,
+            TerminalReason::TimedOut { limit: u64::MAX },
+            TerminalReason::HarnessFailed { why: words() },
+            TerminalReason::Budget { used: u64::MAX, limit: 1 },
+            TerminalReason::CorruptState,
+        ];
+        for reason in all {
+            let text = serde_json::to_string(&reason).unwrap();
+            assert_eq!(serde_json::from_str::<TerminalReason>(&text).unwrap(), reason, "{text}");
+        }
+        let turned = r#"{"more": [1], "times": 2, "stall": "no_commit", "reason": "no_progress"}"#;
+        let reason = TerminalReason::NoProgress { stall: Stall::NoCommit, times: 2 };
+        assert_eq!(serde_json::from_str::<TerminalReason>(turned).unwrap(), reason);
+        for wrong in [
+            "{}",
+            r#"{"reason": "done"}"#,
+            r#"{"reason": 7}"#,
+            r#"{"reason": "no_progress", "times": 2}"#,
+            r#"{"reason": "max_iters", "limit": "7"}"#,
+            "\"completed\"",
+            "[]",
+        ] {
+            assert!(serde_json::from_str::<TerminalReason>(wrong).is_err(), "{wrong}");
         }
     }
 }

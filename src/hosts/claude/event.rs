@@ -1,10 +1,11 @@
 //! The JSON that Claude Code hands a hook on standard input.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::mem::take;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::client::client_of;
@@ -31,45 +32,86 @@ pub const SESSION: &str = "SessionStart";
 const STARTED_IN: &str = "CLAUDE_PROJECT_DIR";
 
 /// One hook event; fields that are missing or of another type are empty.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaudeEvent {
-    #[serde(deserialize_with = "text")]
     hook_event_name: String,
-    #[serde(deserialize_with = "text")]
     session_id: String,
-    #[serde(deserialize_with = "text")]
     transcript_path: String,
-    #[serde(deserialize_with = "text")]
     cwd: String,
     /// The agent's last words.
-    #[serde(deserialize_with = "text")]
     pub last_assistant_message: String,
     /// Whether this turn continues only because a Stop hook blocked its end.
-    #[serde(deserialize_with = "flag")]
     pub stop_hook_active: bool,
     /// The subagent that the event comes from, empty for none.
-    #[serde(deserialize_with = "text")]
     pub agent_id: String,
-    #[serde(deserialize_with = "tasks")]
     background_tasks: Vec<BackgroundTask>,
     /// The slash command's name, such as `speckit:implement`.
-    #[serde(deserialize_with = "text")]
     pub command_name: String,
     /// What was typed after the command, untouched.
-    #[serde(deserialize_with = "text")]
     pub command_args: String,
-    #[serde(deserialize_with = "text")]
     command_source: String,
-    #[serde(deserialize_with = "text")]
     permission_mode: String,
-    #[serde(deserialize_with = "text")]
     tool_name: String,
     tool_input: Value,
-    #[serde(deserialize_with = "text")]
     source: String,
-    #[serde(deserialize_with = "text")]
     error: String,
+}
+
+impl<'de> Deserialize<'de> for ClaudeEvent {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_map(EventFields)
+    }
+}
+
+/// Reads an event field by field: what serde derives for it is four times as long.
+struct EventFields;
+
+impl<'de> Visitor<'de> for EventFields {
+    type Value = ClaudeEvent;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an event")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClaudeEvent, A::Error> {
+        let mut event = ClaudeEvent::default();
+        while let Some(name) = map.next_key::<EventField>()? {
+            let text = match name.into_text().as_str() {
+                "hook_event_name" => &mut event.hook_event_name,
+                "session_id" => &mut event.session_id,
+                "transcript_path" => &mut event.transcript_path,
+                "cwd" => &mut event.cwd,
+                "last_assistant_message" => &mut event.last_assistant_message,
+                "agent_id" => &mut event.agent_id,
+                "command_name" => &mut event.command_name,
+                "command_args" => &mut event.command_args,
+                "command_source" => &mut event.command_source,
+                "permission_mode" => &mut event.permission_mode,
+                "tool_name" => &mut event.tool_name,
+                "source" => &mut event.source,
+                "error" => &mut event.error,
+                "tool_input" => {
+                    event.tool_input = map.next_value()?;
+                    continue;
+                }
+                "stop_hook_active" => {
+                    let field = map.next_value()?;
+                    event.stop_hook_active = matches!(field, EventField::Flag(true));
+                    continue;
+                }
+                "background_tasks" => {
+                    event.background_tasks = map.next_value::<EventField>()?.into_tasks();
+                    continue;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *text = map.next_value::<EventField>()?.into_text();
+        }
+        Ok(event)
+    }
 }
 
 impl ClaudeEvent {
@@ -185,19 +227,4 @@ pub fn late(event: &str) -> LateEvent {
         COMMAND => LateEvent::Command(NAME),
         _ => LateEvent::Other,
     }
-}
-
-/// A text, or nothing where the field is of another type.
-fn text<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
-    EventField::deserialize(source).map(EventField::into_text)
-}
-
-/// Whether the field is `true`.
-fn flag<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
-    EventField::deserialize(source).map(|field| matches!(field, EventField::Flag(true)))
-}
-
-/// What runs in the background, or nothing where the field is of another type.
-fn tasks<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<BackgroundTask>, D::Error> {
-    EventField::deserialize(source).map(EventField::into_tasks)
 }
