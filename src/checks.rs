@@ -1,17 +1,20 @@
 //! Running a command as evidence: a time limit, its whole process group, the end of its output.
 //!
-//! These are the only programs that the hook ever starts, and only where a person configured them.
+//! These, and a review that is a check, are the only programs that the hook ever starts, and only where a person armed them.
 
 use std::io;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use crate::engine::{Check, CheckResult};
+use crate::engine::{Check, CheckResult, ReviewResult};
 use crate::exec::{Program, ProgramEnd, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
-use crate::world::Deadline;
+use crate::world::{self, Deadline};
 
+/// The file name of `spool`.
+const SPOOL: &str = if cfg!(windows) { "spool.exe" } else { "spool" };
 /// The most of the output that is kept, in bytes.
 const TAIL: usize = 1_500;
 /// The least of it that is looked at where a check asks for something in it, in bytes.
@@ -47,6 +50,69 @@ fn run_check(check: &Check, folder: &Path, limit: Duration) -> CheckResult {
     result(check, passed, outcome, &output)
 }
 
+/// The variable that hands `spool review` the commands that have just passed, each with the end of its output: it reviews
+/// for a loop then, and answers as [`reviewed`] takes it.
+pub const PASSED: &str = "RALPH_CHECKS";
+/// What stands before all and behind each command and each output in it, a letter that neither has.
+pub const MARK: &str = "\u{1e}";
+/// How much longer a review may take than its reader: git, a look at the files, and the end of the reader.
+const BESIDE_READER: u64 = 100;
+
+/// What is started for a review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewCall {
+    /// The arguments of `spool`.
+    pub arguments: Vec<String>,
+    /// What [`PASSED`] holds.
+    pub passed: String,
+    /// After which time it is ended.
+    pub limit: Duration,
+}
+
+impl ReviewCall {
+    /// Returns the call for the review of this feature, within what is left of the time of all checks; `results` are
+    /// those of the commands.
+    pub fn of(check: &Check, feature: &str, results: &[CheckResult], left: Duration) -> Self {
+        let most = left.as_secs().saturating_sub(BESIDE_READER).max(1);
+        let reader = check.limit_seconds.min(most);
+        let words = check.run.split(' ').skip(1).map(str::to_owned);
+        let more = [["--timeout=", &reader.to_string(), "s"].concat(), feature.to_owned()];
+        Self {
+            arguments: words.chain(more).collect(),
+            passed: results
+                .iter()
+                .fold(MARK.to_owned(), |text, it| [&text, &it.run, MARK, &it.tail, MARK].concat()),
+            limit: Duration::from_secs(reader + BESIDE_READER).min(left),
+        }
+    }
+}
+
+/// Runs a review with the `spool` that stands beside this program and returns what came of it.
+pub fn run_review(check: &Check, call: &ReviewCall, folder: &Path) -> CheckResult {
+    let beside = world::program().map(|it| it.with_file_name(SPOOL)).unwrap_or_default();
+    let mut spool = Command::new(beside);
+    spool.args(&call.arguments).current_dir(folder).env(PASSED, &call.passed);
+    let ran = Program::new(spool, call.limit).kept().run_for_tail(LOOKED_AT, &mut || false);
+    let (passed, outcome) = outcome(&ran, call.limit);
+    reviewed(check, passed, outcome, &ran.map(|ran| ran.output).unwrap_or_default())
+}
+
+/// Returns what came of a review that ended like this and printed this: a line of numbers, one on how it ended, and what
+/// is missing. It passed only when it ended with code 0 and says that there is a verdict.
+pub fn reviewed(check: &Check, passed: bool, outcome: String, output: &[u8]) -> CheckResult {
+    let text = readable(output);
+    let (line, rest) = text.split_once('\n').unwrap_or_default();
+    let (review, outcome, tail) = match line.parse() {
+        Ok(review) => {
+            let (outcome, tail) = rest.split_once('\n').unwrap_or((rest, ""));
+            (review, outcome.to_owned(), tail.to_owned())
+        }
+        Err(()) => (ReviewResult::default(), outcome, text),
+    };
+    let passed = passed && review.judged;
+    CheckResult { run: check.run.clone(), passed, outcome, tail, review: Some(review) }
+}
+
 /// Returns the result of a check that ended like this and printed this in the end: one that passed by its exit code
 /// has failed where its output does not show what it has to.
 pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8]) -> CheckResult {
@@ -54,7 +120,7 @@ pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8
         passed = false;
         outcome = outcome + ", but " + &lack;
     }
-    CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output) }
+    CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output), review: None }
 }
 
 /// Runs one command line with `sh -c` in `folder` and returns how it ended; it passed only with code 0.

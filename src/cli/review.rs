@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::context::Where;
+use crate::checks::{MARK, PASSED};
+use crate::engine::CheckResult;
 use crate::feature::project::{Feature, Project};
 use crate::forms;
 use crate::forms::review::ReviewForm;
@@ -18,6 +20,7 @@ use crate::runner::options::{
 };
 use crate::runner::signals::Signals;
 use crate::text;
+use crate::world;
 
 /// Let another agent judge the work, requirement by requirement
 ///
@@ -112,10 +115,14 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let approval = if harness.can_only_read() { Approval::ReadOnly } else { Approval::Own };
     let version = harness.check()?.unwrap_or_default();
     let limits = limits(args, &options);
-    let time = limits
-        .time
-        .map_or("no limit of time".to_owned(), |it| format!("at most {}", time_in_words(it)));
-    errln!("{} reads {} ({time}); Ctrl-C ends it", harness.name(), feature.name);
+    let results = passed_in_loop();
+    let is_check = results.is_some();
+    if !is_check {
+        let time = limits
+            .time
+            .map_or("no limit of time".to_owned(), |it| format!("at most {}", time_in_words(it)));
+        errln!("{} reads {} ({time}); Ctrl-C ends it", harness.name(), feature.name);
+    }
     let review = review(&ReviewOrder {
         project: &project,
         feature: &feature,
@@ -126,9 +133,28 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
         base: args.base.as_deref(),
         limits,
         signals: &signals,
+        results,
     })?;
-    print(&review, args.json)?;
+    if is_check {
+        out!("{}", text::block(&review.for_loop()));
+    } else {
+        print(&review, args.json)?;
+    }
     Ok(ExitCode::from(review.exit_code))
+}
+
+/// The commands that have passed in the loop that this review is a check of; `None` where it is none.
+fn passed_in_loop() -> Option<Vec<CheckResult>> {
+    let text = world::variable(PASSED)?;
+    let words: Vec<&str> = text.split_terminator(MARK).skip(1).collect();
+    let result = |pair: &[&str]| CheckResult {
+        run: pair[0].to_owned(),
+        passed: true,
+        outcome: "exit code 0".to_owned(),
+        tail: pair[1].to_owned(),
+        review: None,
+    };
+    Some(words.chunks_exact(2).map(result).collect())
 }
 
 fn print(review: &Review, as_json: bool) -> Result<()> {

@@ -36,6 +36,9 @@ pub struct StartArgs {
     /// Continue although checklists of the feature are open
     #[arg(long)]
     ignore_checklists: bool,
+    /// Have another agent program review the work before it counts as done; --review=false for not, whatever the settings say
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    review: Option<bool>,
     #[command(flatten)]
     answer: Answer,
     #[command(flatten)]
@@ -55,6 +58,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         max_iterations: args.max_iterations,
         recovery_mode: args.recovery_mode,
         ignore_checklists: args.ignore_checklists,
+        review: args.review,
     };
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };

@@ -1,8 +1,9 @@
 //! `spool status`: the loops of a project as they stand.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,13 +12,16 @@ use anyhow::{Result, bail};
 use super::context::Where;
 use crate::forms::loops::LoopForm;
 use crate::forms::plain::words;
+use crate::forms::review::LastReview;
 use crate::forms::runner::RunnerForm;
 use crate::forms::status::{FeatureForm, StatusForm};
 use crate::forms::{self, FORMS_VERSION};
 use crate::print;
+use crate::review::{self, Review};
 use crate::runner::report::{self as runners, RunnerReport};
 use crate::runner::signals::Signals;
 use crate::session::report::StatusReport;
+use crate::text::age;
 use crate::world;
 
 /// How often the screen is drawn again.
@@ -76,6 +80,8 @@ struct Now {
     report: Option<StatusReport>,
     /// Those of `spool ralph`.
     runners: Vec<RunnerReport>,
+    /// The last review of each feature that has one.
+    reviews: BTreeMap<String, Review>,
 }
 
 impl Now {
@@ -92,7 +98,20 @@ impl Now {
             let at_work = runners.iter().find(|it| it.is_alive() && it.change_id == feature.name);
             feature.runner = at_work.map(RunnerReport::line).unwrap_or_default();
         }
-        Ok(Self { report, runners })
+        let features = report.iter_mut().flat_map(|it| {
+            let StatusReport { speckit, .. } = it;
+            let root = PathBuf::from(&speckit.project);
+            speckit.features.iter_mut().map(move |feature| (root.clone(), feature))
+        });
+        let mut reviews = BTreeMap::new();
+        for (root, feature) in features {
+            // One that cannot be read is told by `spool review --last`.
+            if let Ok(Some(review)) = review::last(&root, &feature.name) {
+                feature.review = format!("{}, {} ago", review.short(), age(review.began_at.age()));
+                reviews.insert(feature.name.clone(), review);
+            }
+        }
+        Ok(Self { report, runners, reviews })
     }
 
     /// The same for programs; a project that only runners work on is the one around `start`.
@@ -108,10 +127,22 @@ impl Now {
             features: speckit
                 .into_iter()
                 .flat_map(|it| it.features.iter().map(FeatureForm::from))
+                .map(|it| FeatureForm { r#loop: self.with_review(it.r#loop), ..it })
                 .collect(),
             tasks: tasks.map(LoopForm::from).collect(),
-            runners: self.runners.iter().map(RunnerForm::from).collect(),
+            runners: self
+                .runners
+                .iter()
+                .map(RunnerForm::from)
+                .map(|it| RunnerForm { r#loop: self.with_review(it.r#loop), ..it })
+                .collect(),
         }
+    }
+
+    fn with_review(&self, form: Option<LoopForm>) -> Option<LoopForm> {
+        let form = form?;
+        let review = self.reviews.get(&form.about).map(LastReview::from);
+        Some(LoopForm { review, ..form })
     }
 
     fn text(&self) -> String {

@@ -37,11 +37,12 @@ pub enum WithoutWork {
     Accept,
 }
 
-/// One command that is objective evidence (spec 000).
+/// One command that is objective evidence (spec 000), or the review of another agent program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// The command line as the user wrote it in their own settings.
+    /// The command line as the user wrote it in their own settings; of a review the words of its command without the
+    /// feature and the limit, none of them with a blank in it.
     pub run: String,
     /// Seconds after which its process group is ended and the check has failed.
     pub limit_seconds: u64,
@@ -53,7 +54,40 @@ pub struct Check {
     pub min_tests: u64,
 }
 
+/// The words that make a check a review; no command of a person begins with them.
+pub const REVIEW: &str = "spool review";
+
 impl Check {
+    /// Seconds that a review has where nothing else is said.
+    pub const REVIEW_LIMIT: u64 = 900;
+
+    /// Returns the review by this agent program; an empty model is its own choice, 0 tokens are those of `spool review`.
+    pub fn review(harness: &str, model: &str, tokens: u64, limit_seconds: u64) -> Self {
+        let mut run = [REVIEW, " --harness ", harness].concat();
+        if !model.is_empty() {
+            run += &[" --model ", model].concat();
+        }
+        if tokens > 0 {
+            run += &[" --token-budget ", &tokens.to_string()].concat();
+        }
+        Self { run, limit_seconds, ..Self::default() }
+    }
+
+    /// Returns whether it is a review: another agent program reads the work. It runs last, without a shell, and only when
+    /// all else says that the work is done.
+    pub fn is_review(&self) -> bool {
+        self.run.starts_with(REVIEW)
+    }
+
+    /// Returns whether a text can be the name of a model in the words of a review: visible, without a blank, and no option.
+    pub fn is_model(name: &str) -> bool {
+        let is_plain = |letter: u8| letter.is_ascii_graphic();
+        !name.is_empty()
+            && name.len() <= 200
+            && !name.starts_with('-')
+            && name.bytes().all(is_plain)
+    }
+
     /// Returns whether a command runs nothing and would always pass: it is empty, or has only comments.
     pub fn runs_nothing(run: &str) -> bool {
         run.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#'))
@@ -129,6 +163,14 @@ pub struct Guardrails {
     /// Failed runs from the first one on, without one answer of the service, that end the loop, or `None` for no
     /// such limit (`harness_failed`).
     pub max_unanswered: Option<u32>,
+}
+
+impl Contract {
+    /// Returns the checks that are commands, and the review that follows them.
+    pub fn commands_and_review(checks: &[Check]) -> (&[Check], Option<&Check>) {
+        let commands = checks.iter().take_while(|check| !check.is_review()).count();
+        (&checks[..commands], checks.get(commands))
+    }
 }
 
 impl Default for Contract {

@@ -10,10 +10,8 @@ use super::observation::{
     CheckResult, Demand, Difference, Observation, UnchangedFiles, Waiting, Work,
 };
 use super::promise::Promise;
+use super::review::{self, SAME_FAILURE};
 use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
-
-/// Iterations in a row with the same failure after which the agent is asked to try another way.
-const SAME_FAILURE: u32 = 3;
 
 /// How many of the things that were denied an end names.
 const DENIED: usize = 3;
@@ -62,6 +60,11 @@ pub(super) fn wants_files(contract: &Contract, ledger: &Ledger, seen: &Observati
     unchanged.saturating_add(1) >= rails.max_unchanged || many || unseen_calls
 }
 
+/// Returns whether the loop waits for something, so that it does not end now.
+pub(super) fn is_waiting(ledger: &Ledger, seen: &Observation) -> bool {
+    waits(ledger, seen).is_some()
+}
+
 /// Returns whether one more stop without a tool call would end the loop: what shows the calls must then
 /// show all of them.
 pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
@@ -71,7 +74,7 @@ pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
 /// Returns the verdict on one iteration and the ledger after it.
 pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Decision {
     let after = count(ledger, seen);
-    let after = count_failure(after, seen.checks.as_deref());
+    let after = count_failure(ledger, after, seen.checks.as_deref());
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
@@ -181,10 +184,11 @@ fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
 }
 
 /// The ledger with the failed checks of this iteration counted in; checks that did not run say nothing.
-fn count_failure(mut after: Ledger, checks: Option<&[CheckResult]>) -> Ledger {
+fn count_failure(before: &Ledger, mut after: Ledger, checks: Option<&[CheckResult]>) -> Ledger {
     let Some(results) = checks else {
         return after;
     };
+    review::count(before, &mut after, results);
     let failure = failure_of(results);
     after.same_failure = match (failure, after.failure) {
         (None, _) => 0,
@@ -196,11 +200,15 @@ fn count_failure(mut after: Ledger, checks: Option<&[CheckResult]>) -> Ledger {
 }
 
 /// A hash over the failed checks and what they said, digits left out: times and counts differ in
-/// every run of the same failure.
+/// every run of the same failure. Of a review only the verdicts count: its reader finds other words each time.
 fn failure_of(results: &[CheckResult]) -> Option<u64> {
     let mut failed = results.iter().filter(|result| !result.passed).peekable();
     failed.peek()?;
     let hash = failed.fold(Hasher::default(), |hash, result| {
+        if let Some(review) = result.review {
+            let verdicts = if review.judged { review.verdicts } else { 0 };
+            return hash.with(result.run.as_bytes()).with_number(verdicts);
+        }
         let digit = |byte: &u8| byte.is_ascii_digit();
         let tail: Vec<u8> = result.tail.bytes().filter(|byte| !digit(byte)).collect();
         hash.with(result.run.as_bytes()).with(result.outcome.as_bytes()).with(&tail)
@@ -230,13 +238,23 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
         None => vec![Shortfall::ChecksNotRun],
         Some(results) => {
             let failed = results.iter().filter(|result| !result.passed);
-            missing.extend(failed.cloned().map(Shortfall::CheckFailed));
-            if after.same_failure >= SAME_FAILURE {
+            missing.extend(failed.cloned().map(|result| match result.review {
+                Some(review) if !review.judged => Shortfall::NotReviewed(result),
+                _ => Shortfall::CheckFailed(result),
+            }));
+            if missing.is_empty() && results.len() < contract.checks.len() {
+                missing.push(Shortfall::ChecksNotRun);
+            }
+            if after.same_failure >= SAME_FAILURE && missing.iter().any(is_failed) {
                 missing.push(Shortfall::SameFailure { times: after.same_failure });
             }
             missing
         }
     }
+}
+
+fn is_failed(shortfall: &Shortfall) -> bool {
+    matches!(shortfall, Shortfall::CheckFailed(_))
 }
 
 fn shortfalls_before_checks(
@@ -324,6 +342,9 @@ fn unproven(before: &Ledger, seen: &Observation) -> bool {
 
 fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<TerminalReason> {
     let rails = &contract.guardrails;
+    if let Some(need) = review::needs_person(after, seen) {
+        return Some(TerminalReason::Blocked { need });
+    }
     if let Some(attempt) = &seen.attempt
         && attempt.used > attempt.limit
     {
@@ -342,9 +363,9 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
         return Some(reason);
     }
     if let Some(limit) = rails.max_tokens
-        && after.tokens >= limit
+        && after.all_tokens() >= limit
     {
-        return Some(TerminalReason::Budget { used: after.tokens, limit });
+        return Some(TerminalReason::Budget { used: after.all_tokens(), limit });
     }
     if rails.max_denied.is_some_and(|limit| after.denied >= limit) {
         return Some(TerminalReason::Blocked { need: permission(after.denied, &seen.denied) });
@@ -412,6 +433,8 @@ fn end(mut after: Ledger, reason: TerminalReason) -> Decision {
 
 #[cfg(test)]
 mod promise_tests;
+#[cfg(test)]
+mod review_tests;
 #[cfg(test)]
 mod runner_tests;
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! none of them can compare what the checks wrote.
 
 use super::contract::{Check, Contract};
-use super::decide::{Decision, decide, wants_checks, wants_files};
+use super::decide::{Decision, decide, is_waiting, wants_checks, wants_files};
 use super::ledger::Ledger;
 use super::observation::{CheckResult, Demand, Observation, UnchangedFiles};
 use super::verdict::{TerminalReason, Verdict};
@@ -33,6 +33,8 @@ pub struct Judgement {
 #[derive(Clone, Debug)]
 pub struct Pending {
     checks: Vec<Check>,
+    /// Whether the loop waits for something: it does not end now, and a review would be paid for nothing.
+    waits: bool,
     seen: Observation,
 }
 
@@ -53,7 +55,9 @@ pub fn evaluate(
         seen.files = look();
     }
     if runs_checks {
-        return Evaluation::RunChecks(Box::new(Pending { checks: contract.checks.clone(), seen }));
+        let waits = is_waiting(ledger, &seen);
+        let checks = contract.checks.clone();
+        return Evaluation::RunChecks(Box::new(Pending { checks, waits, seen }));
     }
     Evaluation::Decided(Box::new(judged(contract, ledger, seen)))
 }
@@ -69,9 +73,14 @@ fn judged(contract: &Contract, ledger: &Ledger, seen: Observation) -> Judgement 
 }
 
 impl Pending {
-    /// Returns the checks to run, in order.
-    pub fn checks(&self) -> &[Check] {
-        &self.checks
+    /// Returns the commands to run, in order.
+    pub fn commands(&self) -> &[Check] {
+        Contract::commands_and_review(&self.checks).0
+    }
+
+    /// Returns the review that runs when all of the commands have passed, `None` for none.
+    pub fn review(&self) -> Option<&Check> {
+        Contract::commands_and_review(&self.checks).1.filter(|_| !self.waits)
     }
 
     /// Returns what was observed before they ran.
@@ -107,8 +116,11 @@ impl Pending {
         &self,
         contract: &Contract,
         ledger: &Ledger,
-        results: Vec<CheckResult>,
+        mut results: Vec<CheckResult>,
     ) -> Judgement {
+        for review in results.iter_mut().filter_map(|result| result.review.as_mut()) {
+            review.tokens = 0;
+        }
         judged(contract, ledger, Observation { checks: Some(results), ..self.seen.clone() })
     }
 
@@ -133,7 +145,7 @@ mod tests {
 
     fn failed() -> Vec<CheckResult> {
         let (run, outcome) = ("make test".to_owned(), "exit code 1".to_owned());
-        vec![CheckResult { run, passed: false, outcome, tail: String::new() }]
+        vec![CheckResult { run, passed: false, outcome, tail: String::new(), review: None }]
     }
 
     /// A ticked list, with a work tree that this number stands for.

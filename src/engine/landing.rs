@@ -25,7 +25,7 @@ pub fn near_limit(rails: &Guardrails, ledger: &Ledger, elapsed_seconds: u64) -> 
         Some(NearLimit::Iterations)
     } else if is_near(elapsed_seconds, rails.max_seconds) {
         Some(NearLimit::Time)
-    } else if is_near(ledger.tokens, rails.max_tokens) {
+    } else if is_near(ledger.all_tokens(), rails.max_tokens) {
         Some(NearLimit::Tokens)
     } else {
         None

@@ -47,6 +47,8 @@ pub struct Ledger {
     pub same_failure: u32,
     /// Hash of the failed checks of the last iteration, `None` when none failed.
     pub failure: Option<u64>,
+    /// Tokens that reviews used since arming, beside `tokens`.
+    pub review_tokens: u64,
     /// What the work looked like at the last iteration.
     pub fingerprint: Option<Fingerprint>,
     /// The unreadable state that was already reported.
@@ -59,5 +61,10 @@ impl Ledger {
     /// Returns whether the loop may still be continued.
     pub fn is_live(&self) -> bool {
         self.ended.is_none()
+    }
+
+    /// Returns the tokens that count against the limit: those of the agent and of the reviews.
+    pub fn all_tokens(&self) -> u64 {
+        self.tokens.saturating_add(self.review_tokens)
     }
 }

@@ -17,19 +17,20 @@ mod observation;
 mod output;
 pub mod promise;
 pub mod proof;
+mod review;
 pub mod scope;
 pub mod tasks;
 mod verdict;
 
-pub use contract::{Check, Contract, Guardrails, WithoutWork};
+pub use contract::{Check, Contract, Guardrails, REVIEW, WithoutWork};
 pub use decide::{UNSEEN, is_last_idle_stop, time_is_up};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, CheckResult, Demand, Difference, Observation, Tampered, TokenTotals, UnchangedFiles,
-    Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, Observation, ReviewResult, Tampered, TokenTotals,
+    UnchangedFiles, Waiting, Work,
 };
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

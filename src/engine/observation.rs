@@ -53,6 +53,8 @@ pub struct Observation {
     pub after_checks: Option<Fingerprint>,
     /// The results of the contract's checks, or `None` when they were not run.
     pub checks: Option<Vec<CheckResult>>,
+    /// The agent's last words, short and on one line; empty where no review has to be answered with them.
+    pub last_words: String,
     /// What is still running or still to be answered.
     pub waiting: Vec<Waiting>,
     /// How often the present task was tried.
@@ -218,8 +220,22 @@ pub struct CheckResult {
     pub passed: bool,
     /// How it ended, in words (`exit code 1`, `no such program`, `over its limit of 60 s`).
     pub outcome: String,
-    /// The end of what it printed.
+    /// The end of what it printed; of a review, what is missing.
     pub tail: String,
+    /// What came of a review, `None` for a command; not kept, for it is counted when it is made.
+    #[serde(skip)]
+    pub review: Option<ReviewResult>,
+}
+
+/// What came of a review, as `spool review` reports it; nothing that its reader wrote is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReviewResult {
+    /// Whether there is a verdict on the work; otherwise the reader failed, or its answer cannot be used.
+    pub judged: bool,
+    /// Hash of the verdicts, each with the id of its requirement.
+    pub verdicts: u64,
+    /// Tokens that it used, 0 where nothing says so; counted only once.
+    pub tokens: u64,
 }
 
 /// An end that does not follow from the work.

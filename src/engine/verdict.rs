@@ -56,6 +56,8 @@ pub enum Shortfall {
         /// How often in a row, 3 or more.
         times: u32,
     },
+    /// The review came to no verdict on the work, which is not the agent's fault.
+    NotReviewed(CheckResult),
     /// Checks are configured and were not run.
     ChecksNotRun,
     /// The state cannot be read.
@@ -163,15 +165,15 @@ impl<'de> Visitor<'de> for ReasonFields {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(match (reason.as_str(), stall) {
             ("completed", _) => TerminalReason::Completed,
-            ("max_iters", _) => TerminalReason::MaxIters { limit: small(limit) },
+            ("max_iters", _) => TerminalReason::MaxIters { limit: short(limit) },
             ("no_progress", Some(stall)) => {
-                TerminalReason::NoProgress { stall, times: small(times) }
+                TerminalReason::NoProgress { stall, times: short(times) }
             }
             ("task_failed", _) => {
-                TerminalReason::TaskFailed { task: words, used: small(used), limit: small(limit) }
+                TerminalReason::TaskFailed { task: words, used: short(used), limit: short(limit) }
             }
             ("blocked", _) => TerminalReason::Blocked { need: words },
             ("cancelled", _) => TerminalReason::Cancelled,

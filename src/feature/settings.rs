@@ -20,7 +20,7 @@ use crate::system::files::real_path;
 use crate::text;
 
 pub use error::{SETTINGS, SettingsError};
-pub use keys::{ContinueWith, Settings};
+pub use keys::{ContinueWith, READERS, Settings, reviewer};
 pub use misnamed::misnamed;
 
 /// The most that is read of it, in bytes.

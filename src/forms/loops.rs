@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::plain::{JsonNumber, JsonTime};
+use super::review::LastReview;
 use crate::engine::{Check, CheckResult};
 use crate::store::names::EndName;
 use crate::store::receipts::VerifyRun;
@@ -49,6 +50,10 @@ pub struct LoopForm {
     pub tokens: Option<JsonNumber>,
     /// Whether that is all of them, as far as can be seen.
     pub tokens_complete: bool,
+    /// Tokens that reviews used since it was armed, beside those; a limit of tokens counts both.
+    pub review_tokens: JsonNumber,
+    /// The last review of what it is about; null where there was none.
+    pub review: Option<LastReview>,
     /// Tool calls since it was armed; null where they cannot be seen.
     pub tool_calls: Option<JsonNumber>,
     /// Whether that is all of them, as far as can be seen.
@@ -226,6 +231,8 @@ pub struct LoopCheck {
     pub run: String,
     /// Seconds that it has.
     pub limit_seconds: JsonNumber,
+    /// Whether it is a review, and the command the words of `spool review`.
+    pub review: bool,
     /// What one line of its output has to show, with `*` for any text; null for nothing.
     pub expect: Option<String>,
     /// How many tests have to pass in it at least; null where nobody counts them.
@@ -270,6 +277,7 @@ impl From<&Check> for LoopCheck {
     fn from(check: &Check) -> Self {
         Self {
             run: check.run.clone(),
+            review: check.is_review(),
             limit_seconds: check.limit_seconds.into(),
             expect: super::plain::words(&check.expect),
             min_tests: (check.min_tests > 0).then(|| check.min_tests.into()),
@@ -299,6 +307,7 @@ impl CheckOutcome {
                 passed: self.passed,
                 outcome: self.outcome.clone(),
                 tail: self.output.clone().unwrap_or_default(),
+                review: None,
             },
             millis: time.as_millis() as u64,
         }

@@ -50,6 +50,30 @@ pub struct ReviewForm {
     pub log: String,
 }
 
+/// The last review of a feature in short; `spool review --last --json` has all of it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LastReview {
+    /// When it began.
+    pub began_at: Option<JsonTime>,
+    /// How it ended.
+    pub outcome: ReviewOutcome,
+    /// How many requirements are met; 0 where there is no usable answer.
+    pub met: JsonNumber,
+    /// How many were judged.
+    pub requirements: JsonNumber,
+    /// The agent program that read.
+    pub harness: String,
+    /// The model that answered, or was asked for; null where neither is known.
+    pub model: Option<String>,
+    /// The tokens that it used; null where nothing says.
+    pub tokens: Option<JsonNumber>,
+    /// What it cost in dollars; null where the agent program does not say.
+    pub cost_usd: Option<f64>,
+    /// The same in words.
+    pub words: String,
+}
+
 /// How a review ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

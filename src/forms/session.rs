@@ -128,6 +128,8 @@ impl LoopSeen<'_> {
             max_iterations: None,
             tokens: record.map(|_| turn.map_or(ledger.tokens, |turn| turn.tokens).into()),
             tokens_complete: record.is_some(),
+            review_tokens: ledger.review_tokens.into(),
+            review: None,
             tool_calls: record.map(|_| ledger.tool_calls.saturating_add(calls).into()),
             tool_calls_complete: record.is_some()
                 && !ledger.more_calls

@@ -151,6 +151,7 @@ mod tests {
             passed,
             outcome: "exit code 1".to_owned(),
             tail: String::new(),
+            review: None,
         };
         let ground = Ground {
             root: &project,

@@ -81,6 +81,11 @@ impl Outcome {
         }
     }
 
+    /// Returns whether it says something of the work.
+    pub fn is_verdict(self) -> bool {
+        matches!(self, Self::Passed | Self::NotPassed)
+    }
+
     /// Returns the exit code; that of an interrupted one is 128 and the number of its signal instead of 130.
     pub fn exit_code(self) -> u8 {
         match self {

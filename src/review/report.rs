@@ -5,33 +5,113 @@ use std::time::Duration;
 
 use super::form::{Evidence, RequirementVerdict};
 use super::record::{Outcome, Review};
+use crate::engine::{Hasher, ReviewResult};
 use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
 use crate::forms::review::{
-    ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewOutcome, ReviewRequirement,
-    ReviewSeverity,
+    LastReview, ReviewEvidence, ReviewFinding, ReviewForm, ReviewJudgement, ReviewOutcome,
+    ReviewRequirement, ReviewSeverity,
 };
 use crate::review::form::Severity;
 use crate::text;
 
 /// The most letters of a sentence of the reader.
 const SENTENCE: usize = 400;
+/// The most bytes of what a loop is told: the end of an output that a loop keeps holds it whole.
+const WORDS: usize = 1_400;
 
 impl Review {
     /// Returns how it ended, in one line.
     pub fn line(&self) -> String {
-        let met =
-            self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count();
-        let counted = match self.requirements.len() {
+        let (words, counted) = (self.outcome.words(), self.counted());
+        format!("Review of {} by {}: {words}{counted}", self.feature, self.harness)
+    }
+
+    /// Returns how it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
+    /// 48,210 tokens`.
+    pub fn short(&self) -> String {
+        let tokens = self.tokens.map(|it| [", ", &text::counted(it, "token")].concat());
+        let cost = self.cost.map(|it| format!(", ${:.2}", it as f64 / 1e6));
+        let counted = self.counted();
+        format!(
+            "{}{counted}, by {}{}{}",
+            self.outcome.words(),
+            self.harness,
+            tokens.unwrap_or_default(),
+            cost.unwrap_or_default()
+        )
+    }
+
+    /// Returns what the loop reads that this review is a check of: what came of it in numbers, the same in words, and what
+    /// is missing or why there is no verdict.
+    pub fn for_loop(&self) -> String {
+        let result = ReviewResult {
+            judged: self.outcome.is_verdict(),
+            verdicts: self.verdicts(),
+            tokens: self.tokens.unwrap_or(0),
+        };
+        let mut words = format!("{result}\n{}\n", text::line(&self.short()));
+        let found = self.found();
+        for (place, line) in found.lines().enumerate() {
+            let line = &line[2..line.floor_char_boundary(WORDS - 200)];
+            if words.len() + line.len() > WORDS {
+                let more = found.lines().count() - place;
+                let _ = writeln!(words, "and {more} more lines: `spool review --last`");
+                break;
+            }
+            let _ = writeln!(words, "{line}");
+        }
+        words
+    }
+
+    /// What each requirement came to, and how bad the findings are that stand against a pass, whatever words the reader has
+    /// for them.
+    fn verdicts(&self) -> u64 {
+        let hash = self.requirements.iter().fold(Hasher::default(), |hash, it| {
+            hash.with(it.id.as_bytes()).with_number(it.verdict as u64)
+        });
+        let grave = self.findings.iter().filter(|it| it.severity >= Severity::High);
+        let hash = grave.fold(hash, |hash, it| {
+            let files = it.evidence.iter().map(|it| it.file.as_bytes());
+            files.fold(hash.with_number(it.severity as u64), Hasher::with)
+        });
+        hash.finish()
+    }
+
+    fn met(&self) -> usize {
+        self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count()
+    }
+
+    fn counted(&self) -> String {
+        let met = self.met();
+        match self.requirements.len() {
             0 => String::new(),
             all => format!(" ({met} of {all} met)"),
-        };
-        format!("Review of {} by {}: {}{counted}", self.feature, self.harness, self.outcome.words())
+        }
     }
 
     /// Returns all of it in words.
     pub fn text(&self) -> String {
-        let mut text = self.line() + "\n";
+        let mut text = self.line() + "\n" + &self.found();
+        for caveat in &self.caveats {
+            let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
+        }
+        let model = if self.model.is_empty() { String::new() } else { format!("{}, ", self.model) };
+        let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
+        let tokens =
+            self.tokens.map_or("tokens not known".to_owned(), |it| text::counted(it, "token"));
+        let cost = self.cost.map_or(String::new(), |it| format!(", ${:.2}", it as f64 / 1e6));
+        let _ = writeln!(text, "  {model}{lasted}, {tokens}{cost}; changes {}", self.since);
+        let _ = writeln!(text, "  Log: {}", self.log);
+        if let Some(next) = self.next() {
+            let _ = writeln!(text, "Next: {next}");
+        }
+        text
+    }
+
+    /// What speaks against a pass, a line each.
+    fn found(&self) -> String {
+        let mut text = String::new();
         for problem in &self.problems {
             let _ = writeln!(text, "  {}", text::title(problem, SENTENCE));
         }
@@ -48,19 +128,6 @@ impl Review {
             let what = text::title(&finding.finding, SENTENCE);
             let _ = writeln!(text, "  {}: {what}", finding.severity.word());
             list(&mut text, &finding.evidence);
-        }
-        for caveat in &self.caveats {
-            let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
-        }
-        let model = if self.model.is_empty() { String::new() } else { format!("{}, ", self.model) };
-        let lasted = text::lasted(Duration::from_secs_f64(self.seconds.clamp(0.0, 1e9)));
-        let tokens =
-            self.tokens.map_or("tokens not known".to_owned(), |it| text::counted(it, "token"));
-        let cost = self.cost.map_or(String::new(), |it| format!(", ${:.2}", it as f64 / 1e6));
-        let _ = writeln!(text, "  {model}{lasted}, {tokens}{cost}; changes {}", self.since);
-        let _ = writeln!(text, "  Log: {}", self.log);
-        if let Some(next) = self.next() {
-            let _ = writeln!(text, "Next: {next}");
         }
         text
     }
@@ -96,6 +163,22 @@ fn list(text: &mut String, all: &[Evidence]) {
             }
             command => writeln!(text, "    `{}`", text::title(command, 200)),
         };
+    }
+}
+
+impl From<&Review> for LastReview {
+    fn from(review: &Review) -> Self {
+        Self {
+            began_at: JsonTime::of(review.began_at),
+            outcome: review.outcome.into(),
+            met: (review.met() as u64).into(),
+            requirements: (review.requirements.len() as u64).into(),
+            harness: review.harness.clone(),
+            model: words(&review.model),
+            tokens: review.tokens.map(Into::into),
+            cost_usd: review.cost.map(|cost| cost as f64 / 1e6),
+            words: review.short(),
+        }
     }
 }
 

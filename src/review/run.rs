@@ -14,6 +14,8 @@ use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Outcome, Review};
 use super::requirements::{Requirement, requirements};
 use super::watch::{Halt, ReviewWatch};
+use crate::checks::PASSED;
+use crate::engine::CheckResult;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project};
@@ -27,6 +29,7 @@ use crate::runner::signals::Signals;
 use crate::runner::state::make_state_folder;
 use crate::store::lock::Lock;
 use crate::store::read::read_in;
+use crate::store::receipts::Receipts;
 use crate::store::write::open_or_create;
 use crate::system::{files, names};
 use crate::world::{self, Deadline, FileTime, Stopwatch};
@@ -69,6 +72,8 @@ pub struct ReviewOrder<'a> {
     pub limits: ReviewLimits,
     /// Signals to this process.
     pub signals: &'a Signals,
+    /// The results of the commands of the loop that it is a check of, which have just run; `None` outside of a loop.
+    pub results: Option<Vec<CheckResult>>,
 }
 
 /// What ends a review early.
@@ -101,7 +106,12 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
     let lock = Lock::take(&folder.join("review.lock"), PATIENCE).map_err(|error| {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
-    let checks = known.map(|it| it.checks).unwrap_or_default();
+    let are_fresh = order.results.is_some();
+    let of_last_loop = || known.map(|it| it.checks).unwrap_or_default();
+    let checks = order.results.clone().unwrap_or_else(of_last_loop);
+    // What cannot be read is not shown; the reader is told that there may be none.
+    let receipts = Receipts::named(root, &order.feature.name).map(|it| it.all());
+    let receipts = receipts.unwrap_or_default();
     let (patch, new_files) = changes(git.as_ref(), &base)?;
     let place = |name: &str| format!("{}/{name}", order.feature.relative);
     let (spec_path, tasks_path) = (place("spec.md"), place("tasks.md"));
@@ -117,6 +127,8 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
             new_files: &new_files,
             root,
             checks: &checks,
+            are_fresh,
+            receipts: &receipts,
         },
         &marks,
     );
@@ -135,7 +147,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         log: log_path.display().to_string(),
         ..Review::default()
     };
-    if !checks.is_empty() {
+    if !checks.is_empty() && !are_fresh {
         review.caveats.push(
             "the checks are those of the last loop: they may be older than the newest change"
                 .to_owned(),
@@ -272,6 +284,7 @@ impl ReviewOrder<'_> {
         let supervisor = process::own_program().context("the running program cannot be found")?;
         let mut launch = self.harness.launch(&order)?;
         launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
+        launch.unset.push(PASSED.to_owned());
         let mut reader = self.harness.reader(&order);
         let clock = Stopwatch::start();
         let mut watch = ReviewWatch {

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::capture::{Captured, TAIL, capture};
+use super::harness::Launch;
 use super::process;
-use crate::checks::{LOOKED_AT, result};
+use crate::checks::{LOOKED_AT, PASSED, ReviewCall, result, reviewed};
 use crate::engine::{Check, CheckResult};
 
 /// Runs one check in a shell in `folder` and returns how it ended; it passed only with code 0.
@@ -32,7 +33,34 @@ pub fn run(
             passed: false,
             outcome: format!("it could not be started: {error}"),
             tail: String::new(),
+            review: None,
         },
+    }
+}
+
+/// Runs a review with this same program and returns what came of it.
+pub fn run_review(
+    supervisor: &Path,
+    check: &Check,
+    call: &ReviewCall,
+    folder: &Path,
+    log: &mut File,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> CheckResult {
+    let launch = Launch {
+        program: supervisor.to_owned(),
+        arguments: call.arguments.iter().map(Into::into).collect(),
+        set: vec![(PASSED.to_owned(), call.passed.clone().into())],
+        ..Launch::default()
+    };
+    match capture(supervisor, &launch, folder, (call.limit, LOOKED_AT), log, interrupted) {
+        Ok(captured) => {
+            let outcome = outcome(&captured, call.limit.as_secs());
+            let told =
+                if captured.output.is_empty() { &captured.printed } else { &captured.output };
+            reviewed(check, captured.is_success(), outcome, told)
+        }
+        Err(error) => reviewed(check, false, format!("it could not be started: {error}"), b""),
     }
 }
 

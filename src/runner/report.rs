@@ -19,6 +19,7 @@ use super::state::{
     readable, tail, time_of,
 };
 use crate::feature::project::printable;
+use crate::session::report::feature::reviews;
 use crate::text;
 use crate::world::WallTime;
 
@@ -129,6 +130,9 @@ impl RunnerReport {
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
         let _ = writeln!(text, "  Tokens: {}", messages::tokens(state, ""));
+        if let Some(reviews) = reviews(&state.ledger) {
+            let _ = writeln!(text, "  Reviews beside that: {reviews}");
+        }
         let denied = messages::denied(state);
         if !denied.is_empty() {
             let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));

@@ -17,7 +17,10 @@ pub fn still_good(
     moment: LookMoment,
 ) -> Option<Checked> {
     let checked = checked.filter(|_| seen.tool_calls == Some(0) && !seen.more_calls)?;
-    if checked.results.iter().all(|result| result.passed) {
+    let results = &checked.results;
+    // A review without a verdict says nothing of the work: it is made again.
+    let is_unjudged = results.iter().any(|it| it.review.is_some_and(|review| !review.judged));
+    if is_unjudged || results.iter().all(|result| result.passed) {
         return None;
     }
     let same = seen.fingerprint.work == checked.fingerprint.work

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::checks::NOTICE_LIMIT;
-use crate::engine::{Check, TerminalReason, Verdict};
+use crate::engine::{Check, Contract, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
@@ -393,11 +393,21 @@ pub fn fits_a_message(shown: &str, instead: &str) -> Result<(), Refusal> {
 /// Returns the lines that show a person what may be run for a loop, all of it, empty when that is nothing.
 pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, list: &str) -> String {
     let mut text = String::new();
+    let (checks, review) = Contract::commands_and_review(checks);
+    let write = |text: &mut String, check: &Check| {
+        let _ = writeln!(text, "  {} ({})", indented(&check.run), check.terms());
+    };
     if !checks.is_empty() {
         let _ = writeln!(text, "Checks, from {checks_from}, run when the work is said to be done:");
         for check in checks {
-            let _ = writeln!(text, "  {} ({})", indented(&check.run), check.terms());
+            write(&mut text, check);
         }
+    }
+    if let Some(review) = review {
+        text.push_str(
+            "Review by another agent program, run when all else says that the work is done:\n",
+        );
+        write(&mut text, review);
     }
     if !commands.is_empty() {
         let _ = writeln!(

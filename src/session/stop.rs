@@ -10,7 +10,7 @@ use super::evidence::still_good;
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
-use crate::checks::run_each;
+use crate::checks::{ReviewCall, run_each, run_review};
 use crate::engine::{
     Check, Contract, Evaluation, Judgement, Observation, Pending, TerminalReason, Verdict, Waiting,
     evaluate,
@@ -19,6 +19,7 @@ use crate::evidence::progress::{LookMoment, outdated, still};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::hosts::HookAnswer;
 use crate::session::messages::landing::JOURNALED;
+use crate::session::messages::shortfall::of_check;
 use crate::session::messages::task::title;
 use crate::session::pause;
 use crate::session::pinned;
@@ -31,10 +32,14 @@ use crate::store::loops::{Checked, Claim, Record};
 use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
+use crate::text;
 use crate::world::{self, Deadline, FileTime};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
+
+/// The most characters of the agent's last words that a person reads.
+pub const LAST_WORDS: usize = 300;
 
 /// How often notes are put right that are changed while they are read.
 const TRIES: usize = 3;
@@ -216,11 +221,11 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
     let is_apart = || running.as_ref().is_some_and(Lock::outlasts_step);
     let was_apart = is_apart();
     let mut marks = record.marks.clone();
-    let checks = pending.checks();
+    let (checks, review) = (pending.commands(), pending.review());
+    let all = checks.len() + usize::from(review.is_some());
     let mut began = Vec::new();
-    let mut note = |check: &Check, number: usize| {
+    let write = |words: String, check: String| {
         // A journal that cannot be written is reported with the verdict.
-        let check = format!("`{}` ({number} of {})", title(&check.run), checks.len());
         let _ = context.loops.note(
             session,
             &Entry {
@@ -228,11 +233,15 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
                 event: JournalEvent::Checks,
                 about: record.about.clone(),
                 iteration: record.ledger.iterations.saturating_add(1),
-                words: format!("running {check}"),
+                words,
                 check,
                 ..Entry::default()
             },
         );
+    };
+    let mut note = |check: &Check, number: usize| {
+        let check = format!("`{}` ({number} of {all})", title(&check.run));
+        write(["running ", &check].concat(), check);
         let noted = context.loops.noted_at(session);
         if !marks.checking.is_known() {
             marks.checking = if was_apart { noted } else { noted.next() };
@@ -253,6 +262,13 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
             note(check, number);
         });
         results.splice(..old.len(), again);
+        if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
+            note(review, all);
+            let call = ReviewCall::of(review, &record.about, &results, limit.left());
+            let result = run_review(review, &call, root);
+            write(of_check(&result), String::new());
+            results.push(result);
+        }
     }
     is_apart();
     ChecksRun { pending, results, marks }
@@ -316,10 +332,13 @@ impl StopSession<'_> {
     fn evaluate(
         &mut self,
         contract: &Contract,
-        seen: Observation,
+        mut seen: Observation,
         checks: Option<ChecksRun>,
     ) -> Evaluation {
         let root = &self.context.project.root;
+        if contract.checks.last().is_some_and(Check::is_review) {
+            seen.last_words = text::title(&self.context.event.last_message, LAST_WORDS);
+        }
         let moment = self.context.moment(&self.record);
         if let Some(ChecksRun { pending, results, marks }) = checks {
             self.record.marks = marks;

@@ -10,6 +10,7 @@ mod limits;
 mod permitted;
 mod ralph;
 mod review;
+mod reviewed;
 #[path = "../it/support/scratch.rs"]
 mod scratch;
 mod stage;

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 /// The scratch folder. Whatever still runs out of it is killed when it goes.
@@ -64,12 +64,35 @@ impl Stage {
         Stage { agent, model, scratch }
     }
 
+    /// Installs another agent program beside the stage's own, which asks the same model.
+    pub fn also(&mut self, agent: Agent) {
+        let program = agent.program().expect("an installed program");
+        let program = fs::canonicalize(program).expect("a real path");
+        symlink(program, self.scratch.beside("bin").join(agent.name())).expect("a link");
+        for (name, value) in agent.settle(&self.scratch.home(), &self.model.url()) {
+            self.scratch.set(name, value);
+        }
+        agent.trust(&self.scratch.home(), &self.scratch.root);
+    }
+
+    /// Starts `spool ralph` on a feature with a task list, with the given arguments.
+    pub fn ralph_on(&self, change: &str, arguments: &[&str]) -> Run {
+        let mut command = self.command(SPOOL);
+        command.args(["ralph", "Build it.", "--change", change, "--harness", self.agent.name()]);
+        command.args(["--model", self.agent.model(), "--no-interactive"]).args(arguments);
+        self.started(command)
+    }
+
     /// Starts `spool ralph` on the change, with the given arguments besides those that every run has.
     pub fn ralph(&self, arguments: &[&str]) -> Run {
         let mut command = self.command(SPOOL);
         command.args(["ralph", "Leave a trace.", "--change", CHANGE, "--harness"]);
         command.args([self.agent.name(), "--model", self.agent.model(), "--done", "manual"]);
         command.args(["--no-interactive"]).args(arguments);
+        self.started(command)
+    }
+
+    fn started(&self, mut command: Command) -> Run {
         let printed = self.beside("printed");
         let file = File::create(&printed).expect("a file for what is printed");
         command.stdout(file.try_clone().expect("a handle")).stderr(file);

@@ -21,6 +21,7 @@ mod ralph;
 #[path = "../it/release/server.rs"]
 mod release_server;
 mod released;
+mod reviewed;
 mod safety;
 mod screen;
 mod scripted_model;

@@ -317,7 +317,7 @@ fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
     assert_eq!((&made["change"]["name"], &made["agent"]["commit"]), (&json!(CHANGE), &json!(true)));
     assert_eq!(
         made["checks"],
-        json!([{"run": "true", "limit_seconds": 300, "expect": null, "min_tests": null}]),
+        json!([{"run": "true", "review": false, "limit_seconds": 300, "expect": null, "min_tests": null}]),
         "{made:#}"
     );
     let limits = &made["limits"];

@@ -10,8 +10,7 @@ module.exports = name => {
     folder = dirname(require.resolve(`${of}/package.json`))
   } catch {
     console.error(`error: the package \`${of}\` is not installed`)
-    console.error('npm leaves it out with --omit=optional: install ralph-speckit again without that')
-    console.error('where npm has none for this machine, build it with Rust: cargo install ralph-speckit --locked')
+    console.error('npm leaves it out with --omit=optional; without that, there may be no program for this machine')
     process.exit(1)
   }
   const program = join(folder, process.platform === 'win32' ? `${name}.exe` : name)

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::person::in_agents_session;
 use super::steered::{Answer, Steered};
+use crate::engine::Check;
 use crate::feature::settings;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
@@ -26,7 +27,7 @@ use crate::runner::options::{
 };
 use crate::runner::report::{RunnerReport, only_live, select};
 use crate::runner::state::{Context as Added, make_state_folder};
-use crate::runner::target::{self, Change, ChangeQuery, FoundChange, SpecKitRules};
+use crate::runner::target::{self, Change, ChangeKind, ChangeQuery, FoundChange, SpecKitRules};
 use crate::style;
 use crate::text;
 
@@ -197,6 +198,12 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         return Ok(RalphJob::ClearContext(change, options.form));
     }
     options::refuse_what_the_agent_cannot_do(&settings, &options)?;
+    if change.kind != ChangeKind::SpecKit && options.checks.iter().any(Check::is_review) {
+        bail!(
+            "`{}` has no spec.md, and a review judges the requirements of one\nleave the review out with --review=false",
+            change.id
+        );
+    }
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
     if args.dry_run {
@@ -233,8 +240,9 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
     if let Some(name) = settings::misnamed(root) {
         bail!("{}", settings::not_read(&name));
     }
-    let foreign = !settings.checks.is_empty() && settings::come_with_the_repository(root);
-    Ok(ProjectChecks { checks: settings.checks, foreign })
+    let has_any = !settings.checks.is_empty() || settings.review.is_some();
+    let foreign = has_any && settings::come_with_the_repository(root);
+    Ok(ProjectChecks { checks: settings.checks, review: settings.review, foreign })
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::files::{missing_folders, remove_file, remove_if_empty};
-use crate::plugin::install_record::{self, InstallRecord};
+use super::files::{missing_folders, remove_if_empty};
 use crate::store::lock::Lock;
 use crate::store::write::LEFT_ALONE;
 use crate::world::Deadline;
@@ -18,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// How often the folder is made again that another setup has just removed.
 const TRIES: u32 = 10;
 
-/// The folder, locked where its file system locks folders. What was made for it goes with this, unless it is kept.
+/// The folder, locked where its file system locks folders; folders that were made for it and are empty go with this.
 pub struct DataFolder {
     lock: Option<Lock>,
     made: Vec<PathBuf>,
@@ -35,10 +34,6 @@ impl DataFolder {
                 break;
             }
         }
-        // Another setup was faster, and has noted them.
-        if data.join(install_record::FILE_NAME).exists() {
-            folder.keep();
-        }
         Ok(folder)
     }
 
@@ -48,18 +43,9 @@ impl DataFolder {
         Ok(folder.lock(data)?.then_some(folder))
     }
 
-    /// Returns nothing, after the install record says which folders were missing before: a run that is killed while it
-    /// asks Claude Code has noted them.
-    pub fn note_in(&self, record: &mut InstallRecord) -> Result<()> {
-        let Some(data) = self.made.last() else { return Ok(()) };
-        record.version = 1;
-        record.made_folders.extend_from_slice(&self.made);
-        record.save(data)
-    }
-
-    /// Lets what was made stay.
-    pub fn keep(&mut self) {
-        self.made.clear();
+    /// Returns the folders that were missing before, the outermost first.
+    pub fn made(&self) -> &[PathBuf] {
+        &self.made
     }
 
     /// Returns how old a part of a file must be to be litter: where nobody else can be writing it, it is.
@@ -90,10 +76,6 @@ impl DataFolder {
 
 impl Drop for DataFolder {
     fn drop(&mut self) {
-        if let Some(data) = self.made.last() {
-            // Whatever cannot be removed is no more than a note and empty folders.
-            let _ = remove_file(&data.join(install_record::FILE_NAME));
-        }
         self.made.iter().rev().for_each(|folder| remove_if_empty(folder));
     }
 }

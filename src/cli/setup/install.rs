@@ -26,11 +26,10 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
     let programs = Programs::beside(&site.environment.program)?;
     let data = if args.dry_run { None } else { Some(DataFolder::make(&site.places.data)?) };
     let mut record = InstallRecord::load(&site.places.data)?.unwrap_or_default();
-    data.as_ref().map_or(Ok(()), |data| data.note_in(&mut record))?;
     let client = site.client(site.environment.claude_config.as_deref());
     let steps = plan(site, &record, client.as_ref(), &programs, args)?;
     let mut answer = SetupAnswer::to(args);
-    let Some(mut data) = data else {
+    let Some(data) = data else {
         for step in &steps {
             answer.step(step.name(), step.describe(&site.places, answer.tense()));
         }
@@ -39,8 +38,8 @@ pub fn run(site: &SetupSite<'_>, args: &SetupArgs) -> Result<ExitCode> {
         }
         return answer.end();
     };
+    record.made_folders.extend_from_slice(data.made());
     note(site, &mut record, &programs, client.as_ref(), args)?;
-    data.keep();
     site.sweep(data.age_of_litter());
     sweep_claude(&site.environment.claude_folder(), data.age_of_litter());
     for step in &steps {

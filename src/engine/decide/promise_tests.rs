@@ -22,6 +22,7 @@ fn result(passed: bool, tail: &str) -> CheckResult {
         passed,
         outcome: "exit code 1".to_owned(),
         tail: tail.to_owned(),
+        review: None,
     }
 }
 

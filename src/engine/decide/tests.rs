@@ -70,6 +70,7 @@ fn check(run: &str, passed: bool) -> CheckResult {
         passed,
         outcome: if passed { "exit code 0" } else { "exit code 1" }.to_owned(),
         tail: String::new(),
+        review: None,
     }
 }
 
@@ -146,19 +147,19 @@ fn checks_outrank_words_and_run_only_when_all_else_says_done() {
     insta::assert_snapshot!(first(&with_token, &table), @r#"
     no claim: continue [NoToken]
     claim, not run: continue [ChecksNotRun]
-    claim, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "" })]
+    claim, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "", review: None })]
     claim, passed: end completed: all the work is done
     open boxes, passed: continue [ClaimedWithOpenTasks]
-    all ticked, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "" })]
+    all ticked, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "", review: None })]
     "#);
     // Spec 000: objective checks pass without a token requirement.
     insta::assert_snapshot!(first(&without_token, &table), @r#"
     no claim: continue [ChecksNotRun]
     claim, not run: continue [ChecksNotRun]
-    claim, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "" })]
+    claim, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "", review: None })]
     claim, passed: end completed: all the work is done
     open boxes, passed: continue [ClaimedWithOpenTasks]
-    all ticked, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "" })]
+    all ticked, failed: continue [CheckFailed(CheckResult { run: "make test", passed: false, outcome: "exit code 1", tail: "", review: None })]
     "#);
     let wanted =
         |contract: &Contract, seen: &Observation| wants_checks(contract, &Ledger::default(), seen);

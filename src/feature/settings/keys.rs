@@ -2,16 +2,30 @@
 
 use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
-use crate::engine::Check;
+use crate::engine::{Check, REVIEW};
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 7] =
-    ["enabled", "checks", "continue_with", "landing", "notify", "quiet", "spec_kit_command"];
+pub const NAMES: [&str; 8] = [
+    "enabled",
+    "checks",
+    "continue_with",
+    "landing",
+    "notify",
+    "quiet",
+    "review",
+    "spec_kit_command",
+];
 /// The keys that a check has.
 const OF_A_CHECK: [&str; 4] = ["run", "limit", "expect", "min_tests"];
+/// The keys that a review has.
+const OF_A_REVIEW: [&str; 5] = ["harness", "model", "timeout", "token_budget", "token-budget"];
+/// The agent programs that can be held to reading, the one of the session first.
+pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 24] = [
+const ALIKE: [(&str, &str); 26] = [
+    ("limit", "timeout"),
+    ("agent", "harness"),
     ("handoff", "landing"),
     ("speckit_command", "spec_kit_command"),
     ("check", "checks"),
@@ -41,11 +55,16 @@ const ALIKE: [(&str, &str); 24] = [
 const CHECK_LIMIT: u64 = 300;
 /// The most seconds that a check has.
 const LONGEST_LIMIT: u64 = 1_500;
+/// The most seconds that a review has: the end of its reader belongs to the time of all checks, too.
+const LONGEST_REVIEW: u64 = 1_400;
+/// The most tokens that a review can be given.
+const MOST_TOKENS: u64 = 1_000_000_000_000;
 /// The most tests that a check can be made to have.
 const MOST_TESTS: u64 = 1_000_000;
 /// The longest text that is expected in an output, in characters.
 const LONGEST_EXPECT: usize = 300;
 
+const WRITE_READER: &str = "write `claude`, `codex`, `opencode`, `gemini` or `copilot`";
 const ONE_CHECK: &str = "write it as a list, one command a line with `- ` before it";
 const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
 
@@ -69,6 +88,8 @@ pub struct Settings {
     pub enabled: bool,
     /// Commands that must pass before work counts as done, in the order of the file.
     pub checks: Vec<Check>,
+    /// The review that follows them, `None` for none.
+    pub review: Option<Check>,
     /// How a stop that sends the agent back is answered.
     pub continue_with: ContinueWith,
     /// The command that tells the person of an end, and that they are needed; empty for none.
@@ -88,6 +109,7 @@ impl Default for Settings {
         Self {
             enabled: true,
             checks: Vec::new(),
+            review: None,
             continue_with: ContinueWith::Auto,
             notify: String::new(),
             quiet: false,
@@ -101,7 +123,7 @@ impl Default for Settings {
 impl Settings {
     /// Returns every command in them, in the order in which a person reads them.
     pub fn commands(&self) -> Vec<String> {
-        let checks = self.checks.iter().map(|check| check.run.clone());
+        let checks = self.checks.iter().chain(&self.review).map(|check| check.run.clone());
         checks.chain(Some(self.notify.clone()).filter(|it| !it.is_empty())).collect()
     }
 }
@@ -125,6 +147,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
             "landing" => settings.landing = switch("landing", &value)?,
             "quiet" => settings.quiet = switch("quiet", &value)?,
             "notify" => settings.notify = command("`notify`", &value)?,
+            "review" => settings.review = review(value)?,
             "spec_kit_command" => settings.spec_kit_command = switch("spec_kit_command", &value)?,
             "continue_with" => settings.continue_with = continue_with(&value)?,
             _ => settings.checks = checks(value)?,
@@ -157,7 +180,13 @@ fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     });
     let of_settings = pairs.iter().filter_map(|(key, _)| name_of(key, &NAMES).err());
     let of_checks = of_checks.flatten().filter_map(|(key, _)| name_of(key, &OF_A_CHECK).err());
-    let mut errors: Vec<SettingsError> = of_settings.chain(of_checks).collect();
+    let reviews = pairs.iter().filter_map(|(key, value)| match (&key.value, &value.value) {
+        (YamlValue::Text(key), YamlValue::Map(pairs)) if key == "review" => Some(pairs),
+        _ => None,
+    });
+    let of_reviews = reviews.flatten().filter_map(|(key, _)| name_of(key, &OF_A_REVIEW).err());
+    let errors = of_settings.chain(of_checks).chain(of_reviews);
+    let mut errors: Vec<SettingsError> = errors.collect();
     errors.sort_by_key(|error| error.line);
     if errors.len() < 2 {
         return errors.pop().map_or(Ok(()), Err);
@@ -274,6 +303,50 @@ fn check_of(line: usize, pairs: Vec<(Node, Node)>) -> Result<Check, SettingsErro
     Ok(check)
 }
 
+/// The review that follows the checks, `None` where it is switched off.
+fn review(node: Node) -> Result<Option<Check>, SettingsError> {
+    let YamlValue::Map(pairs) = node.value else {
+        return Ok(switch("review", &node)?.then(|| reviewer(READERS[0])));
+    };
+    let (mut harness, mut model, mut tokens) = (READERS[0], String::new(), 0);
+    let mut limit = Check::REVIEW_LIMIT;
+    for (key, value) in pairs {
+        match name_of(&key, &OF_A_REVIEW)? {
+            "harness" => {
+                let known = READERS.iter().find(|known| is_text(&value, |text| **known == text));
+                harness = known.ok_or_else(|| {
+                    SettingsError::at(
+                        value.line,
+                        "`harness` is no agent program that reviews",
+                        WRITE_READER,
+                    )
+                })?;
+            }
+            "model" if is_text(&value, Check::is_model) => {
+                if let YamlValue::Text(name) = value.value {
+                    model = name;
+                }
+            }
+            "model" => {
+                let advice = "write it in one word, as the agent program knows it";
+                return Err(SettingsError::at(value.line, "`model` is no name of a model", advice));
+            }
+            "timeout" => limit = whole("timeout", "s", "seconds", LONGEST_REVIEW, &value)?,
+            key => tokens = whole(key, "", "numbers", MOST_TOKENS, &value)?,
+        }
+    }
+    Ok(Some(Check::review(harness, &model, tokens, limit)))
+}
+
+/// Returns the review by this agent program where nothing else is said.
+pub fn reviewer(harness: &str) -> Check {
+    Check::review(harness, "", 0, Check::REVIEW_LIMIT)
+}
+
+fn is_text(node: &Node, accepts: impl Fn(&str) -> bool) -> bool {
+    matches!(&node.value, YamlValue::Text(text) if accepts(text))
+}
+
 /// What a line of the output has to show: one line of text that a person can see.
 fn expected(node: &Node) -> Result<String, SettingsError> {
     let what = match &node.value {
@@ -301,6 +374,7 @@ fn command(of: &str, node: &Node) -> Result<String, SettingsError> {
                 return Err(SettingsError::at(node.line, what, "remove it"));
             }
             None if Check::runs_nothing(run) => ("runs nothing", WRITE),
+            None if run.starts_with(REVIEW) => ("is a review", "set `review` instead"),
             None => return Ok(run.clone()),
         },
         YamlValue::Nothing => ("has no command", WRITE),

@@ -194,7 +194,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
              line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
              line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `landing`, `notify`, \
-              `quiet`, `spec_kit_command`",
+              `quiet`, `review`, `spec_kit_command`",
         ),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
@@ -405,6 +405,41 @@ fn s2_settings_that_git_tracks_or_may_track_come_with_the_repository() {
     git(&["rm", "--quiet", "--cached", "-r", "inner"]);
     std::fs::write(scratch.path().join(".git/index"), "no index").unwrap();
     assert!(come_with_the_repository(&root), "nobody can tell");
+}
+
+#[test]
+fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
+    let review = |yaml: &str| Settings::parse(format!("---\n{yaml}\n---\n").as_bytes());
+    let run = |yaml: &str| review(yaml).unwrap().review.map(|it| (it.run, it.limit_seconds));
+    let by = |words: &str, limit| Some((format!("spool review --harness {words}"), limit));
+    assert_eq!(run("enabled: true"), None);
+    assert_eq!(run("review: false"), None);
+    assert_eq!(run("review: on"), by("claude", 900));
+    assert_eq!(run("review: { harness: codex, timeout: 60s }"), by("codex", 60));
+    let whole =
+        "review:\n  harness: opencode\n  model: a/b-1\n  timeout: 1400\n  token-budget: 5000";
+    assert_eq!(run(whole), by("opencode --model a/b-1 --token-budget 5000", 1_400));
+    assert_eq!(review("review: true").unwrap().commands(), ["spool review --harness claude"]);
+    for (wrong, said) in [
+        ("review:", "`review` has no value"),
+        ("review: codex", "`review` is `codex`"),
+        ("review: [codex]", "`review` is neither"),
+        ("review: { harness: vim }", "`harness` is no agent program that reviews"),
+        ("review: { harness: \"codex --yolo\" }", "`harness` is no agent program"),
+        ("review: { model: --yolo }", "`model` is no name of a model"),
+        ("review: { model: a b }", "`model` is no name of a model"),
+        ("review: { model: }", "`model` is no name of a model"),
+        ("review: { timeout: 1401 }", "`timeout` is `1401`"),
+        ("review: { timeout: 15m }", "write whole seconds from 1 to 1400"),
+        ("review: { token_budget: 0 }", "`token_budget` is `0`"),
+        ("review: { limit: 5 }", "did you mean `timeout`?"),
+        ("review: { run: x }", "unknown key `run`"),
+        ("review: { run: x }\nmore: y", "unknown key `run`; line 3: unknown key `more`"),
+        ("checks: [spool review --harness codex]", "is a review\nset `review` instead"),
+    ] {
+        let error = review(wrong).unwrap_err().to_string();
+        assert!(error.contains(said), "{wrong}: {error}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso};
+use crate::session::report::feature::reviews;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::world;
@@ -141,6 +142,7 @@ impl Driver<'_> {
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),
         ];
+        parts.extend(reviews(&state.ledger).map(|it| format!("reviews {it}")));
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }

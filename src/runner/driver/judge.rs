@@ -1,9 +1,12 @@
 //! What an iteration came to, as an observation for the engine, and the verdict on it.
 
 use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
 
 use super::agent::AgentRun;
 use super::parts::Driver;
+use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
     Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Pending, Promise,
@@ -18,9 +21,12 @@ use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
 use crate::runner::tokens::TokenCount;
 use crate::session::evidence::still_good;
+use crate::session::messages::shortfall::of_check;
+use crate::session::stop::LAST_WORDS;
+use crate::store::journal::Entry;
 use crate::store::loops::Checked;
-use crate::store::names::PromiseState;
-use crate::world::{FileTime, Stopwatch};
+use crate::store::names::{JournalEvent, PromiseState};
+use crate::world::{self, FileTime, Stopwatch};
 
 /// The most characters of what the agent asks a person for.
 const LONGEST_NEED: usize = 500;
@@ -94,6 +100,7 @@ impl Driver<'_> {
             since_arming: self.view.since_start(&self.totals.touched),
             fingerprint: self.view.fingerprint(),
             elapsed_seconds: self.clock.elapsed().as_secs(),
+            last_words: crate::text::title(said, LAST_WORDS),
             ..Observation::default()
         };
         match &report.outcome {
@@ -128,7 +135,7 @@ impl Driver<'_> {
     fn results(&mut self, pending: &Pending, log: &mut File) -> Result<ChecksSeen, Stopped> {
         let (checked, moment) = (self.checked.as_ref(), LookMoment::after_checks());
         let Some(known) = still_good(checked, pending.seen(), self.view.folder, moment) else {
-            return self.check(pending.checks(), log).map(ChecksSeen::Now);
+            return self.check(pending, log).map(ChecksSeen::Now);
         };
         for result in known.results.iter().filter(|result| !result.passed) {
             let line = format!(
@@ -150,14 +157,37 @@ impl Driver<'_> {
 
     /// Runs the checks one after the other, and those once more that had passed before a file changed; an error means that
     /// a person stopped the loop meanwhile.
-    fn check(&mut self, checks: &[Check], log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
+    ///
+    /// The review comes last, and only when all of them have passed.
+    fn check(&mut self, pending: &Pending, log: &mut File) -> Result<Vec<CheckResult>, Stopped> {
+        let (checks, review) = (pending.commands(), pending.review());
+        let all = checks.len() + usize::from(review.is_some());
         let mut began = Vec::new();
-        let mut results = self.check_each(checks, checks.len(), &mut began, log)?;
-        if results.iter().all(|result| result.passed) {
-            let moment = LookMoment::after_checks();
-            let old = &checks[..outdated(self.view.folder, &began, moment)];
-            let again = self.check_each(old, checks.len(), &mut Vec::new(), log)?;
-            results.splice(..old.len(), again);
+        let mut results = self.check_each(checks, all, &mut began, log)?;
+        if !results.iter().all(|result| result.passed) {
+            return Ok(results);
+        }
+        let moment = LookMoment::after_checks();
+        let old = &checks[..outdated(self.view.folder, &began, moment)];
+        let again = self.check_each(old, all, &mut Vec::new(), log)?;
+        results.splice(..old.len(), again);
+        if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
+            let left = self.time_left().unwrap_or(Duration::MAX);
+            let call = ReviewCall::of(review, &self.plan.change.id, &results, left);
+            let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
+                let CheckPlace { supervisor, folder, interrupted } = about;
+                checks::run_review(supervisor, review, &call, folder, log, interrupted)
+            })?;
+            // A journal that cannot be written ends the loop with the entry of the iteration.
+            let _ = self.files.note(&Entry {
+                at: world::now(),
+                event: JournalEvent::Checks,
+                about: self.plan.change.id.clone(),
+                iteration: self.files.state.ledger.iterations.saturating_add(1),
+                words: of_check(&result),
+                ..Entry::default()
+            });
+            results.push(result);
         }
         Ok(results)
     }
@@ -170,30 +200,43 @@ impl Driver<'_> {
         log: &mut File,
     ) -> Result<Vec<CheckResult>, Stopped> {
         let mut results = Vec::new();
-        for (place, check) in checks.iter().enumerate() {
-            let words = format!("checking `{}` ({} of {all})", check.run, place + 1);
-            self.files.state.doing.clone_from(&words);
-            began.push(self.saved_now());
-            let event = RunnerEvent::Check { run: check.run.clone() };
-            self.console.screen.report(event, &format!("  {words}"));
-            let (clock, console) = (Stopwatch::start(), &self.console);
-            let mut interrupted = || {
-                console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
-                console.wants_end()
-            };
-            let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
-            let result = checks::run(supervisor, check, folder, log, &mut interrupted);
-            self.console.screen.still();
-            if self.console.end_request().is_some() {
-                return Err(Stopped);
-            }
-            let outcome = if result.passed { "passed" } else { "failed" };
-            let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
-            let event = RunnerEvent::Checked { run: result.run.clone(), passed: result.passed };
-            self.console.screen.report(event, &line);
-            results.push(result);
+        for (check, number) in checks.iter().zip(1..) {
+            results.push(self.check_one(check, (number, all), began, &mut |about| {
+                let CheckPlace { supervisor, folder, interrupted } = about;
+                checks::run(supervisor, check, folder, log, interrupted)
+            })?);
         }
         Ok(results)
+    }
+
+    fn check_one(
+        &mut self,
+        check: &Check,
+        (number, all): (usize, usize),
+        began: &mut Vec<FileTime>,
+        run: &mut dyn FnMut(CheckPlace<'_>) -> CheckResult,
+    ) -> Result<CheckResult, Stopped> {
+        let words = format!("checking `{}` ({number} of {all})", check.run);
+        self.files.state.doing.clone_from(&words);
+        began.push(self.saved_now());
+        let event = RunnerEvent::Check { run: check.run.clone() };
+        self.console.screen.report(event, &format!("  {words}"));
+        let (clock, console) = (Stopwatch::start(), &self.console);
+        let mut interrupted = || {
+            console.screen.live(&format!("{words} · {}", lasted(clock.elapsed())));
+            console.wants_end()
+        };
+        let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
+        let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
+        self.console.screen.still();
+        if self.console.end_request().is_some() {
+            return Err(Stopped);
+        }
+        let outcome = if result.passed { "passed" } else { "failed" };
+        let line = format!("  `{}` {outcome}: {}", result.run, result.outcome);
+        let event = RunnerEvent::Checked { run: result.run.clone(), passed: result.passed };
+        self.console.screen.report(event, &line);
+        Ok(result)
     }
 }
 
@@ -218,6 +261,13 @@ enum ChecksSeen {
 
 /// A person stopped the loop while checks ran.
 struct Stopped;
+
+/// Where a check runs, and what ends it early.
+struct CheckPlace<'a> {
+    supervisor: &'a Path,
+    folder: &'a Path,
+    interrupted: &'a mut dyn FnMut() -> bool,
+}
 
 /// What the agent says that a person must do, fit for a message.
 fn need(text: &str) -> Option<String> {

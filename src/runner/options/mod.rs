@@ -3,6 +3,7 @@
 mod choices;
 pub(crate) mod file;
 mod resolve;
+mod review;
 mod settings;
 mod task;
 mod trust;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Sessions, Shown};
+use super::review;
 use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
 use super::value::{CheckCommand, Number, Time};
 use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, PromiseMatch, near_limit};
@@ -167,8 +168,9 @@ const LONGEST_GRACE: Duration = Duration::from_mins(10);
 /// Returns the options that settings come to; an error names the setting that is wrong and its place.
 pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let settings = layers.merged();
-    let checks = checks(&settings, &layers.of_every_loop.checks)?;
+    let mut checks = checks(&settings, &layers.of_every_loop.checks)?;
     let harness = choice(&settings)?;
+    let review = review::review(&settings, layers.of_every_loop.review.as_ref(), &harness)?;
     let shown = shown(&settings)?;
     let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
     let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
@@ -184,6 +186,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
             "`done` is `check`, but there is no check\nname a command that has to pass with --check"
         );
     }
+    checks.extend(review);
     let limit = |set: Option<Set<Time<60>>>, default: Option<Duration>| {
         set.map(|it| it.value.0).or(default).filter(|time| !time.is_zero())
     };

@@ -95,6 +95,21 @@ pub struct RunnerSettings {
     /// The longest that each check may take; a plain number is seconds [default: 300]
     #[arg(long, value_name = "SECONDS", help_heading = DONE)]
     pub check_timeout: Option<Set<Time<1>>>,
+    /// Have another agent program review the work when all else says that it is done: it judges each requirement of spec.md
+    #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub review: Option<Set<bool>>,
+    /// The agent program that reviews: claude, opencode, codex, gemini or copilot [default: the one that works]
+    #[arg(long, value_name = "NAME", help_heading = DONE)]
+    pub review_harness: Option<Set<HarnessChoice>>,
+    /// The model that reviews, in that program's own words
+    #[arg(long, value_name = "MODEL", help_heading = DONE)]
+    pub review_model: Option<Set<Model>>,
+    /// The longest that a review may take [default: 15 minutes]
+    #[arg(long, value_name = "TIME", help_heading = DONE)]
+    pub review_timeout: Option<Set<Time<60>>>,
+    /// The most tokens that a review may use [default: 5000000]
+    #[arg(long, value_name = "N", help_heading = DONE)]
+    pub review_token_budget: Option<Set<Number<1, { i64::MAX as u64 }>>>,
     /// Believe no promise before this iteration [default: 0]
     #[arg(long, value_name = "N", help_heading = DONE)]
     pub min_iterations: Option<Set<Number<0>>>,
@@ -239,6 +254,11 @@ settings! {
     promise_match "promise-match" Trusted,
     check "check" Trusted,
     check_timeout "check-timeout" Limit,
+    review "review" Trusted,
+    review_harness "review-harness" Trusted,
+    review_model "review-model" Trusted,
+    review_timeout "review-timeout" Trusted,
+    review_token_budget "review-token-budget" Trusted,
     min_iterations "min-iterations" Limit,
     max_iterations "max-iterations" Limit,
     stall_threshold "stall-threshold" Limit,
@@ -312,6 +332,8 @@ pub struct Layers {
 pub struct ProjectChecks {
     /// The checks, in the order of the file.
     pub checks: Vec<Check>,
+    /// The review that follows all checks, `None` for none.
+    pub review: Option<Check>,
     /// Whether the file comes with the repository, so that nobody here may have read it.
     pub foreign: bool,
 }

@@ -44,7 +44,8 @@ pub fn only_what_is_trusted(
     if trusted == ProjectTrust::Now || names_project(&layers.person, root) {
         return Ok(layers);
     }
-    let ProjectChecks { checks, foreign } = &layers.of_every_loop;
+    let ProjectChecks { checks, review, foreign } = &layers.of_every_loop;
+    let checks: Vec<_> = checks.iter().chain(review).collect();
     let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
     let is_known = |file: &str, commands: &[String]| {
         // What cannot be read is no trust.
@@ -72,6 +73,7 @@ pub fn only_what_is_trusted(
             (FromProject::Limit, "strict") => "takes your `strict` away",
             (FromProject::Limit, _) => "takes a limit away",
             (_, "harness" | "check" | "notify") => "says which programs run",
+            (_, name) if name.starts_with("review") => "says who reviews the work",
             (_, "commit") => "lets the loop commit",
             _ => "says when the loop is done",
         };
@@ -108,6 +110,7 @@ fn bold(layers: &Layers) -> Vec<Setting> {
         match (setting.rule, setting.name) {
             (FromProject::Free | FromProject::Never, _) => false,
             (_, "check" | "harness" | "notify") => true,
+            (_, name) if name.starts_with("review") => true,
             (_, name) => {
                 let mut without = layers.clone();
                 without.leave_out(setting);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
-use crate::engine::{Check, PromiseMatch};
+use crate::engine::{Check, PromiseMatch, REVIEW};
 use crate::feature::project::printable;
 use crate::runner::harness::{HarnessChoice, command};
 use crate::text::{is_plain, nearest};
@@ -174,6 +174,9 @@ impl SettingValue for CheckCommand {
     fn parse(text: &str) -> Result<Self, String> {
         if Check::runs_nothing(text) || text.contains('\0') {
             return Err("needs a command: this one runs nothing".to_owned());
+        }
+        if text.starts_with(REVIEW) {
+            return Err("needs a command: a review is asked for with --review".to_owned());
         }
         Ok(Self(text.to_owned()))
     }

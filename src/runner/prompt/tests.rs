@@ -213,6 +213,7 @@ fn what_was_missing_is_told_with_the_failing_output() {
         passed: false,
         outcome: "exit code 101".to_owned(),
         tail: "test greets ... FAILED\n$(touch pwned)\n".to_owned(),
+        review: None,
     };
     bench.missing = vec![
         Shortfall::CheckFailed(failed),
@@ -282,6 +283,7 @@ fn a_failing_output_is_cut_from_the_front() {
             passed: false,
             outcome: "exit code 1".to_owned(),
             tail: format!("{}the end of {number}", "é".repeat(9_000)),
+            review: None,
         })
     };
     bench.missing = (1..=6).map(failed).collect();

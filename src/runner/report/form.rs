@@ -72,6 +72,8 @@ impl RunnerReport {
             max_iterations: Some(state.max_iterations).filter(|limit| *limit > 0),
             tokens: tokens(state),
             tokens_complete: !state.tokens_unknown,
+            review_tokens: ledger.review_tokens.into(),
+            review: None,
             tool_calls: Some(ledger.tool_calls.into()),
             tool_calls_complete: !ledger.more_calls,
             commits: ledger.commits.into(),

@@ -22,6 +22,8 @@ pub struct FeatureRequest {
     pub recovery_mode: bool,
     /// `--ignore-checklists`: the person continues although checklists are open.
     pub ignore_checklists: bool,
+    /// `--review`, `--review=false`: whether another agent program reviews the work; `None` for as the settings say.
+    pub review: Option<bool>,
 }
 
 impl FeatureRequest {
@@ -73,6 +75,7 @@ impl FeatureRequest {
             "--max-iterations" => self.max_iterations = limit()?,
             "--max-task-iterations" => self.max_task_iterations = limit()?,
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
+            "--review" => self.review = Some(switch(flag, joined)?),
             "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
             _ => return Err(unknown_flag(flag)),
         }
@@ -120,9 +123,14 @@ pub fn names_feature(word: &str) -> bool {
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-const FLAGS: [&str; 4] =
-    ["--max-iterations", "--max-task-iterations", "--recovery-mode", "--ignore-checklists"];
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+const FLAGS: [&str; 5] = [
+    "--max-iterations",
+    "--max-task-iterations",
+    "--recovery-mode",
+    "--ignore-checklists",
+    "--review",
+];
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
 fn is_flag(word: &str) -> bool {

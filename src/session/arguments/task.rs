@@ -5,6 +5,7 @@
 
 use crate::engine::Check;
 use crate::engine::PromiseMatch;
+use crate::engine::REVIEW;
 use crate::engine::WithoutWork;
 use crate::feature::project::printable;
 use crate::refusal::Refusal;
@@ -179,6 +180,10 @@ impl TaskRequest {
             }
             "--check" if Check::runs_nothing(value) || value.contains('\0') => {
                 return Err(wrong("`--check` needs a command: this one runs nothing"));
+            }
+            // Such a loop has no requirements to judge.
+            "--check" if value.starts_with(REVIEW) => {
+                return Err(wrong("`--check` needs a command: a review is for features"));
             }
             "--check" => self.checks.push(value.to_owned()),
             _ if value.is_empty() => return Err(wrong("`--prompt-file` needs a path")),

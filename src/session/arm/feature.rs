@@ -13,7 +13,7 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project, printable};
-use crate::feature::settings::Settings;
+use crate::feature::settings::{READERS, Settings, reviewer};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
 use crate::feature::{HANDOFF, STATE};
@@ -71,6 +71,11 @@ pub fn arm(
     let commands =
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
+    if armer.is_person() {
+        let wanted = request.review.unwrap_or(settings.review.is_some());
+        let review = settings.review.unwrap_or_else(|| reviewer(READERS[0]));
+        pin.checks.extend(Some(review).filter(|_| wanted));
+    }
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
     pin.asked = kept(&asked, request, &gate);

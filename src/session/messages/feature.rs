@@ -75,6 +75,10 @@ pub fn resume(
     let is_whole = needs_all(record, form);
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_)]);
+    if matches!(missing, [Shortfall::NotReviewed(_)]) {
+        explain(&mut text, missing, READER);
+        return limited(text + END_AGAIN);
+    }
     if form == ContinueForm::Context && !is_whole && !failed && !hooks_due {
         briefly(&mut text, snapshot, ledger, missing);
         return limited(text);
@@ -199,6 +203,10 @@ fn attempt(snapshot: &FeatureSnapshot) -> String {
 /// What is to be done when every box is ticked and an extension hook has not run.
 const RUN_HOOKS: &str = "\
 Every box is ticked. Run them yourself, do not delegate them to spec-executor, then end your turn with ALL_TASKS_COMPLETE on a line of its own.";
+
+/// What is to be done when every box is ticked and the review came to no verdict.
+const END_AGAIN: &str =
+    "Every box is ticked: end your turn with ALL_TASKS_COMPLETE on a line of its own.";
 
 /// What an agent that knows its contract does next.
 const NEXT_TASK: &str = "\
@@ -328,6 +336,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
             shortfall,
             Shortfall::ClaimedWithOpenTasks
                 | Shortfall::CheckFailed(_)
+                | Shortfall::NotReviewed(_)
                 | Shortfall::SameFailure { .. }
                 | Shortfall::Tampered(_)
                 | Shortfall::HooksDue(_)

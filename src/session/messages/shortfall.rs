@@ -48,7 +48,11 @@ pub fn explain(text: &mut String, missing: &[Shortfall], reader: Reader<'_>) {
     }
     let most = reader.output / failed.len().clamp(1, CHECKS);
     for result in failed.iter().take(CHECKS) {
-        let CheckResult { run, outcome, tail, .. } = result;
+        let CheckResult { run, outcome, tail, review, .. } = result;
+        if review.is_some() {
+            let _ = write!(text, "{bullet}Check failed: a review, {outcome}\n{}", quoted(tail));
+            continue;
+        }
         let _ = writeln!(text, "{bullet}Check failed: `{}` ({outcome})", printable(run));
         let skipped = tail.chars().count().saturating_sub(most);
         let tail: String = tail.chars().skip(skipped).collect();
@@ -93,6 +97,10 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
         ),
         Shortfall::SameFailure { times } => format!(
             "The same check has failed in the same way {times} times in a row: change the approach."
+        ),
+        Shortfall::NotReviewed(result) => format!(
+            "The review came to no verdict ({}): that says nothing of the work. Change nothing for it: it is made again when you stop.",
+            result.outcome
         ),
         Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
         Shortfall::Unreadable => format!("{TASKS} cannot be read. Repair the file."),
@@ -175,12 +183,19 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         }
         Shortfall::UnseenWork => "promise refused: no work can be seen".to_owned(),
         Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
-        Shortfall::CheckFailed(CheckResult { run, outcome, .. }) => {
-            format!("check failed: `{run}` ({outcome})")
-        }
+        Shortfall::CheckFailed(result) => of_check(result),
+        Shortfall::NotReviewed(result) => ["no verdict of the review: ", &result.outcome].concat(),
         Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
         Shortfall::ChecksNotRun => "the checks were not run".to_owned(),
         Shortfall::Unreadable => "the state cannot be read".to_owned(),
+    }
+}
+
+/// Returns that a check failed, or what a review came to, in a few words.
+pub fn of_check(CheckResult { run, outcome, review, .. }: &CheckResult) -> String {
+    match review {
+        None => format!("check failed: `{run}` ({outcome})"),
+        Some(_) => ["review: ", outcome].concat(),
     }
 }
 

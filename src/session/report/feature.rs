@@ -92,6 +92,8 @@ pub struct FeatureReport {
     /// The loop at this moment, `None` where none lives.
     #[cfg(feature = "cli")]
     pub live: Option<LiveReport>,
+    /// The last review of it, in words for a person; empty for none.
+    pub review: String,
     /// What a runner does with it now, in words for a person; empty while none works on it.
     pub runner: String,
 }
@@ -226,6 +228,7 @@ impl FeatureReport {
             verify: verify.unwrap_or_default(),
             pin: standing.pin().cloned(),
             record,
+            review: String::new(),
             runner: String::new(),
         }
     }
@@ -251,6 +254,9 @@ impl FeatureReport {
         #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write(text);
+        }
+        if !self.review.is_empty() {
+            let _ = writeln!(text, "  Review: {}", printable(&self.review));
         }
         if !self.checking.is_empty() {
             let _ = writeln!(text, "  Checking: {}", printable(&self.checking));
@@ -358,6 +364,10 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
         ledger.refused_claims
     );
     text.push_str(&counted_line(ledger));
+    #[cfg(feature = "cli")]
+    if let Some(reviews) = reviews(ledger) {
+        let _ = writeln!(text, "  Reviews beside that: {reviews}");
+    }
     if record.seen_at.is_known() {
         let (ago, words) = (ago(record.seen_at), printable(&record.words));
         let _ = writeln!(text, "  Last stop: {ago} ago: {words}");
@@ -414,6 +424,12 @@ pub fn write_iteration(
     } else {
         writeln!(text, "  Iterations: {over}{limit}")
     };
+}
+
+/// Returns what reviews have used in a loop, such as `48,210 tokens`; `None` where nothing says so.
+#[cfg(feature = "cli")]
+pub fn reviews(ledger: &Ledger) -> Option<String> {
+    (ledger.review_tokens > 0).then(|| counted(ledger.review_tokens, "token"))
 }
 
 /// Returns the line on what a loop has cost and made until it was last judged, with a line break; empty for nothing.

@@ -6,7 +6,6 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::plugin::scratch::{Home, SPOOL, Said, files, tree};
-use crate::support::limited::Limited;
 use crate::support::schema::holds;
 
 /// A `claude` that keeps its registry in two files and writes down what it was asked.
@@ -155,21 +154,6 @@ fn what_is_a_persons_own_in_our_folder_is_named_and_left() {
     assert!(outcome.out.contains("in it is not of `spool setup`; remove it by hand"), "{outcome}");
     let left = files(&scratch.data());
     assert_eq!(left, [".speckit-assembling-x/notes", "notes"].map(std::path::PathBuf::from));
-}
-
-#[test]
-fn the_folders_of_a_setup_that_is_killed_while_it_asks_claude_go_with_the_rest() {
-    let scratch = with_claude();
-    let real = scratch.path("client/claude");
-    // The client kills who asks it.
-    scratch.script("client/asked", "kill -9 $(cat \"$HOME/pid\")");
-    let line = r#"echo $$ >"$HOME/pid"; exec "$0" setup --claude client/asked"#;
-    let killed = scratch.command("sh", &["-c", line, SPOOL]).finish();
-    assert_eq!(killed.status.code(), None, "it was killed");
-    let outcome = setup(&scratch, &["--claude", real.to_str().unwrap()]);
-    assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert_eq!(setup(&scratch, &["--remove"]).code, Some(0));
-    assert!(!scratch.home().join(".local").exists());
 }
 
 #[test]

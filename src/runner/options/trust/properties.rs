@@ -12,10 +12,12 @@ use crate::engine::Check;
 /// A few values for each key, as a file has them: low, high, none, the default.
 fn values(name: &str) -> &'static [&'static str] {
     match name {
-        "change" | "module" | "prompt-file" | "model" => &["'a'", "'b'"],
+        "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
         "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
-        | "quiet" | "json" => &["true", "false"],
-        "harness" => &["'claude'", "'opencode'"],
+        | "quiet" | "json" | "review" => &["true", "false"],
+        "review-timeout" => &["'5m'", "'24h'"],
+        "review-token-budget" => &["1", "1000000"],
+        "harness" | "review-harness" => &["'claude'", "'opencode'"],
         "done" => &["'tasks'", "'manual'", "'check'"],
         "completion-promise" => &["'COMPLETE'", "'x'"],
         "promise-match" => &["'anywhere'", "'own-line'"],

@@ -45,6 +45,7 @@ fn everything_missing() -> Vec<Shortfall> {
         passed: false,
         outcome: "exit code 1".to_owned(),
         tail: signal,
+        review: None,
     };
     vec![
         Shortfall::ClaimedWithOpenTasks,

@@ -1,0 +1,199 @@
+//! Reviews as a table: what another agent program said of finished work, and what becomes of the loop.
+
+use super::super::evaluate::{Evaluation, evaluate};
+use super::super::observation::ReviewResult;
+use super::*;
+use crate::engine::Check;
+
+const RUN: &str = "spool review --harness codex";
+
+fn contract() -> Contract {
+    let review = Check::review("codex", "", 0, 900);
+    assert_eq!((review.run.as_str(), review.is_review()), (RUN, true));
+    let command = Check { run: "make test".to_owned(), limit_seconds: 1, ..Check::default() };
+    Contract { checks: vec![command, review], ..Contract::default() }
+}
+
+/// A ticked list after a turn with work in it.
+fn done() -> Observation {
+    Observation {
+        work: Work::List { done: 1, open: Vec::new() },
+        tool_calls: Some(1),
+        last_words: "FR-002 is met".to_owned(),
+        ..Observation::default()
+    }
+}
+
+fn command(passed: bool) -> CheckResult {
+    let (run, outcome) = ("make test".to_owned(), "exit code 0".to_owned());
+    CheckResult { run, passed, outcome, ..CheckResult::default() }
+}
+
+/// The results of a review that came to these verdicts, 0 for a pass, with other words each time.
+fn judged(verdicts: u64, words: &str) -> Vec<CheckResult> {
+    let review = ReviewResult { judged: true, verdicts, tokens: 1_000 };
+    let outcome = if verdicts == 0 { "passed" } else { "not passed (1 of 2 met)" };
+    let result = CheckResult {
+        run: RUN.to_owned(),
+        passed: verdicts == 0,
+        outcome: outcome.to_owned(),
+        tail: format!("FR-002 not met: {words}\n  login.rs:1"),
+        review: Some(review),
+    };
+    vec![command(true), result]
+}
+
+/// The results of a review without a verdict.
+fn unjudged() -> Vec<CheckResult> {
+    let review = ReviewResult { tokens: 10, ..ReviewResult::default() };
+    let result = CheckResult {
+        run: RUN.to_owned(),
+        outcome: "no pass: a usage limit".to_owned(),
+        tail: "until 3 pm".to_owned(),
+        review: Some(review),
+        ..CheckResult::default()
+    };
+    vec![command(true), result]
+}
+
+/// Plays a loop; returns a line for each verdict, and the ledger.
+fn played(contract: &Contract, story: Vec<Vec<CheckResult>>) -> (String, Ledger) {
+    let (mut ledger, mut lines) = (Ledger::default(), String::new());
+    for results in story {
+        let judgement = match evaluate(contract, &ledger, done(), &mut || UnchangedFiles::Still(9))
+        {
+            Evaluation::RunChecks(pending) => pending.with(contract, &ledger, results, done()),
+            Evaluation::Decided(judgement) => *judgement,
+        };
+        ledger = judgement.ledger;
+        let line = match judgement.verdict {
+            Verdict::Continue(missing) => {
+                let names = missing.iter().map(|it| match it {
+                    Shortfall::CheckFailed(result) => format!("failed: {}", result.run),
+                    Shortfall::NotReviewed(result) => format!("no verdict: {}", result.outcome),
+                    other => format!("{other:?}"),
+                });
+                names.collect::<Vec<_>>().join(", ") + "\n"
+            }
+            Verdict::Wait(_) => "wait\n".to_owned(),
+            Verdict::End(reason) => [reason.name(), ": ", &reason.to_string(), "\n"].concat(),
+        };
+        lines.push_str(&line);
+    }
+    (lines, ledger)
+}
+
+#[test]
+fn a_pass_completes_and_its_tokens_are_counted_apart() {
+    let (lines, ledger) = played(&contract(), vec![judged(7, "nothing is logged"), judged(0, "")]);
+    assert_eq!(lines, format!("failed: {RUN}\ncompleted: all the work is done\n"));
+    assert_eq!((ledger.review_tokens, ledger.tokens), (2_000, 0));
+}
+
+#[test]
+fn three_equal_verdicts_end_with_the_words_of_both_sides_and_others_begin_anew() {
+    let story = vec![
+        judged(7, "nothing is logged"),
+        judged(8, "it is logged twice"),
+        judged(7, "no line of a log"),
+        judged(7, "a log is missing"),
+        judged(7, "the log is not written"),
+    ];
+    let (lines, _) = played(&contract(), story);
+    let failed = format!("failed: {RUN}\n");
+    assert_eq!(
+        lines,
+        failed.repeat(4)
+            + "blocked: the agent needs a person: decide between the review and the agent: 3 reviews in a row came to the same, not passed (1 of 2 met): FR-002 not met: the log is not written; login.rs:1; the agent's last words: FR-002 is met\n"
+    );
+}
+
+#[test]
+fn reviews_without_a_verdict_are_nobodys_fault_and_the_third_in_a_row_asks_a_person() {
+    let contract = contract();
+    let story = vec![unjudged(), unjudged(), judged(7, "x"), unjudged(), unjudged(), unjudged()];
+    let (lines, ledger) = played(&contract, story);
+    let none = "no verdict: no pass: a usage limit\n";
+    assert_eq!(
+        lines,
+        format!(
+            "{none}{none}failed: {RUN}\n{none}{none}blocked: the agent needs a person: see why 3 reviews in a row came to no verdict, the last one: no pass: a usage limit: until 3 pm\n"
+        )
+    );
+    assert_eq!((ledger.same_failure, ledger.review_tokens), (3, 1_050));
+    // An agent that has nothing to do stands still, and is not ended for that.
+    let idle = Observation { tool_calls: Some(0), ..done() };
+    let mut ledger = Ledger { idle_stops: 2, unchanged: 9, ..Ledger::default() };
+    ledger.fingerprint = Some(idle.fingerprint);
+    let seen = Observation { checks: Some(unjudged()), ..idle };
+    let judgement = decide(&contract, &ledger, &seen);
+    assert!(matches!(judgement.verdict, Verdict::Continue(_)), "{:?}", judgement.verdict);
+    assert_eq!((judgement.ledger.idle_stops, judgement.ledger.unchanged), (2, 9));
+}
+
+#[test]
+fn three_in_a_row_are_of_one_kind() {
+    let story = vec![judged(7, "a"), unjudged(), judged(7, "b"), unjudged(), judged(7, "c")];
+    let (lines, _) = played(&contract(), story);
+    assert!(!lines.contains("blocked"), "{lines}");
+}
+
+#[test]
+fn a_review_is_not_paid_for_while_the_loop_waits_or_a_command_fails() {
+    let contract = contract();
+    let ledger = Ledger::default();
+    let waiting = vec![Waiting::Background("agent".to_owned())];
+    let seen = Observation { waiting, ..done() };
+    let look = &mut || UnchangedFiles::Still(9);
+    let Evaluation::RunChecks(pending) = evaluate(&contract, &ledger, seen.clone(), look) else {
+        panic!("the commands run");
+    };
+    assert_eq!((pending.commands().len(), pending.review()), (1, None));
+    let judged = pending.with(&contract, &ledger, vec![command(true)], seen);
+    assert!(matches!(judged.verdict, Verdict::Wait(_)), "{:?}", judged.verdict);
+    // Without the result of the review nothing is complete.
+    let Evaluation::RunChecks(pending) = evaluate(&contract, &ledger, done(), look) else {
+        panic!("the commands run");
+    };
+    assert_eq!(pending.review().map(|it| it.run.as_str()), Some(RUN));
+    let judged = pending.clone().with(&contract, &ledger, vec![command(true)], done());
+    assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
+    let judged = pending.with(&contract, &ledger, vec![command(false)], done());
+    assert!(matches!(&judged.verdict, Verdict::Continue(it) if it.len() == 1 && is_failed(&it[0])));
+}
+
+#[test]
+fn the_tokens_of_reviews_count_against_the_limit_once() {
+    let guardrails = Guardrails { max_tokens: Some(1_500), ..Guardrails::default() };
+    let contract = Contract { guardrails, ..contract() };
+    let (lines, ledger) = played(&contract, vec![judged(7, "a"), judged(8, "b")]);
+    assert_eq!(
+        lines,
+        format!("failed: {RUN}\nbudget: 2000 tokens are used, and 1500 are allowed\n")
+    );
+    // Results of an earlier run are not paid for again.
+    let Evaluation::RunChecks(pending) =
+        evaluate(&contract, &Ledger::default(), done(), &mut || UnchangedFiles::Still(9))
+    else {
+        panic!("the commands run");
+    };
+    let again = pending.with_earlier(&contract, &Ledger::default(), judged(7, "a"));
+    assert_eq!(again.ledger.review_tokens, 0);
+    assert_eq!(ledger.all_tokens(), 2_000);
+}
+
+#[test]
+fn what_a_loop_reads_of_a_review_is_numbers_that_nothing_else_is_taken_for() {
+    let result = ReviewResult { judged: true, verdicts: u64::MAX, tokens: 5 };
+    assert_eq!(result.to_string().parse(), Ok(result));
+    for wrong in ["", "1 2", "x 1 2", "error: `1 2 3`", "1  2 3", "-1 2 3"] {
+        assert_eq!(wrong.parse::<ReviewResult>(), Err(()), "{wrong}");
+    }
+    assert!(!"2 0 0".parse::<ReviewResult>().unwrap().judged);
+    for model in ["opus", "anthropic/claude-sonnet", "gpt-5-codex"] {
+        assert!(Check::is_model(model), "{model}");
+    }
+    for wrong in ["", "--yolo", "a b", "a\tb", "modèle", "a\u{202e}"] {
+        assert!(!Check::is_model(wrong), "{wrong}");
+    }
+}

@@ -1,0 +1,73 @@
+//! What the review of another agent program comes to in a loop, beside the checks that are commands.
+//!
+//! A verdict that is not a pass sends the agent back like a failed check. Where there is no verdict, nothing is said of
+//! the work: the review is made again at the next attempt. Neither goes on for ever: a person is asked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ledger::Ledger;
+use super::observation::{CheckResult, Observation, ReviewResult};
+
+/// Iterations in a row with the same failure after which the agent is asked to try another way, or a review ends the loop.
+pub const SAME_FAILURE: u32 = 3;
+/// The most bytes of what a review found that an end repeats.
+const FOUND: usize = 400;
+
+/// Counts the review among these results. An agent whose work got no verdict has not stood still: it had nothing to do.
+pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]) {
+    let Some(review) = results.iter().find_map(|result| result.review) else { return };
+    after.review_tokens = after.review_tokens.saturating_add(review.tokens);
+    if !review.judged {
+        after.idle_stops = before.idle_stops;
+        after.unchanged = before.unchanged;
+        after.commitless = before.commitless;
+    }
+}
+
+/// Returns what a person must do about a review that gets no further, `None` while the loop goes on.
+pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String> {
+    let results = seen.checks.as_deref()?;
+    let result = results.iter().find(|result| result.review.is_some() && !result.passed)?;
+    let times = after.same_failure;
+    if times < SAME_FAILURE {
+        return None;
+    }
+    let found = [result.outcome.as_str(), ": ", &one_line(&result.tail)].concat();
+    Some(if result.review?.judged {
+        let words = &seen.last_words;
+        format!(
+            "decide between the review and the agent: {times} reviews in a row came to the same, {found}; the agent's last words: {words}"
+        )
+    } else {
+        format!("see why {times} reviews in a row came to no verdict, the last one: {found}")
+    })
+}
+
+/// The beginning of a text, its lines side by side.
+fn one_line(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(FOUND)];
+    text.lines().map(str::trim).collect::<Vec<_>>().join("; ")
+}
+
+impl fmt::Display for ReviewResult {
+    /// Writes it as the line that [`FromStr`] reads: three numbers, the first one 1 where there is a verdict.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { judged, verdicts, tokens } = self;
+        write!(out, "{} {verdicts} {tokens}", u8::from(*judged))
+    }
+}
+
+impl FromStr for ReviewResult {
+    type Err = ();
+
+    fn from_str(line: &str) -> Result<Self, ()> {
+        let mut numbers = [0; 3];
+        let mut words = line.split(' ');
+        for number in &mut numbers {
+            *number = words.next().and_then(|word| word.parse().ok()).ok_or(())?;
+        }
+        let [judged, verdicts, tokens] = numbers;
+        Ok(Self { judged: judged == 1, verdicts, tokens })
+    }
+}

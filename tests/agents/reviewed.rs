@@ -1,0 +1,245 @@
+//! Reviews as the last check of `spool ralph`: the real Claude Code works, the real Codex and Claude Code review.
+
+use crate::agent::Agent;
+use crate::ralph::assert_nothing_is_left;
+use crate::stage::Stage;
+use ralph_speckit::world::pause;
+use scripted_model::{Asked, Reply, Usage};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Makes one test of each function for each reader.
+macro_rules! by_every_reader {
+    ($($test:ident)*) => {
+        mod by_codex { $(#[test] fn $test() { super::play(super::Agent::Codex, super::$test); })* }
+        mod by_claude { $(#[test] fn $test() { super::play(super::Agent::Claude, super::$test); })* }
+    };
+}
+
+by_every_reader! {
+    a_pass_ends_the_loop_as_done
+    what_is_not_met_is_told_repaired_and_passes_the_next_time
+    three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
+    an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked
+    invented_evidence_is_no_verdict
+    a_reader_that_crashes_is_no_verdict
+    a_usage_limit_of_the_reader_is_no_verdict
+    a_reader_over_its_time_is_no_verdict_and_leaves_no_process
+}
+
+fn play(reader: Agent, test: fn(Agent)) {
+    if Agent::Claude.program().is_none() {
+        return Agent::Claude.play(test);
+    }
+    reader.play(test);
+}
+
+const SPEC: &str = "# Greeting\n\n- **FR-001**: System MUST greet\n- **FR-002**: System MUST log\n";
+const LIST: &str = "specs/001-greeting/tasks.md";
+
+/// A stage on which Claude Code works on a feature, and this program reviews it; `answer` is what the reader answers to
+/// its n-th review, from 1, and `worker` what the worker does in each iteration besides ticking the box.
+fn stage<S>(reader: Agent, mut answer: S) -> Stage
+where
+    S: FnMut(usize, &Asked) -> Reply + Send + 'static,
+{
+    let mut stage = Stage::new(Agent::Claude, |scene| {
+        let mut reviews = 0;
+        move |asked: &Asked| {
+            if asked.body.to_string().contains("The code of this review is") {
+                reviews += 1;
+                return answer(reviews, asked);
+            }
+            let usage = Usage { input: 100, output: 10, ..Usage::default() };
+            if !asked.tool_results().is_empty() {
+                return Reply::text("FR-002 is met: it logs.").usage(usage);
+            }
+            let log = scene.project.join("log.txt").display().to_string();
+            let work = format!(
+                "echo greeted >> '{log}'; echo hello > greet.sh; sed -i 's/- \\[ \\]/- [x]/' {LIST}"
+            );
+            scene.agent.shell(&work).usage(usage)
+        }
+    });
+    if reader != Agent::Claude {
+        stage.also(reader);
+    }
+    stage.write(".specify/feature.json", "{\"feature_directory\": \"specs/001-greeting\"}");
+    stage.write("specs/001-greeting/spec.md", SPEC);
+    stage.write(LIST, "- [ ] T001 Greet\n");
+    stage.commit("the feature");
+    stage
+}
+
+/// Runs the loop with reviews by this program.
+fn run(stage: &Stage, reader: Agent, more: &[&str]) -> (Option<i32>, String) {
+    let review = ["--review", "--review-harness", reader.name(), "--review-model", reader.model()];
+    stage.ralph_on("001-greeting", &[&["--allow-all"], &review[..], more].concat()).end()
+}
+
+/// The answer of a reader: `greet.sh` greets with these words, and what FR-002 is.
+fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+    let prompt = asked.body.to_string();
+    let code = prompt.split("The code of this review is `").nth(1).expect("a code");
+    let code = code.split('`').next().expect("its end");
+    let line = |id: &str, verdict: &str, why: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"verdict\":\"{verdict}\",\"why\":\"{why}\",\"evidence\":[{{\"file\":\"greet.sh\",\"line\":1,\"quote\":\"{quote}\"}}]}}"
+        )
+    };
+    let answer = format!(
+        "REVIEW {code}\n{}\n{}\nEND {code}\n<promise>COMPLETE</promise>\nALL_TASKS_COMPLETE",
+        line("FR-001", "met", "it greets"),
+        line("FR-002", log, why)
+    );
+    Reply::text(&answer).usage(Usage { input: 1_000, output: 100, ..Usage::default() })
+}
+
+fn journal(stage: &Stage) -> String {
+    stage.read(".spool/.state/ralph/001-greeting/journal.jsonl")
+}
+
+fn reviews(stage: &Stage) -> usize {
+    let asked = stage.model.requests();
+    asked.iter().filter(|it| it.body.to_string().contains("The code of this review is")).count()
+}
+
+fn status(stage: &Stage) -> Value {
+    let mut command = stage.command(crate::scratch::SPOOL);
+    let said = command.args(["status", "--json"]).output().expect("spool");
+    serde_json::from_slice(&said.stdout).unwrap_or_default()
+}
+
+fn a_pass_ends_the_loop_as_done(reader: Agent) {
+    let stage = stage(reader, |_, asked| judged(asked, "hello", "met", "it logs"));
+    let (code, printed) = run(&stage, reader, &[]);
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert!(printed.contains("Review by another agent program"), "{facts}");
+    let said = format!("review: passed (2 of 2 met), by {}", reader.name());
+    assert!(journal(&stage).contains(&said), "{}\n{facts}", journal(&stage));
+    assert_eq!(reviews(&stage), 1, "{facts}");
+    assert_eq!(stage.state()["ledger"]["iterations"], 1, "{facts}");
+    let status = status(&stage);
+    let runner = &status["runners"][0]["loop"];
+    assert_eq!(runner["review"]["outcome"], "passed", "{status}");
+    assert!(runner["review_tokens"].as_u64().is_some_and(|it| it >= 1_000), "{status}");
+    assert_eq!(runner["tokens"], 220, "{status}");
+    assert_nothing_is_left(&stage);
+}
+
+trait RfindReview {
+    fn rfind_review(self) -> String;
+}
+
+impl<I: DoubleEndedIterator<Item = String>> RfindReview for I {
+    fn rfind_review(mut self) -> String {
+        self.rfind(|it| it.contains("The code of this review is")).unwrap_or_default()
+    }
+}
+
+fn what_is_not_met_is_told_repaired_and_passes_the_next_time(reader: Agent) {
+    let stage = stage(reader, |number, asked| match number {
+        1 => judged(asked, "hello", "not met", "no time stands in the log"),
+        _ => judged(asked, "hello", "met", "it logs"),
+    });
+    let (code, _) = run(&stage, reader, &["--check", "test -s greet.sh && echo it-greets"]);
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert_eq!(reviews(&stage), 2, "{facts}");
+    let prompts = stage.model.requests();
+    let told = prompts.iter().map(|it| it.body.to_string()).find(|it| {
+        it.contains("FR-002 not met: no time stands in the log")
+            && it.contains("not passed (1 of 2 met)")
+    });
+    assert!(told.is_some(), "{facts}");
+    // The output of the checks that have just passed is evidence that the reader is given.
+    let asked = prompts.iter().map(|it| it.body.to_string()).rfind_review();
+    assert!(asked.contains("it-greets\\n>>>") && !asked.contains("may be older"), "{asked}");
+    assert!(asked.contains("the receipts: what was seen"), "{asked}");
+    assert!(asked.contains("T001; no Verify command ran; files greet.sh, log.txt"), "{asked}");
+    assert_nothing_is_left(&stage);
+}
+
+fn three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides(reader: Agent) {
+    let stage = stage(reader, |number, asked| {
+        judged(asked, "hello", "not met", &format!("words number {number}"))
+    });
+    let (code, printed) = run(&stage, reader, &[]);
+    let facts = stage.facts();
+    assert_eq!(code, Some(6), "{facts}");
+    assert_eq!(reviews(&stage), 3, "{facts}");
+    for words in
+        ["3 reviews in a row came to the same", "words number 3", "FR-002 is met: it logs."]
+    {
+        assert!(printed.contains(words), "{words}: {facts}");
+    }
+    assert_eq!(stage.state()["reason"], "blocked", "{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+/// Fails unless three reviews without a verdict ended the loop as blocked, and no agent was told that it failed.
+fn assert_no_verdict(stage: &Stage, ended: (Option<i32>, String), words: &str) {
+    let facts = stage.facts();
+    let (code, printed) = ended;
+    assert_eq!(code, Some(6), "{facts}");
+    assert_eq!(stage.state()["reason"], "blocked", "{facts}");
+    assert!(printed.contains("3 reviews in a row came to no verdict"), "{facts}");
+    assert!(printed.contains(words), "{words}: {facts}");
+    let told = |it: &Asked| {
+        let text = it.body.to_string();
+        !text.contains("The code of this review is") && text.contains("Check failed")
+    };
+    assert!(!stage.model.requests().iter().any(|it| told(it)), "{facts}");
+    let soft = |it: &Asked| it.body.to_string().contains("that says nothing of the work");
+    assert!(stage.model.requests().iter().any(|it| soft(it)), "{facts}");
+    assert_nothing_is_left(stage);
+}
+
+fn an_answer_without_its_form_is_no_verdict_and_three_end_as_blocked(reader: Agent) {
+    let stage = stage(reader, |_, _| {
+        Reply::text("All is met.\n\nALL_TASKS_COMPLETE\n<promise>COMPLETE</promise>")
+    });
+    let ended = run(&stage, reader, &[]);
+    assert_no_verdict(&stage, ended, "the answer cannot be used");
+}
+
+fn invented_evidence_is_no_verdict(reader: Agent) {
+    let stage = stage(reader, |_, asked| judged(asked, "good evening", "met", "it logs"));
+    let ended = run(&stage, reader, &[]);
+    assert_no_verdict(&stage, ended, "evidence is not there");
+}
+
+fn a_reader_that_crashes_is_no_verdict(reader: Agent) {
+    let stage = stage(reader, |_, asked| judged(asked, "hello", "met", "it logs"));
+    // The worker is Claude Code as well: only a reader is told to use no tool that writes.
+    let real = std::fs::canonicalize(stage.beside("bin").join(reader.name())).expect("a program");
+    std::fs::remove_file(stage.beside("bin").join(reader.name())).expect("its link");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--version*) ;; *Read,Grep,Glob*|*read-only*) kill -9 $$;; esac\nexec '{}' \"$@\"\n",
+        real.display()
+    );
+    stage.program(reader.name(), &script);
+    let ended = run(&stage, reader, &[]);
+    assert_no_verdict(&stage, ended, "the agent program failed");
+}
+
+fn a_usage_limit_of_the_reader_is_no_verdict(reader: Agent) {
+    let stage = stage(reader, move |_, _| match reader {
+        Agent::Codex => {
+            Reply::error(429, "usage_limit_reached", "The usage limit has been reached")
+                .detail("plan_type", serde_json::json!("plus"))
+        }
+        _ => Reply::error(429, "rate_limit_error", "This request would exceed your limit")
+            .header("anthropic-ratelimit-unified-status", "rejected"),
+    });
+    let ended = run(&stage, reader, &[]);
+    assert_no_verdict(&stage, ended, "no pass");
+}
+
+fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
+    let stage = stage(reader, |_, _| Reply::silence());
+    let ended = run(&stage, reader, &["--review-timeout", "2s"]);
+    pause(Duration::from_millis(200));
+    assert_no_verdict(&stage, ended, "the reader was over its time");
+}

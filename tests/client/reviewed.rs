@@ -1,0 +1,270 @@
+//! Reviews as the last check of a loop in a session: the real Claude Code works, the real Codex and Claude Code review.
+
+use crate::headless::{Client, ClientRun};
+use crate::support::program;
+use crate::workshop::{Worker, Workshop};
+use scripted_model::{Asked, Reply, ScriptedModel};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Makes one test of each function for each reader.
+macro_rules! by_every_reader {
+    ($($test:ident)*) => {
+        mod by_codex { $(#[test] fn $test() { super::play("codex", super::$test); })* }
+        mod by_claude { $(#[test] fn $test() { super::play("claude", super::$test); })* }
+    };
+}
+
+by_every_reader! {
+    a_pass_completes_the_loop
+    what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes
+    three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides
+    an_answer_without_its_form_is_no_verdict
+    invented_evidence_is_no_verdict
+    a_reader_that_crashes_is_no_verdict
+    a_usage_limit_of_the_reader_is_no_verdict
+    a_reader_over_its_time_is_no_verdict
+}
+
+const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+const SPEC: &str = "# Files\n\n- **FR-001**: System MUST write\n- **FR-002**: System MUST log\n";
+
+/// A workshop with programs of its own, and the reader of this test.
+struct Stage {
+    workshop: Workshop,
+    reader: &'static str,
+    bin: PathBuf,
+}
+
+fn play(reader: &'static str, test: fn(&Stage)) {
+    let Some(codex) = codex() else {
+        assert_ne!(reader, "claude", "`scripts/fetch-clients` fetches all programs");
+        eprintln!("left out: codex is not installed; `scripts/fetch-clients codex` installs it");
+        return;
+    };
+    let workshop = Workshop::with_tasks(1);
+    let bin = workshop.project.path().with_extension("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    symlink(program("2.1.330"), bin.join("claude")).expect("a link");
+    symlink(codex, bin.join("codex")).expect("a link");
+    workshop.project.write(&Workshop::in_feature("spec.md"), SPEC);
+    let stage = Stage { workshop, reader, bin: bin.clone() };
+    test(&stage);
+    fs::remove_dir_all(bin).expect("the folder goes");
+}
+
+/// The installed Codex, or nothing.
+fn codex() -> Option<PathBuf> {
+    let clients = std::env::var_os("RALPH_CLIENTS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients"),
+        PathBuf::from,
+    );
+    let vendor = clients.join("codex-0.169.0/node_modules/@openai/codex/vendor");
+    let found = fs::read_dir(vendor).ok()?.flatten().map(|it| it.path().join("bin/codex"));
+    found.filter(|it| it.is_file()).last()
+}
+
+fn is_review(asked: &Asked) -> bool {
+    asked.body.to_string().contains("The code of this review is")
+}
+
+/// The answer of a reader: the file is written with these words, and what FR-002 is.
+fn judged(asked: &Asked, quote: &str, log: &str, why: &str) -> Reply {
+    let prompt = asked.body.to_string();
+    let code = prompt.split("The code of this review is `").nth(1).expect("a code");
+    let code = code.split('`').next().expect("its end");
+    let line = |id: &str, verdict: &str, why: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"verdict\":\"{verdict}\",\"why\":\"{why}\",\"evidence\":[{{\"file\":\"out/T001.txt\",\"line\":1,\"quote\":\"{quote}\"}}]}}"
+        )
+    };
+    let (first, second) = (line("FR-001", "met", "it writes"), line("FR-002", log, why));
+    Reply::text(&format!("REVIEW {code}\n{first}\n{second}\nEND {code}\n\nALL_TASKS_COMPLETE"))
+}
+
+const WORK: &str = "the work of T001";
+
+impl Stage {
+    /// Runs a whole loop with these replies of the reader to its n-th review, from 1.
+    fn run(
+        &self,
+        mut answer: impl FnMut(usize, &Asked) -> Reply + Send + 'static,
+        more: &str,
+    ) -> (ClientRun, ScriptedModel) {
+        let reader = self.reader;
+        let settings = format!("---\nreview:\n  harness: {reader}\n{more}---\n");
+        self.workshop.project.write(SETTINGS, &settings);
+        let (worker, mut reviews) = (self.workshop.worker(), 0);
+        let model = ScriptedModel::start(move |asked| {
+            if is_review(asked) {
+                reviews += 1;
+                return answer(reviews, asked);
+            }
+            let told = asked.hook_feedback().len();
+            match worker.next_task() {
+                Some(id) => Worker::work_on(&id),
+                // What was sent back works once in its turn.
+                None if asked.tool_results().len() < told + 1 => {
+                    Worker::run(&format!("echo {told} >> out/log.txt"))
+                }
+                None => Reply::text("FR-002 is met: it logs.\n\nALL_TASKS_COMPLETE"),
+            }
+        });
+        let model = model.expect("a model");
+        let run = self.client(&model).run("/speckit:implement").expect("a run");
+        assert!(run.is_success(), "{}", run.describe());
+        assert_eq!(self.left_over(), "", "{}", run.describe());
+        (run, model)
+    }
+
+    fn client(&self, model: &ScriptedModel) -> Client {
+        let client = self.workshop.client("2.1.330", model);
+        let home = client.home_folder().to_owned();
+        let config = format!(
+            "model_provider = \"scripted\"\nmodel = \"scripted\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+             [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}/v1\"\nenv_key = \"SCRIPTED_KEY\"\n\
+             wire_api = \"responses\"\nrequires_openai_auth = false\nsupports_websockets = false\n\
+             request_max_retries = 0\nstream_max_retries = 0\n",
+            model.url()
+        );
+        fs::create_dir_all(home.join(".codex")).expect("a folder");
+        fs::write(home.join(".codex/config.toml"), config).expect("a file");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", self.bin.display());
+        client.variable("PATH", path).variable("SCRIPTED_KEY", "scratch-key")
+    }
+
+    /// The processes that have the project in their command, folder or environment, a line each.
+    fn left_over(&self) -> String {
+        let project = self.workshop.project.path().display().to_string();
+        let found = fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| {
+            let folder = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            folder.starts_with(&project) || String::from_utf8_lossy(&environment).contains(&project)
+        });
+        let command = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("cmdline"));
+        found.filter_map(|entry| command(entry).ok()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn reviews(model: &ScriptedModel) -> usize {
+        model.requests().iter().filter(|it| is_review(it)).count()
+    }
+
+    /// Fails unless three reviews without a verdict ended the loop as blocked, and the agent was told of no fault.
+    fn assert_no_verdict(&self, run: &ClientRun, words: &str) {
+        let verdicts = self.workshop.verdicts();
+        assert_eq!(verdicts, ["continue", "continue", "end blocked"], "{}", run.describe());
+        for told in run.hook_feedbacks() {
+            assert!(told.contains("that says nothing of the work"), "{told}");
+            assert!(!told.contains("Check failed"), "{told}");
+        }
+        let told = run.system_messages("Stop").join("\n");
+        assert!(told.contains("3 reviews in a row came to no verdict"), "{told}");
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+fn a_pass_completes_the_loop(stage: &Stage) {
+    let (run, model) = stage.run(|_, asked| judged(asked, WORK, "met", "it logs"), "");
+    assert_eq!(stage.workshop.verdicts(), ["end completed"], "{}", run.describe());
+    assert_eq!(Stage::reviews(&model), 1);
+    // The reader's own hook has armed nothing and answered nothing: one session is known, and one loop.
+    let words: Vec<String> =
+        stage.workshop.journal().iter().map(|it| it["words"].to_string()).collect();
+    let said = format!("review: passed (2 of 2 met), by {}", stage.reader);
+    assert!(words.iter().any(|it| it.contains(&said)), "{words:?}");
+    assert!(words[0].contains(&format!("spool review --harness {}", stage.reader)), "{words:?}");
+    let sessions: std::collections::BTreeSet<String> =
+        stage.workshop.journal().iter().map(|it| it["session"].to_string()).collect();
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+    let status = stage.workshop.status();
+    assert_eq!(status["loop"]["review"]["outcome"], "passed", "{status}");
+    assert!(status["loop"]["review_tokens"].as_u64().is_some_and(|it| it > 0), "{status}");
+    let shown = String::from_utf8(stage.workshop.spool(&["status"]).stdout).expect("text");
+    assert!(shown.contains("  Review: passed (2 of 2 met), by "), "{shown}");
+    let armed = run.describe();
+    assert!(armed.contains("Review by another agent program"), "{armed}");
+}
+
+fn what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes(stage: &Stage) {
+    let (run, model) = stage.run(
+        |number, asked| match number {
+            1 => judged(asked, WORK, "not met", "no time stands in the log"),
+            _ => judged(asked, WORK, "met", "it logs"),
+        },
+        "",
+    );
+    assert_eq!(stage.workshop.verdicts(), ["continue", "end completed"], "{}", run.describe());
+    let told = run.hook_feedbacks().concat();
+    for words in ["not passed (1 of 2 met)", "| FR-002 not met: no time stands in the log"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert_eq!(Stage::reviews(&model), 2);
+}
+
+fn three_equal_verdicts_end_as_blocked_with_the_words_of_both_sides(stage: &Stage) {
+    let (run, model) = stage
+        .run(|number, asked| judged(asked, WORK, "not met", &format!("words number {number}")), "");
+    let verdicts = stage.workshop.verdicts();
+    assert_eq!(verdicts, ["continue", "continue", "end blocked"], "{}", run.describe());
+    let told = run.system_messages("Stop").join("\n");
+    for words in
+        ["3 reviews in a row came to the same", "words number 3", "FR-002 is met: it logs."]
+    {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert_eq!(Stage::reviews(&model), 3);
+}
+
+fn an_answer_without_its_form_is_no_verdict(stage: &Stage) {
+    let (run, _) = stage.run(|_, _| Reply::text("All is met.\n\nALL_TASKS_COMPLETE"), "");
+    stage.assert_no_verdict(&run, "the answer cannot be used");
+}
+
+fn invented_evidence_is_no_verdict(stage: &Stage) {
+    let (run, _) = stage.run(|_, asked| judged(asked, "good evening", "met", "it logs"), "");
+    stage.assert_no_verdict(&run, "evidence is not there");
+}
+
+fn a_reader_that_crashes_is_no_verdict(stage: &Stage) {
+    let link = stage.bin.join(stage.reader);
+    let real = fs::canonicalize(&link).expect("a program");
+    fs::remove_file(&link).expect("its link");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--version*) exec '{}' \"$@\";; esac\nkill -9 $$\n",
+        real.display()
+    );
+    fs::write(&link, script).expect("a script");
+    fs::set_permissions(&link, fs::Permissions::from_mode(0o755)).expect("an executable file");
+    let (run, model) = stage.run(|_, asked| judged(asked, WORK, "met", "it logs"), "");
+    stage.assert_no_verdict(&run, "the agent program failed");
+    assert_eq!(Stage::reviews(&model), 0);
+}
+
+fn a_usage_limit_of_the_reader_is_no_verdict(stage: &Stage) {
+    let is_codex = stage.reader == "codex";
+    let (run, _) = stage.run(
+        move |_, _| {
+            if is_codex {
+                Reply::error(429, "usage_limit_reached", "The usage limit has been reached")
+                    .detail("plan_type", serde_json::json!("plus"))
+            } else {
+                Reply::error(429, "rate_limit_error", "This request would exceed your limit")
+                    .header("anthropic-ratelimit-unified-status", "rejected")
+            }
+        },
+        "",
+    );
+    stage.assert_no_verdict(&run, "no pass");
+}
+
+fn a_reader_over_its_time_is_no_verdict(stage: &Stage) {
+    let (run, _) = stage.run(|_, _| Reply::silence(), "  timeout: 2\n");
+    stage.assert_no_verdict(&run, "the reader was over its time");
+    let list = Command::new("ps").args(["-eo", "args"]).output().expect("ps");
+    let project = stage.workshop.project.path().display().to_string();
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(!list.lines().any(|line| line.contains(&project) && line.contains("review")), "{list}");
+}
