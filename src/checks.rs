@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::engine::{Check, CheckResult, ReviewResult};
+use crate::engine::{Check, CheckResult, ReviewResult, ran_no_test};
 use crate::exec::{Program, ProgramEnd, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
@@ -123,12 +123,17 @@ pub fn result(check: &Check, mut passed: bool, mut outcome: String, output: &[u8
     CheckResult { run: check.run.clone(), passed, outcome, tail: readable(output), review: None }
 }
 
-/// Runs one command line with `sh -c` in `folder` and returns how it ended; it passed only with code 0.
+/// Runs one command line with `sh -c` in `folder` and returns how it ended, and whether its output says that it ran no
+/// test; it passed only with code 0.
 ///
 /// A missing program, a signal and the time limit are failures. It runs under a supervisor: a client ends a
 /// hook without asking, a person ends `spool` with Ctrl-C, and nothing of the check may stay alive.
-pub fn run(command: &str, folder: &Path, limit: Duration) -> CheckResult {
-    run_check(&Check { run: command.to_owned(), ..Check::default() }, folder, limit)
+pub fn run_verify(command: &str, folder: &Path, limit: Duration) -> (CheckResult, bool) {
+    let ran = shell_output(command, folder, limit, LOOKED_AT);
+    let (passed, outcome) = outcome(&ran, limit);
+    let output = ran.map(|ran| ran.output).unwrap_or_default();
+    let check = Check { run: command.to_owned(), ..Check::default() };
+    (result(&check, passed, outcome, &output), ran_no_test(&output))
 }
 
 fn shell_output(
@@ -215,7 +220,7 @@ mod tests {
     use super::*;
 
     fn check(command: &str, limit: u64) -> CheckResult {
-        run(command, Path::new("/"), Duration::from_secs(limit))
+        run_verify(command, Path::new("/"), Duration::from_secs(limit)).0
     }
 
     #[test]

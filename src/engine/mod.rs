@@ -32,5 +32,6 @@ pub use observation::{
     Attempt, CheckResult, Demand, Difference, Observation, ReviewResult, Tampered, TokenTotals,
     UnchangedFiles, Waiting, Work,
 };
+pub use output::ran_no_test;
 pub use promise::{Promise, PromiseMatch};
 pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};

@@ -43,6 +43,11 @@ pub fn passed_tests(lines: &[String]) -> Option<u64> {
     all.into_iter().flatten().reduce(u64::saturating_add)
 }
 
+/// Returns whether an output says that no test ran.
+pub fn ran_no_test(output: &[u8]) -> bool {
+    passed_tests(&plain_lines(output)) == Some(0)
+}
+
 /// The numbers of the runners, each `None` until a line of it is found.
 #[derive(Default)]
 struct Counts {

@@ -1,9 +1,24 @@
 //! How well a ticked task is proved, by what was seen of its work: a command that passed, files that changed, or words alone.
 
+use serde::{Deserialize, Serialize};
+
 use super::tasks::Task;
 
+/// How well a task has to be proved for its tick to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeastProof {
+    /// Every tick counts.
+    #[default]
+    Word,
+    /// Something must have changed, or the agent says why not.
+    Files,
+}
+
 /// How well a ticked task is proved; each is stronger than the one before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Proof {
     /// The agent says so, with a reason why nothing changed; or nobody could look.
     Word,

@@ -43,9 +43,14 @@ impl Contents {
     /// Returns the contents as they are now, without the file at this path; `None` where there is more than can be looked
     /// through.
     pub fn look(root: &Path, without: &str) -> Option<Self> {
+        Self::look_within(root, without, LIMIT)
+    }
+
+    /// Returns the same; looks no longer than that.
+    pub fn look_within(root: &Path, without: &str, limit: Duration) -> Option<Self> {
         let mut found = BTreeMap::new();
         let mut left = MOST;
-        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time: LIMIT };
+        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time: limit };
         let whole = look(root, bounds, &mut |file| {
             let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
             let path = [folder, name].concat();

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::loops::CheckOutcome;
 use super::plain::{JsonNumber, JsonTime, words};
+use crate::engine::proof::Proof;
 use crate::store::receipts::{Receipt, Witness};
 use crate::text::counted;
 
@@ -39,6 +40,14 @@ pub struct ReceiptForm {
     pub attempt: Option<u32>,
     /// Tokens of the iteration in which it was ticked; null where that is not known.
     pub tokens: Option<JsonNumber>,
+    /// How well the task is proved; null where nobody judged that.
+    pub proof: Option<Proof>,
+    /// The files that are its work, at most 50.
+    pub own: Vec<String>,
+    /// Why it changes nothing, in the agent's words; null where it does not say so.
+    pub no_change: Option<String>,
+    /// Who reviewed it; null for nobody.
+    pub reviewer: Option<String>,
 }
 
 impl From<&Receipt> for ReceiptForm {
@@ -59,6 +68,10 @@ impl From<&Receipt> for ReceiptForm {
             checks: receipt.checks.iter().map(CheckOutcome::from).collect(),
             attempt: Some(receipt.attempt).filter(|number| *number > 0),
             tokens: receipt.tokens.map(Into::into),
+            proof: receipt.proof,
+            own: receipt.own.clone(),
+            no_change: receipt.no_change.clone(),
+            reviewer: receipt.reviewer.clone(),
         }
     }
 }
@@ -69,6 +82,7 @@ impl ReceiptForm {
         let mut parts = vec![match self.by {
             Witness::Done => "Receipt of `spool task done`".to_owned(),
             Witness::Iteration => "Receipt of the runner, ticked by hand".to_owned(),
+            Witness::Stop => "Receipt of a stop, ticked by hand".to_owned(),
         }];
         parts.push(match &self.files {
             None => "nobody could look at the files".to_owned(),
@@ -90,6 +104,9 @@ impl ReceiptForm {
             }
             _ => "no Verify command ran".to_owned(),
         });
+        if let Some(why) = &self.no_change {
+            parts.push(format!("it changes nothing: {why}"));
+        }
         if let Some(attempt) = self.attempt.filter(|attempt| *attempt > 1) {
             parts.push(format!("attempt {attempt}"));
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::loops::CheckOutcome;
 use super::plain::{FormVersion, JsonNumber};
 use super::receipt::ReceiptForm;
+use crate::engine::proof::{Proof, Unproved};
 use crate::store::names::EndName;
 
 /// What `spool task next --json` prints.
@@ -124,8 +125,48 @@ pub struct ProvedTask {
     pub verify: VerifyState,
     /// How the command ended; null where it did not run.
     pub check: Option<CheckOutcome>,
+    /// How well it is proved; null where it is not ticked now, or was judged before.
+    pub proof: Option<Proof>,
+    /// Why its work does not count, so that it was not ticked; null where it does.
+    pub unproved: Option<UnprovedForm>,
     /// The same in words; null where there is nothing to say.
     pub words: Option<String>,
+}
+
+/// Why the work of a task does not count.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UnprovedForm {
+    /// The name of the reason.
+    pub reason: UnprovedReason,
+    /// The files that it is about.
+    pub files: Vec<String>,
+}
+
+/// The name of a reason why the work of a task does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UnprovedReason {
+    /// Nothing but its box has changed.
+    NothingChanged,
+    /// None of the files that it names has changed in more than blanks and comments.
+    NamedFilesUnchanged,
+    /// Files that nobody but a person may change have changed.
+    ProtectedChanged,
+}
+
+impl From<&Unproved> for UnprovedForm {
+    fn from(unproved: &Unproved) -> Self {
+        let (reason, files) = match unproved {
+            Unproved::NothingChanged => (UnprovedReason::NothingChanged, &[][..]),
+            Unproved::NamedFilesUnchanged(files) => {
+                (UnprovedReason::NamedFilesUnchanged, &files[..])
+            }
+            Unproved::ProtectedChanged(files) => (UnprovedReason::ProtectedChanged, &files[..]),
+        };
+        Self { reason, files: files.to_vec() }
+    }
 }
 
 /// What became of a Verify command.
@@ -137,6 +178,8 @@ pub enum VerifyState {
     None,
     /// It passed.
     Passed,
+    /// It passed, and its output says that it ran no test.
+    NoTest,
     /// It failed.
     Failed,
     /// It is not run here, and speaks against nothing.

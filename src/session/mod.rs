@@ -17,6 +17,7 @@ mod observe;
 pub(crate) mod part;
 pub(crate) mod pause;
 pub(crate) mod pinned;
+pub(crate) mod proof;
 pub mod reconcile;
 pub(crate) mod record;
 pub(crate) mod report;

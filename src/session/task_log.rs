@@ -34,7 +34,7 @@ use crate::store::write::{Flush, LEFT_ALONE, append_line, remove_leftovers, writ
 use crate::text;
 use crate::world;
 
-pub use receipts::{Tick, begin_tasks, receipts_of};
+pub use receipts::{Tick, begin_tasks, is_together, receipts_of};
 
 /// How long to wait while others keep the same books.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -25,6 +25,7 @@ use super::names::ArmedBy;
 use super::private::{in_file, load_private, make_private, refuse_inside, save, state_home};
 use super::read::{self, below};
 use super::write::{Flush, LEFT_ALONE, append_private_line, remove_all_leftovers, write_private};
+use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, TerminalReason, hash_of};
 use crate::world::WallTime;
 
@@ -70,6 +71,8 @@ pub struct Pin {
     pub list: String,
     /// The limits of a feature's loop.
     pub limits: LoopLimits,
+    /// How well each task of its list has to be proved.
+    pub proof: LeastProof,
     /// The extension hooks of spec-kit that have to run for a feature.
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks: ExtensionHooks,

@@ -13,6 +13,7 @@ use super::pins::Pins;
 use super::read;
 use super::write::{Flush, append_private_line, write_private};
 use crate::engine::CheckResult;
+use crate::engine::proof::Proof;
 use crate::world::WallTime;
 
 /// The version that a receipt carries.
@@ -58,9 +59,31 @@ pub struct Receipt {
     pub attempt: u32,
     /// Tokens of the iteration in which it was ticked, `None` where that is not known.
     pub tokens: Option<u64>,
+    /// How well the task is proved, `None` where nobody judged that.
+    pub proof: Option<Proof>,
+    /// The files that are its work, at most 50.
+    pub own: Vec<String>,
+    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    pub no_change: Option<String>,
+    /// Who reviewed it, `None` for nobody.
+    pub reviewer: Option<String>,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// What a stop has to know of a receipt.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ShortReceipt {
+    /// When it was written.
+    pub at: WallTime,
+    /// The id of the task.
+    pub task: String,
+    /// The task list, relative to the project.
+    pub list: String,
+    /// The run of its Verify command.
+    pub verify: Option<VerifyRun>,
 }
 
 /// Who saw that a task was ticked.
@@ -73,6 +96,8 @@ pub enum Witness {
     Done,
     /// The runner, after the iteration in which somebody ticked it by hand.
     Iteration,
+    /// The hook, at the stop before which somebody ticked it by hand.
+    Stop,
 }
 
 /// One run of a Verify command.
@@ -119,6 +144,30 @@ impl Receipts {
         newest("jsonl").or_else(|| newest("old.jsonl"))
     }
 
+    /// Returns those that have one of these texts in them, the oldest first; only they are taken apart.
+    pub fn with(&self, texts: &[String]) -> Vec<Receipt> {
+        let has_one = |line: &&[u8]| {
+            texts.iter().any(|text| memchr::memmem::find(line, text.as_bytes()).is_some())
+        };
+        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let lines = files.iter().flat_map(|bytes| lines(bytes)).filter(has_one);
+        lines.filter_map(|line| self.receipt(line)).collect()
+    }
+
+    /// Returns what is known in short of each that was written at this time or later.
+    pub fn in_short(&self, since: WallTime) -> Vec<ShortReceipt> {
+        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let parsed = |line: &[u8]| {
+            let whole = serde_json::from_slice(line).ok();
+            whole.or_else(|| behind_a_torn_one(line, b"{\"at\":"))
+        };
+        let all = files.iter().flat_map(|bytes| lines(bytes)).filter_map(parsed);
+        let is_its = |receipt: &ShortReceipt| {
+            receipt.at >= since && self.list.as_ref().is_none_or(|list| receipt.list == *list)
+        };
+        all.filter(is_its).collect()
+    }
+
     /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
     pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
         self.pins.make()?;
@@ -129,6 +178,30 @@ impl Receipts {
         let list = self.list.clone().unwrap_or_default();
         let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
         append_private_line(&path, &serde_json::to_vec(&receipt)?)
+    }
+
+    /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
+    pub fn armed_paths(&self) -> [PathBuf; 3] {
+        ["contents", "armed", "list"].map(|end| self.path(end))
+    }
+
+    /// Keeps what the files contain, as these bytes, and the list when a loop is armed with this number.
+    pub fn keep_armed(&self, number: u64, contents: &[u8], list: &[u8]) -> io::Result<()> {
+        self.keep_contents(contents)?;
+        write_private(&self.path("armed"), contents, Flush::ToSystem)?;
+        let list = [format!("{number}\n").as_bytes(), list].concat();
+        write_private(&self.path("list"), &list, Flush::ToSystem)
+    }
+
+    /// Returns the bytes that were kept of what the files contained when the loop was armed; `None` where there are none.
+    pub fn armed_contents(&self) -> Option<Vec<u8>> {
+        read::read(&self.path("armed"), 8 * MOST).ok().map(|content| content.bytes)
+    }
+
+    /// Returns the list as it was when the loop was armed with this number; `None` where it was not kept.
+    pub fn armed_list(&self, number: u64) -> Option<Vec<u8>> {
+        let kept = read::read(&self.path("list"), 8 * MOST).ok()?.bytes;
+        kept.strip_prefix(format!("{number}\n").as_bytes()).map(<[u8]>::to_vec)
     }
 
     /// Returns the bytes that were kept last of what the files contained; `None` where there are none.

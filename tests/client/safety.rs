@@ -314,7 +314,7 @@ fn s1_implement_runs_the_checks_and_verify_commands_that_it_showed(version: &str
     project.write(SETTINGS, "---\nchecks:\n  - touch checked\n---\n");
     let model = playing(vec![
         shell("spool task done T001"),
-        shell("spool task done T002"),
+        shell("spool task done T002 --no-change 'nothing is to be done'"),
         Reply::text("All is done.\n\nALL_TASKS_COMPLETE"),
     ]);
     let run = editing(version, &project, &model).run("/speckit:implement").expect("a run");
@@ -418,7 +418,7 @@ fn s2_checks_that_git_tracks_are_run_only_after_the_person_trusts_them(version: 
     let shown = by_person(&client, project.path(), &["trust", "--yes"]);
     assert_names(&shown, &["  touch pwned", "Trusted."]);
     let working = playing(vec![
-        shell("spool task done T001 T002"),
+        shell("spool task done T001 T002 --no-change 'nothing is to be done'"),
         Reply::text("All is done.\n\nALL_TASKS_COMPLETE"),
     ]);
     let trusting = client.variable("ANTHROPIC_BASE_URL", working.url());

@@ -3,6 +3,7 @@
 //! Every answer is short: a model reads it hundreds of times.
 
 mod access;
+mod done;
 mod job;
 mod report;
 mod show;
@@ -18,6 +19,7 @@ use super::context::{Where, own_session, whole};
 use crate::feature::project::Project;
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
+use done::DoneRequest;
 use job::TaskJob;
 
 /// Take the next task, tick it, or say that it failed.
@@ -39,7 +41,9 @@ pub struct TaskArgs {
 const EXAMPLES: &str = "\
 The cycle:
   spool task next                     what to do now
-  spool task done T003                its Verify command runs, its box is ticked
+  spool task done T003                its Verify command runs, its work is looked for
+  spool task done T004 --with T003    its work was done together with that of T003
+  spool task done T005 --no-change \"why\"   it rightly changes nothing: the person is told
   spool task fail T003 \"why\"          it failed: the attempt is counted
   spool task block \"what is needed\"   only a person can continue: the loop ends";
 
@@ -58,11 +62,17 @@ enum Action {
         #[arg(long)]
         all: bool,
     },
-    /// Run the Verify command of each task, then tick its box
+    /// Run the Verify command of each task, look for its work, then tick its box
     Done {
         /// The ids of the tasks
         #[arg(required = true)]
         ids: Vec<String>,
+        /// Why they rightly change nothing, in one line: a doubt that the person is told
+        #[arg(long, value_name = "WHY")]
+        no_change: Option<String>,
+        /// A task that is ticked already, with whose work theirs was done (may be repeated)
+        #[arg(long, value_name = "ID")]
+        with: Vec<String>,
         /// Time limit for each Verify command, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 110, value_parser = whole::<u64, 1, 7_200>)]
         limit: u64,
@@ -117,7 +127,10 @@ pub fn run(args: &TaskArgs) -> Result<ExitCode> {
         Action::Next => show::next(&job),
         Action::Show { id } => show::show(&job, id),
         Action::List { all, .. } => show::list(&job, if *all { usize::MAX } else { show::LINES }),
-        Action::Done { ids, limit } => report::done(&job, ids, Duration::from_secs(*limit)),
+        Action::Done { ids, no_change, with, limit } => {
+            let (no_change, limit) = (no_change.as_deref(), Duration::from_secs(*limit));
+            done::done(&job, DoneRequest { ids, no_change, with, limit })
+        }
         Action::Fail { id, why } => report::fail(&job, id, why),
         Action::Block { need } => report::block(&job, need),
         Action::Add { after, what } => report::add(&job, after, what),

@@ -1,63 +1,15 @@
-//! Reporting: a task is done, failed or blocked, or there is one more.
+//! Reporting: a task failed or is blocked, or there is one more.
 
-use std::io;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 
 use super::job::{TaskJob, for_agent};
-use super::verify::prove;
 use crate::engine::TerminalReason;
 use crate::feature::STATE;
 use crate::feature::project::printable;
-use crate::forms;
-use crate::forms::task::{NotedForm, ProvedTask};
-use crate::runner::options::Form;
-use crate::session::task_log::{ArmedVerify, Books, Done, Failed, Tick, no_task, over};
-use crate::world::Stopwatch;
-
-/// Ticks the tasks whose Verify command passes, and prints what to do next; a failure when one is not ticked.
-pub fn done(job: &TaskJob<'_>, ids: &[String], limit: Duration) -> Result<ExitCode> {
-    let (list, text) = job.list()?;
-    let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
-    let tasks = ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
-    let mut answers: Vec<ProvedTask> = Vec::new();
-    for task in tasks {
-        // The command runs while the task log is not locked: it may take long, and others write meanwhile.
-        let verify = if task.done { ArmedVerify::None } else { job.armed_verify(task, &text) };
-        let clock = Stopwatch::start();
-        let mut proved = prove(task, verify, &job.project.root, limit)?;
-        let took = clock.elapsed();
-        if proved.done {
-            let mut books = job.open()?;
-            let attempt = books.attempts(task).0.saturating_add(1);
-            let done = books.done(&task.id)?;
-            let already = match done {
-                Done::Now => "",
-                Done::Before => " already",
-            };
-            let together = answers.iter().filter(|it| it.done).map(|it| it.id.clone()).collect();
-            let verify = proved.check.as_ref().map(|check| check.lasted(took));
-            let tick = Tick { verify, attempt, together };
-            let kept = books.keep_receipt(&task.id, done, &tick);
-            let left = left_alone(&books) + &without_receipt(kept);
-            let remark = proved.words.map_or_else(String::new, |remark| format!(" {remark}"));
-            proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));
-        }
-        if job.form == Form::Words {
-            outln!("{}", proved.words.as_deref().unwrap_or_default());
-        }
-        answers.push(proved);
-    }
-    let refused = answers.iter().any(|answer| !answer.done);
-    if job.form == Form::Json {
-        dataln!("{}", forms::line(&job.proved(answers))?);
-    } else if !refused {
-        outln!("{}", job.what_next()?);
-    }
-    Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
+use crate::forms::task::NotedForm;
+use crate::session::task_log::{Books, Done, Failed, over};
 
 /// Counts a failed attempt, and prints what to do next.
 pub fn fail(job: &TaskJob<'_>, id: &str, why: &str) -> Result<ExitCode> {
@@ -131,15 +83,8 @@ pub fn hook(job: &TaskJob<'_>, name: &str) -> Result<ExitCode> {
     job.answer(&NotedForm { already: done == Done::Before, ..job.noted(words) })
 }
 
-/// A sentence on a receipt that could not be kept: the task is done all the same.
-fn without_receipt(kept: io::Result<()>) -> String {
-    kept.err().map_or_else(String::new, |error| {
-        format!(" Its receipt could not be kept: {}.", printable(&error.to_string()))
-    })
-}
-
-/// A sentence on a state file that nobody can read; it is not overwritten.
-fn left_alone(books: &Books<'_>) -> String {
+/// Returns a sentence on a state file that nobody can read, empty where it can be read; it is not overwritten.
+pub fn left_alone(books: &Books<'_>) -> String {
     books.unreadable_state().map_or_else(String::new, |why| {
         format!(" {STATE} cannot be read and is left as it is: {}.", printable(why))
     })

@@ -32,6 +32,8 @@ enum Verified {
     Refused(String),
     /// It ran.
     Ran(CheckResult),
+    /// It passed and ran no test.
+    RanNothing(CheckResult),
 }
 
 /// Runs the Verify command of a task where it may run. `not` says what the task is not where it may not.
@@ -54,7 +56,8 @@ fn carry_out(
         }
         ArmedVerify::Run(command) | ArmedVerify::Unarmed(command, _) => command,
     };
-    Ok(Verified::Ran(checks::run(&command, root, limit)))
+    let (result, no_test) = checks::run_verify(&command, root, limit);
+    Ok(if result.passed && no_test { Verified::RanNothing(result) } else { Verified::Ran(result) })
 }
 
 /// Runs the Verify command of one task, ticks nothing, and returns success when it passes.
@@ -76,6 +79,7 @@ pub fn verify(job: &TaskJob<'_>, id: &str, limit: Duration) -> Result<ExitCode> 
             text::line(command)
         ),
         Verified::Unarmed(words) | Verified::Refused(words) => words.clone(),
+        Verified::RanNothing(result) => no_test(result),
         Verified::Ran(result) => failure(result),
     };
     match job.form {
@@ -97,15 +101,17 @@ impl Verified {
             Self::Refused(_) => VerifyState::Refused,
             Self::Ran(result) if result.passed => VerifyState::Passed,
             Self::Ran(_) => VerifyState::Failed,
+            Self::RanNothing(_) => VerifyState::NoTest,
         }
     }
 
     fn proved(&self, task: &Task, done: bool, words: Option<String>) -> ProvedTask {
         let check = match self {
-            Self::Ran(result) => Some(CheckOutcome::from(result)),
+            Self::Ran(result) | Self::RanNothing(result) => Some(CheckOutcome::from(result)),
             _ => None,
         };
-        ProvedTask { id: task.id.clone(), done, verify: self.state(), check, words }
+        let (id, verify) = (task.id.clone(), self.state());
+        ProvedTask { id, done, verify, check, proof: None, unproved: None, words }
     }
 }
 
@@ -119,9 +125,17 @@ pub fn prove(task: &Task, verify: ArmedVerify, root: &Path, limit: Duration) -> 
         Verified::Later(command) => (true, Some(later(command))),
         Verified::Unarmed(words) => (true, Some(words.clone())),
         Verified::Refused(words) => (false, Some(words.clone())),
+        Verified::RanNothing(result) => (true, Some(no_test(result))),
         Verified::Ran(result) => (false, Some(refusal(task, result))),
     };
     Ok(verified.proved(task, done, words))
+}
+
+fn no_test(result: &CheckResult) -> String {
+    format!(
+        "Its Verify command passes, but runs no test, which proves nothing: `{}`.",
+        text::line(&result.run)
+    )
 }
 
 fn later(command: &str) -> String {

@@ -2,16 +2,18 @@
 
 use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
+use crate::engine::proof::LeastProof;
 use crate::engine::{Check, REVIEW};
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "enabled",
     "checks",
     "continue_with",
     "landing",
     "notify",
+    "proof",
     "quiet",
     "review",
     "spec_kit_command",
@@ -23,9 +25,11 @@ const OF_A_REVIEW: [&str; 5] = ["harness", "model", "timeout", "token_budget", "
 /// The agent programs that can be held to reading, the one of the session first.
 pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 26] = [
+const ALIKE: [(&str, &str); 28] = [
     ("limit", "timeout"),
     ("agent", "harness"),
+    ("proved", "proof"),
+    ("evidence", "proof"),
     ("handoff", "landing"),
     ("speckit_command", "spec_kit_command"),
     ("check", "checks"),
@@ -65,6 +69,13 @@ const MOST_TESTS: u64 = 1_000_000;
 const LONGEST_EXPECT: usize = 300;
 
 const WRITE_READER: &str = "write `claude`, `codex`, `opencode`, `gemini` or `copilot`";
+const CONTINUE_WITH: [(&str, ContinueWith); 3] = [
+    ("auto", ContinueWith::Auto),
+    ("block", ContinueWith::Block),
+    ("context", ContinueWith::Context),
+];
+const PROOF: [(&str, LeastProof); 2] = [("files", LeastProof::Files), ("word", LeastProof::Word)];
+
 const ONE_CHECK: &str = "write it as a list, one command a line with `- ` before it";
 const IN_QUOTES: &str = "if this is a command, put quotes around all of it";
 
@@ -98,6 +109,8 @@ pub struct Settings {
     pub quiet: bool,
     /// Whether the last iteration before a limit is asked to leave a handoff for the next loop.
     pub landing: bool,
+    /// How well each task has to be proved.
+    pub proof: LeastProof,
     /// Whether spec-kit's own implement command arms the loop.
     pub spec_kit_command: bool,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
@@ -114,6 +127,7 @@ impl Default for Settings {
             notify: String::new(),
             quiet: false,
             landing: true,
+            proof: LeastProof::Files,
             spec_kit_command: true,
             digest: 0,
         }
@@ -149,7 +163,10 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
             "notify" => settings.notify = command("`notify`", &value)?,
             "review" => settings.review = review(value)?,
             "spec_kit_command" => settings.spec_kit_command = switch("spec_kit_command", &value)?,
-            "continue_with" => settings.continue_with = continue_with(&value)?,
+            "continue_with" => {
+                settings.continue_with = one_of("continue_with", &CONTINUE_WITH, &value)?;
+            }
+            "proof" => settings.proof = one_of("proof", &PROOF, &value)?,
             _ => settings.checks = checks(value)?,
         }
     }
@@ -242,24 +259,23 @@ fn switch(key: &str, node: &Node) -> Result<bool, SettingsError> {
     Err(SettingsError::at(node.line, format!("`{key}` {is}"), advice))
 }
 
-fn continue_with(node: &Node) -> Result<ContinueWith, SettingsError> {
-    const WORDS: [(&str, ContinueWith); 3] = [
-        ("auto", ContinueWith::Auto),
-        ("block", ContinueWith::Block),
-        ("context", ContinueWith::Context),
-    ];
-    let advice = "write `auto`, `block` or `context`";
+/// The one of these words that a key has.
+fn one_of<T: Copy>(key: &str, words: &[(&str, T)], node: &Node) -> Result<T, SettingsError> {
+    let advice = || {
+        let (last, first) = words.split_last().map_or(("", words), |((last, _), it)| (*last, it));
+        let first: Vec<_> = first.iter().map(|(word, _)| format!("`{word}`")).collect();
+        format!("write {} or `{last}`", first.join(", "))
+    };
     let YamlValue::Text(text) = &node.value else {
-        return Err(SettingsError::at(node.line, "`continue_with` has no word", advice));
+        return Err(SettingsError::at(node.line, format!("`{key}` has no word"), advice()));
     };
     let word = text.to_ascii_lowercase();
-    if let Some((_, known)) = WORDS.iter().find(|(known, _)| *known == word) {
+    if let Some((_, known)) = words.iter().find(|(known, _)| *known == word) {
         return Ok(*known);
     }
-    let what = format!("`continue_with` is `{}`", short(text));
-    let near = WORDS.iter().find(|(known, _)| distance(&word, known) <= 2);
-    let advice =
-        near.map_or_else(|| advice.to_owned(), |(known, _)| format!("did you mean `{known}`?"));
+    let what = format!("`{key}` is `{}`", short(text));
+    let near = words.iter().find(|(known, _)| distance(&word, known) <= 2);
+    let advice = near.map_or_else(advice, |(known, _)| format!("did you mean `{known}`?"));
     Err(SettingsError::at(node.line, what, advice))
 }
 

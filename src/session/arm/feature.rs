@@ -1,6 +1,6 @@
 //! Arming the loop of a feature: it gets its state file, the session its record, and the two are bound.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::exclude::keep_out;
@@ -8,6 +8,7 @@ use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
 use crate::engine::Ledger;
+use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
 use crate::evidence::commits;
@@ -23,12 +24,14 @@ use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arguments::scope::{Selection, done_already};
 use crate::session::messages::person;
 use crate::session::pinned;
+use crate::session::proof::{keep_armed, list_of};
 use crate::session::record::new_record;
 use crate::session::select::drives;
 use crate::store::journal::Entry;
 use crate::store::loops::{Asked, Claim, Loops, Record, VerifyCommands};
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins, SettingsThen};
+use crate::store::receipts::Receipts;
 use crate::text::{self, counted};
 use crate::world::{self, Deadline};
 
@@ -38,6 +41,8 @@ const NOT_A_PERSON: &str = "It was armed inside of an agent's session, so no che
 const NO_CHECKS: &str = "No checks: the task list decides.\n";
 /// The most characters that the names of the tasks take, where not all of a list were asked for.
 const LONGEST_RUNS: usize = 600;
+/// The longest that the files are looked through.
+const LOOK: Duration = Duration::from_millis(1_200);
 const MAKE_A_LIST: &str = "make one with spec-kit's tasks command first";
 
 /// Arms the loop: writes the state file whole, binds the session, and returns what was armed.
@@ -58,7 +63,7 @@ pub fn arm(
     let gate = gate(root, &feature, request, armer)?;
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
-    let paths = changed_files(&arming, &feature);
+    let paths = changed_files(&arming, project, &feature);
     arming.remember(PinKey::Feature(&feature.name), &paths)?;
     let (mut state, kept_aside) = state_to_start_from(&feature, found, &mut arming.undo)?;
     let mut notes = asked_notes(&tasks, &asked);
@@ -82,6 +87,9 @@ pub fn arm(
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (runs, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
+    if pin.proof == LeastProof::Files && unkept.is_none() {
+        notes.extend(keep_contents(root, &feature, &pin, &text).err());
+    }
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
     let shown = [no_checks, &runs].concat();
@@ -241,10 +249,18 @@ fn pin_of(
         checks: if person { settings.checks.clone() } else { Vec::new() },
         notify: if person { settings.notify.clone() } else { String::new() },
         list: format!("{}/{TASKS}", feature.relative),
+        proof: if person { settings.proof } else { LeastProof::Word },
         limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
         settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()
     }
+}
+
+/// Keeps what the files contain and which boxes are open; the words say that it cannot be kept.
+fn keep_contents(root: &Path, feature: &Feature, pin: &Pin, list: &[u8]) -> Result<(), String> {
+    keep_armed(root, feature, pin.armed_at, list, LOOK).map_err(|error| {
+        format!("What the files contain could not be kept ({error}): every tick counts as it is.")
+    })
 }
 
 /// What is said when another session drives the feature.
@@ -255,12 +271,14 @@ fn taken_from(loops: &Loops, feature: &Feature, armer: Armer<'_>) -> Option<Stri
 }
 
 /// The files that arming writes whole, besides the pin's own.
-fn changed_files(arming: &Arming<'_>, feature: &Feature) -> Vec<PathBuf> {
+fn changed_files(arming: &Arming<'_>, project: &Project, feature: &Feature) -> Vec<PathBuf> {
     let mut paths = vec![feature.folder.join(STATE)];
     let own = arming.pins.as_ref().ok().zip(arming.armer.session);
     paths.extend(own.map(|(pins, session)| pins.path(PinKey::Session(session))));
     paths.extend(arming.loops.claim_path(&feature.name));
     paths.extend(arming.paths(&["open-tasks.json", "loop.json"]));
+    let receipts = Receipts::of(&project.root, &feature.name, &list_of(feature));
+    paths.extend(receipts.iter().flat_map(Receipts::armed_paths));
     paths
 }
 

@@ -5,6 +5,7 @@ pub mod feature;
 pub mod insist;
 pub mod landing;
 pub mod person;
+pub mod proof;
 pub mod shortfall;
 pub mod task;
 

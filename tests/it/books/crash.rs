@@ -110,6 +110,7 @@ fn no_box_that_was_reported_done_is_lost_and_a_killed_done_can_be_repeated() {
     while range.killed < KILLS && number < TASKS {
         number += 1;
         let id = format!("T{number}", number = format_args!("{number:03}"));
+        range.project.work_on(&[&id]);
         let said = range.kill(&["done", &id]);
         let (tasks, _) = range.assert_whole();
         if said.is_some() {

@@ -143,6 +143,7 @@ fn a_task_without_an_id_has_one_that_a_shell_hands_on() {
     let next = project.task(&["next"]).ok();
     let command = next.lines().find_map(|line| line.strip_prefix("Then: ")).unwrap();
     let command = command.split("   or:").next().unwrap().replace("spool", super::support::SPOOL);
+    project.work_on(&["page"]);
     // As the agent's Bash tool does: the words go through a shell unquoted.
     let said = super::support::Said::of(project.command("bash").args(["-c", &command])).ok();
     assert!(said.contains("is done.\n2 of 3 open"), "{said}");

@@ -53,6 +53,9 @@ fn l7_every_subcommand_leaves_with_1_when_its_output_is_full_and_what_it_did_is_
         (&["task", "done", "T002"], "T002 is done."),
         (&["task", "fail", "T003", "no"], "Counted"),
     ] {
+        if arguments.contains(&"done") {
+            project.work_on(&["T002"]);
+        }
         is_said(&project, arguments, words);
     }
     assert!(project.tasks().contains("- [x] T002") && project.tasks().contains("T005 Say goodbye"));

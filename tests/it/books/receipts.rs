@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::support::{FEATURE, FOUR, Project, SESSION, boxes};
+use crate::support::schema;
 
 /// The receipts of a task as `spool task show` has them.
 fn receipts(project: &Project, id: &str) -> Vec<Value> {
-    let shown = project.task(&["show", id, "--json"]).ok();
+    let shown = project.call(&["show", id, "--json"]).ok();
     let shown: Value = serde_json::from_str(&shown).unwrap();
     shown["receipts"].as_array().unwrap().clone()
 }
@@ -36,36 +37,36 @@ fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
         project.write(name, name);
     }
     project.arm("");
-    project.task(&["next"]).ok();
+    project.call(&["next"]).ok();
     assert_eq!(receipts(&project, "T001"), Vec::<Value>::new());
     project.write("src/edited.py", "another line");
     project.write("src/same.py", "src/same.py");
     project.write("src/new.py", "");
     fs::remove_file(project.root.join("src/gone.py")).unwrap();
-    project.task(&["done", "T001"]).ok();
+    project.call(&["done", "T001"]).ok();
     assert_eq!(files(&project, "T001"), json!(["src/edited.py", "src/gone.py", "src/new.py"]));
-    project.task(&["done", "T002"]).ok();
+    project.call(&["done", "T002", "--no-change", "it is there"]).ok();
     assert_eq!(files(&project, "T002"), json!([]), "nothing but the box has changed since");
     project.write("src/edited.py", "src/edited.py");
-    project.task(&["done", "T003", "T004"]).ok();
+    project.call(&["done", "T003", "T004"]).ok();
     assert_eq!(files(&project, "T003"), json!(["src/edited.py"]));
     assert_eq!(files(&project, "T004"), json!(["src/edited.py"]), "ticked in one call");
-    let said = project.task(&["show", "T001"]).ok();
+    let said = project.call(&["show", "T001"]).ok();
     let line =
         "Receipt of `spool task done` · 3 files changed (src/edited.py, src/gone.py, src/new.py)";
     assert!(said.contains(line) && said.contains("no Verify command ran"), "{said}");
-    assert!(project.task(&["show", "T002"]).ok().contains(" · no file changed"));
+    assert!(project.call(&["show", "T002"]).ok().contains(" · no file changed"));
 }
 
 #[test]
 fn a_parallel_group_shares_its_work_and_the_next_task_does_not() {
     let project = Project::armed(FOUR);
-    project.task(&["next"]).ok();
+    project.call(&["next"]).ok();
     project.write("src/user.py", "x");
     project.write("src/page.py", "x");
-    project.task(&["done", "T002"]).ok();
-    project.task(&["done", "T003"]).ok();
-    project.task(&["done", "T004"]).ok();
+    project.call(&["done", "T002"]).ok();
+    project.call(&["done", "T003"]).ok();
+    project.call(&["done", "T004"]).ok();
     let both = json!(["src/page.py", "src/user.py"]);
     assert_eq!((files(&project, "T002"), files(&project, "T003")), (both.clone(), both));
     assert_eq!(files(&project, "T004"), json!([]));
@@ -75,12 +76,12 @@ fn a_parallel_group_shares_its_work_and_the_next_task_does_not() {
 fn a_receipt_has_the_run_of_the_verify_command_and_the_attempt() {
     let project =
         Project::armed("- [ ] 1.1 a\n  - Verify: `echo 3 tests; test -e built`\n- [ ] 1.2 b\n");
-    project.task(&["next"]).ok();
-    project.task(&["done", "1.1"]).refused();
-    project.task(&["fail", "1.1", "not built"]).ok();
+    project.call(&["next"]).ok();
+    project.call(&["done", "1.1"]).refused();
+    project.call(&["fail", "1.1", "not built"]).ok();
     assert_eq!(receipts(&project, "1.1"), Vec::<Value>::new(), "no tick, no receipt");
     project.write("built", "");
-    project.task(&["done", "1.1"]).ok();
+    project.call(&["done", "1.1"]).ok();
     let [receipt] = &receipts(&project, "1.1")[..] else { panic!("not one") };
     let run = json!({"run": "echo 3 tests; test -e built", "passed": true, "outcome": "exit code 0", "output": "3 tests"});
     assert_eq!(receipt["verify"], run);
@@ -100,11 +101,11 @@ fn commits_since_the_task_began_are_counted() {
     project.init();
     project.commit("before");
     project.arm("");
-    project.task(&["next"]).ok();
+    project.call(&["next"]).ok();
     project.write("one", "1");
     project.commit("one");
-    project.task(&["done", "T001"]).ok();
-    project.task(&["done", "T002"]).ok();
+    project.call(&["done", "T001"]).ok();
+    project.call(&["done", "T002", "--no-change", "it is there"]).ok();
     let commits = |id: &str| receipts(&project, id)[0]["commits"].clone();
     assert_eq!((commits("T001"), commits("T002")), (json!(1), json!(0)));
     assert_eq!(files(&project, "T001"), json!(["one"]), "a committed file has changed as well");
@@ -113,25 +114,26 @@ fn commits_since_the_task_began_are_counted() {
 #[test]
 fn a_tick_without_its_receipt_gets_one_at_the_next_call_and_only_one() {
     let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n");
-    project.task(&["next"]).ok();
-    project.write("made", "");
+    project.call(&["next"]).ok();
+    project.write("made", "x");
     let ticked = project.tasks().replace("[ ] T001", "[x] T001");
     fs::write(project.tasks_path(), ticked).unwrap();
     for _ in 0..2 {
-        project.task(&["done", "T001"]).ok();
+        project.call(&["done", "T001"]).ok();
         assert_eq!(files(&project, "T001"), json!(["made"]));
     }
     // A box that was opened again and is ticked again has been seen twice.
     let open = project.tasks().replace("[x] T001", "[ ] T001");
     fs::write(project.tasks_path(), open).unwrap();
-    project.task(&["done", "T001"]).ok();
+    project.write("made", "y");
+    project.call(&["done", "T001"]).ok();
     assert_eq!(receipts(&project, "T001").len(), 2);
 }
 
 #[test]
 fn receipts_are_only_for_their_owner_and_outside_of_the_project() {
     let project = Project::armed(FOUR);
-    project.task(&["next"]).ok();
+    project.call(&["next"]).ok();
     project.task(&["done", "T002"]).ok();
     for end in ["jsonl", "contents"] {
         let path = kept(&project, end);
@@ -160,7 +162,7 @@ fn a_receipt_that_cannot_be_kept_leaves_the_task_done_and_says_why() {
 #[test]
 fn a_torn_line_hides_no_other_and_a_long_file_begins_again() {
     let project = Project::armed(FOUR);
-    project.task(&["next"]).ok();
+    project.call(&["next"]).ok();
     project.task(&["done", "T002"]).ok();
     let path = kept(&project, "jsonl");
     let mut torn = fs::read(&path).unwrap();
@@ -171,4 +173,91 @@ fn a_torn_line_hides_no_other_and_a_long_file_begins_again() {
     assert_eq!((receipts(&project, "T002").len(), receipts(&project, "T003").len()), (1, 1));
     assert!(kept(&project, "old.jsonl").is_file());
     assert!(fs::metadata(&path).unwrap().len() < 10_000);
+}
+
+/// What `spool task done --json` says of its only task.
+fn answer(said: &str) -> Value {
+    let mut answer: Value = serde_json::from_str(said).unwrap();
+    schema::holds("task-proved", &answer);
+    answer["tasks"][0].take()
+}
+
+#[test]
+fn a_task_with_nothing_behind_it_is_not_ticked_and_the_answer_says_what_is_missing() {
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 Write src/b.rs\n- [ ] T003 Read it\n");
+    let before = project.tasks();
+    let said = project.call(&["done", "T001"]).refused();
+    assert!(said.starts_with("T001 is not ticked: no file has changed for it"), "{said}");
+    project.write("src/other.rs", "fn other() {}");
+    let said = project.call(&["done", "T002", "--json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let open = answer(&said.out);
+    let wanted = json!({"reason": "named_files_unchanged", "files": ["src/b.rs"]});
+    assert_eq!(
+        (&open["done"], &open["unproved"], &open["proof"]),
+        (&json!(false), &wanted, &json!(null))
+    );
+    assert_eq!(project.tasks(), before);
+    assert_eq!(receipts(&project, "T001").len() + receipts(&project, "T002").len(), 0);
+    let done = answer(&project.call(&["done", "T001", "--json"]).ok());
+    assert_eq!((&done["done"], &done["proof"]), (&json!(true), &json!("files")));
+    // It was done together with the one before, and names a file of its own all the same.
+    project.call(&["done", "T002", "--with", "T001"]).refused();
+    project.write("src/b.rs", "fn b() {}");
+    project.call(&["done", "T002"]).ok();
+    let said = project.call(&["done", "T003"]).refused();
+    assert!(said.contains("--with ID") && said.contains("--no-change \"why\""), "{said}");
+    let done =
+        answer(&project.call(&["done", "T003", "--no-change", " it  reads well", "--json"]).ok());
+    assert_eq!(done["proof"], "word");
+    assert_eq!(receipts(&project, "T003")[0]["no_change"], "it reads well");
+}
+
+#[test]
+fn work_that_a_ticked_task_shares_counts_as_a_tick_and_an_unknown_one_is_refused() {
+    let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n");
+    project.write("src/a.rs", "fn a() {}");
+    project.call(&["done", "T001"]).ok();
+    let said = project.call(&["done", "T002", "--with", "T003"]).refused();
+    assert!(said.contains("T003 has no receipt in this loop"), "{said}");
+    let done = answer(&project.call(&["done", "T002", "--with", "T001", "--json"]).ok());
+    assert_eq!(done["proof"], "tick");
+    assert_eq!(files(&project, "T002"), json!(["src/a.rs"]));
+}
+
+#[test]
+fn a_loop_that_takes_words_and_one_that_no_person_armed_tick_what_they_are_told() {
+    let words = Project::with("- [ ] T001 a\n");
+    words.write(".claude/ralph-speckit.local.md", "---\nproof: word\n---\n");
+    words.arm("");
+    let unarmed = Project::with("- [ ] T001 a\n");
+    for project in [words, unarmed] {
+        project.call(&["done", "T001"]).ok();
+        assert_eq!(receipts(&project, "T001").len(), 1);
+    }
+    // What was armed holds, whatever the file says now.
+    let armed = Project::armed("- [ ] T001 a\n");
+    armed.write(".claude/ralph-speckit.local.md", "---\nproof: word\n---\n");
+    armed.call(&["done", "T001"]).refused();
+}
+
+#[test]
+fn a_verify_command_that_runs_no_test_proves_nothing() {
+    let project =
+        Project::armed("- [ ] T001 a\n  - Verify: `echo 'test result: ok. 0 passed; 0 failed'`\n");
+    let said = project.call(&["done", "T001"]).refused();
+    assert!(said.contains("runs no test, which proves nothing"), "{said}");
+    project.write("src/a.rs", "fn a() {}");
+    let done = answer(&project.call(&["done", "T001", "--json"]).ok());
+    assert_eq!((&done["verify"], &done["proof"]), (&json!("no_test"), &json!("files")));
+}
+
+#[test]
+fn what_a_verify_command_writes_is_not_the_work_of_the_next_task() {
+    let project = Project::armed("- [ ] T001 a\n  - Verify: `date >> report`\n- [ ] T002 b\n");
+    project.write("src/a.rs", "fn a() {}");
+    let done = answer(&project.call(&["done", "T001", "--json"]).ok());
+    assert_eq!(done["proof"], "command");
+    assert_eq!(files(&project, "T001"), json!(["src/a.rs"]));
+    project.call(&["done", "T002"]).refused();
 }

@@ -2,8 +2,8 @@
 
 pub use crate::support::scratch::{HOOK, SPOOL, Said};
 
-use crate::support::schema;
 use crate::support::scratch::Scratch;
+use crate::support::{schema, work};
 use std::fs;
 use std::io::Write;
 use std::ops::Deref;
@@ -83,13 +83,26 @@ impl Project {
         self
     }
 
-    /// `spool task …` from the project's root.
+    /// `spool task …` from the project's root; an agent that says `done` has done the work before.
     pub fn task(&self, arguments: &[&str]) -> Said {
         self.task_in(&self.root, arguments)
     }
 
+    /// The same of an agent that does only what the test says.
+    pub fn call(&self, arguments: &[&str]) -> Said {
+        Said::of(self.command(SPOOL).arg("task").args(arguments).current_dir(&self.root))
+    }
+
+    /// The agent does the work of these tasks: in the files that they name, and in one that none names.
+    pub fn work_on(&self, ids: &[&str]) {
+        work::work_on(&self.root, &self.tasks_path(), ids);
+    }
+
     /// `spool task …` from another folder.
     pub fn task_in(&self, folder: &Path, arguments: &[&str]) -> Said {
+        if let ["done", ids @ ..] = arguments {
+            self.work_on(ids);
+        }
         Said::of(self.command(SPOOL).arg("task").args(arguments).current_dir(folder))
     }
 

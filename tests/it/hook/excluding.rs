@@ -32,7 +32,15 @@ fn armed(bench: &Bench, session: &str) -> String {
     let outcome = bench.implement(session, "");
     let told = outcome.message().to_owned();
     assert!(told.contains("armed"), "{told}");
-    Said::of(bench.spool().args(["task", "done", "T002", "--feature", FEATURE]));
+    Said::of(bench.spool().args([
+        "task",
+        "done",
+        "T002",
+        "--no-change",
+        "it is full",
+        "--feature",
+        FEATURE,
+    ]));
     told
 }
 

@@ -244,10 +244,12 @@ fn spool_task_hands_out_the_part_and_a_task_that_is_added_to_it_joins() {
     let beside = spool(&bench, "s1", &["task", "add", "--after", "T005", "Sand it"]);
     assert!(beside.contains("Added T007 after T005. 3 of 3 open"), "{beside}");
     for id in ["T003", "T004"] {
+        bench.write(format!("work/{id}"), id);
         spool(&bench, "s1", &["task", "done", id]);
     }
     let sent = bench.stop("s1").saying("ALL_TASKS_COMPLETE").run();
     assert!(sent.reason().contains("T006") && !sent.reason().contains("T007"), "{sent}");
+    bench.write("work/T006", "T006");
     let done = spool(&bench, "s1", &["task", "done", "T006"]);
     assert!(done.contains("All 3 tasks are done"), "{done}");
     bench.stop("s1").held().run().silent();

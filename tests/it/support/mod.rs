@@ -7,3 +7,4 @@ pub mod scratch;
 pub mod system;
 pub mod terminal;
 pub mod witness;
+pub mod work;

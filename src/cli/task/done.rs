@@ -1,0 +1,237 @@
+//! `spool task done`: the Verify command of each task runs, its work is judged, and only what is proved is ticked.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::job::TaskJob;
+use super::report::left_alone;
+use super::verify::prove;
+use crate::engine::proof::{JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown};
+use crate::engine::tasks::{Task, TaskList};
+use crate::feature::project::printable;
+use crate::forms;
+use crate::forms::task::{ProvedTask, VerifyState};
+use crate::refusal::Refusal;
+use crate::runner::options::Form;
+use crate::session::messages::proof::lack;
+use crate::session::proof::{FilesSeen, TaskProofs, at_least_word, facts_of};
+use crate::session::task_log::{ArmedVerify, Done, Tick, is_together, no_task, one_line};
+use crate::world::Stopwatch;
+
+/// The longest that the files are looked through.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct DoneRequest<'a> {
+    /// The tasks that are done.
+    pub ids: &'a [String],
+    /// Why they change nothing, in the agent's words.
+    pub no_change: Option<&'a str>,
+    /// Tasks that were ticked before, with whose work theirs was done.
+    pub with: &'a [String],
+    /// The limit for each Verify command.
+    pub limit: Duration,
+}
+
+/// The tasks of one call, and what they are judged by.
+struct Ticking<'a> {
+    job: &'a TaskJob<'a>,
+    list: &'a TaskList,
+    /// An error where nothing can be kept outside of the project: every tick counts then.
+    proofs: io::Result<TaskProofs<'a>>,
+    seen: FilesSeen,
+    facts: Vec<TaskFacts>,
+    is_shared: bool,
+    /// Whether a task of this call was ticked already.
+    goes_on: bool,
+}
+
+/// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next; a failure when one is
+/// not ticked.
+pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
+    let (list, text) = job.list()?;
+    let found = |id: &String| list.find(id).ok_or_else(|| no_task(job.feature, &list, id));
+    let tasks = request.ids.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+    let mut ticking = Ticking::of(job, &list, &text, &tasks, request)?;
+    let mut answers: Vec<ProvedTask> = Vec::new();
+    for (number, task) in tasks.iter().enumerate() {
+        let is_known = task.done && ticking.knows(task);
+        // The command runs while the task log is not locked: it may take long, and others write meanwhile.
+        let verify = if is_known { ArmedVerify::None } else { job.armed_verify(task, &text) };
+        let clock = Stopwatch::start();
+        let mut proved = prove(task, verify, &job.project.root, request.limit)?;
+        if proved.done {
+            ticking.tick(&mut proved, number, task, is_known, clock.elapsed())?;
+        }
+        if job.form == Form::Words {
+            outln!("{}", proved.words.as_deref().unwrap_or_default());
+        }
+        answers.push(proved);
+    }
+    let refused = answers.iter().any(|answer| !answer.done || answer.unproved.is_some());
+    if job.form == Form::Json {
+        dataln!("{}", forms::line(&job.proved(answers))?);
+    } else if !refused {
+        outln!("{}", job.what_next()?);
+    }
+    Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+impl<'a> Ticking<'a> {
+    /// Looks at the files, before any command writes some.
+    fn of(
+        job: &'a TaskJob<'a>,
+        list: &'a TaskList,
+        text: &[u8],
+        tasks: &[&Task],
+        request: DoneRequest<'_>,
+    ) -> Result<Self> {
+        let no_change = request.no_change.map(one_line).transpose()?;
+        let proofs = TaskProofs::standing(job.project, job.feature);
+        let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
+        let facts = tasks.iter().map(|task| {
+            let facts = facts_of(armed.as_ref(), task, text);
+            TaskFacts { no_change: no_change.clone(), ..facts }
+        });
+        let mut ticking = Self {
+            job,
+            list,
+            seen: proofs.as_ref().map(|proofs| proofs.look(LOOK)).unwrap_or_default(),
+            proofs,
+            facts: facts.collect(),
+            is_shared: false,
+            goes_on: false,
+        };
+        ticking.share(tasks, request)?;
+        Ok(ticking)
+    }
+
+    /// Takes in the work of the tasks that these were done with: those that are named, and the one before in a parallel group.
+    fn share(&mut self, tasks: &[&Task], request: DoneRequest<'_>) -> Result<()> {
+        let Ok(proofs) = &self.proofs else { return Ok(()) };
+        for id in request.with {
+            let other =
+                self.list.find(id).ok_or_else(|| no_task(self.job.feature, self.list, id))?;
+            let Some(receipt) = proofs.receipts_of(&other.id).last() else {
+                let id = printable(&other.id);
+                let what = format!("{id} has no receipt in this loop, so no work of it is known");
+                let next = format!("tick both in one call: spool task done {id} ID");
+                return Err(Refusal::new(what, next).into());
+            };
+            self.seen.add_work_of(&receipt);
+            self.is_shared = true;
+        }
+        let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
+        if let Some(last) = last
+            && tasks.iter().any(|task| is_together(self.list, task, &last))
+        {
+            self.seen.add_work_of(&last);
+        }
+        Ok(())
+    }
+
+    /// Whether the loop has a receipt of a task; where every tick counts, none is missed.
+    fn knows(&self, task: &Task) -> bool {
+        let judges = |it: &&TaskProofs<'_>| it.least == LeastProof::Files;
+        self.proofs.as_ref().ok().filter(judges).is_none_or(|proofs| proofs.has_receipt(&task.id))
+    }
+
+    /// Ticks a task that may be ticked where its work is proved, and says in the answer what came of it.
+    fn tick(
+        &mut self,
+        proved: &mut ProvedTask,
+        number: usize,
+        task: &Task,
+        is_known: bool,
+        took: Duration,
+    ) -> Result<()> {
+        let mut judged = None;
+        if let Some(proofs) = self.proofs.as_ref().ok().filter(|_| !is_known) {
+            self.facts[number].verify = match proved.verify {
+                VerifyState::Passed => VerifyShown::Passed,
+                VerifyState::NoTest => VerifyShown::NoTest,
+                _ => VerifyShown::Nothing,
+            };
+            let it = proofs.judge(&self.facts, &self.seen, self.list).swap_remove(number);
+            if let (LeastProof::Files, Err(unproved)) = (proofs.least, &it.proof) {
+                *proved = refused(proved, task, unproved);
+                return Ok(());
+            }
+            judged = Some(it);
+        }
+        let mut books = self.job.open()?;
+        let attempt = books.attempts(task).0.saturating_add(1);
+        let done = books.done(&task.id)?;
+        let already = match done {
+            Done::Now => "",
+            Done::Before => " already",
+        };
+        proved.proof = judged.as_ref().map(|judged| self.proof_of(judged));
+        let verify = proved.check.as_ref().map(|check| check.lasted(took));
+        let tick = Tick { verify, attempt, ..Tick::default() };
+        let kept = match &self.proofs {
+            Ok(proofs) if !(done == Done::Before && proofs.has_receipt(&task.id)) => {
+                let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
+                let with = |it: &_| self.goes_on || is_together(self.list, task, it);
+                let tick = Tick {
+                    proof: proved.proof,
+                    own: judged.map(|judged| judged.files).unwrap_or_default(),
+                    no_change: self.facts[number].no_change.clone(),
+                    seen: self.seen.clone(),
+                    // What the command wrote is not the work of the next task.
+                    now: if tick.verify.is_some() {
+                        proofs.look(LOOK).now
+                    } else {
+                        self.seen.now.clone()
+                    },
+                    shared_commits: last.filter(with).and_then(|it| it.commits).unwrap_or_default(),
+                    ..tick
+                };
+                books.keep_receipt(proofs, &task.id, &tick)
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        };
+        self.goes_on = true;
+        let left = left_alone(&books) + &without_receipt(kept);
+        let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
+        proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));
+        Ok(())
+    }
+
+    /// How well a task is proved: files that another task was ticked with may be that one's work alone.
+    fn proof_of(&self, judged: &JudgedTask) -> Proof {
+        match at_least_word(judged) {
+            Proof::Files if self.is_shared => Proof::Tick,
+            proof => proof,
+        }
+    }
+}
+
+/// The answer on a task whose work cannot be seen.
+fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask {
+    let id = printable(&task.id);
+    let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
+    let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
+    let words = format!(
+        "{id} {what}: {}.{verify}\nDo the work and call done again. Done together with a task that is ticked: spool task done {id} --with ID. It rightly changes nothing: spool task done {id} --no-change \"why\"",
+        lack(unproved)
+    );
+    ProvedTask {
+        done: task.done,
+        unproved: Some(unproved.into()),
+        words: Some(words),
+        ..proved.clone()
+    }
+}
+
+/// A sentence on a receipt that could not be kept: the task is done all the same.
+fn without_receipt(kept: io::Result<()>) -> String {
+    kept.err().map_or_else(String::new, |error| {
+        format!(" Its receipt could not be kept: {}.", printable(&error.to_string()))
+    })
+}

@@ -1,0 +1,230 @@
+//! How well the ticked tasks of a feature's loop are proved. What the files contained and which boxes were open when it was
+//! armed, and its receipts, are kept where no edit of the agent gets.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::proof::{
+    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, judge,
+    paths_in,
+};
+use crate::engine::tasks::{Task, TaskList};
+use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::task_list::TASKS;
+use crate::feature::HANDOFF;
+use crate::feature::project::{Feature, Project};
+use crate::feature::settings::SETTINGS;
+use crate::session::pinned;
+use crate::store::pins::Pin;
+use crate::store::receipts::{Receipt, Receipts};
+use crate::world::WallTime;
+
+/// What the tasks of a feature's loop are judged by.
+pub struct TaskProofs<'a> {
+    project: &'a Project,
+    feature: &'a Feature,
+    /// Its receipts.
+    pub receipts: Receipts,
+    /// When it was armed; not known for a loop that no person armed.
+    pub armed_at: WallTime,
+    /// How well its tasks have to be proved.
+    pub least: LeastProof,
+}
+
+/// What the files of a project show at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct FilesSeen {
+    /// What they contain, `None` where there is more than can be looked through.
+    pub now: Option<Contents>,
+    /// Those that differ since the last tick, `None` where that is not known.
+    pub since_tick: Option<Vec<ChangedFile>>,
+    /// Those that differ since arming, or nothing where that is not known.
+    pub since_arming: Vec<ChangedFile>,
+}
+
+/// The task list as it was when the loop was armed.
+pub struct ArmedList {
+    list: TaskList,
+    bytes: Vec<u8>,
+}
+
+/// Returns the path of a feature's list, relative to the project.
+pub fn list_of(feature: &Feature) -> String {
+    [&feature.relative, "/", TASKS].concat()
+}
+
+/// Keeps what the files contain and which boxes are open when a loop is armed at this time; looks no longer than that.
+pub fn keep_armed(
+    root: &Path,
+    feature: &Feature,
+    armed_at: WallTime,
+    list: &[u8],
+    limit: Duration,
+) -> io::Result<()> {
+    let its = list_of(feature);
+    let receipts = Receipts::of(root, &feature.name, &its)?;
+    let number = armed_at.millis();
+    let contents = Contents::look_within(root, &its, limit);
+    let kept = KeptContents { number, contents };
+    receipts.keep_armed(number, &kept.to_bytes(), list)
+}
+
+impl<'a> TaskProofs<'a> {
+    /// Returns what the tasks of a feature are judged by under what a person armed, `None` where no person did; an error
+    /// where nothing can be kept outside of the project.
+    pub fn of(project: &'a Project, feature: &'a Feature, pin: Option<&Pin>) -> io::Result<Self> {
+        Ok(Self {
+            project,
+            feature,
+            receipts: Receipts::of(&project.root, &feature.name, &list_of(feature))?,
+            armed_at: pin.map(|pin| pin.armed_at).unwrap_or_default(),
+            least: pin.map(|pin| pin.proof).unwrap_or_default(),
+        })
+    }
+
+    /// Returns the same under what holds for the feature now: what a person armed in a session, or a runner at work.
+    pub fn standing(project: &'a Project, feature: &'a Feature) -> io::Result<Self> {
+        let standing = pinned::standing_of_feature(&project.root, &feature.name);
+        let of_runner = || pinned::pin_of_runner(project, feature);
+        let pin = standing.pin().cloned().or_else(of_runner);
+        Self::of(project, feature, pin.as_ref())
+    }
+
+    /// Returns whether the loop has a receipt of this task, and the list it was ticked in is this one.
+    pub fn has_receipt(&self, task: &str) -> bool {
+        self.receipts_of(task).next().is_some()
+    }
+
+    /// Returns the receipts of this task that were written since the loop was armed.
+    pub fn receipts_of(&self, task: &str) -> impl Iterator<Item = Receipt> {
+        let with = self.receipts.with(&[["\"task\":", &in_json(task)].concat()]);
+        let (task, armed_at) = (task.to_owned(), self.armed_at);
+        with.into_iter().filter(move |it| it.task == task && it.at >= armed_at)
+    }
+
+    /// Returns what the files show now. A tree that was too large before is not looked through again.
+    pub fn look(&self, limit: Duration) -> FilesSeen {
+        let last = self.kept(self.receipts.contents());
+        let is_large = last.as_ref().is_some_and(|kept| kept.contents.is_none());
+        let its = list_of(self.feature);
+        if is_large {
+            return FilesSeen::default();
+        }
+        let now = Contents::look_within(&self.project.root, &its, limit);
+        let Some(seen) = &now else { return FilesSeen::default() };
+        let changed = |kept: &Contents| {
+            let mut files = seen.changed_since(kept);
+            let handoff = [&self.feature.relative, "/", HANDOFF].concat();
+            files.retain(|file| file.path != handoff && file.path != SETTINGS);
+            files
+        };
+        let since_tick = last.and_then(|kept| kept.contents).map(|kept| changed(&kept));
+        let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
+        let since_arming = armed.map(|kept| changed(&kept)).unwrap_or_default();
+        FilesSeen { now, since_tick, since_arming }
+    }
+
+    fn kept(&self, bytes: Option<Vec<u8>>) -> Option<KeptContents> {
+        let kept = KeptContents::parse(&bytes?)?;
+        (kept.number == self.armed_at.millis()).then_some(kept)
+    }
+
+    /// Returns the list as it was when the loop was armed, `None` where that is not known.
+    pub fn armed_list(&self) -> Option<ArmedList> {
+        let bytes = self.receipts.armed_list(self.armed_at.millis())?;
+        Some(ArmedList { list: TaskList::parse(&bytes), bytes })
+    }
+
+    /// Returns how well these tasks are proved, which were ticked together; `list` is the list as it is now.
+    pub fn judge(&self, tasks: &[TaskFacts], seen: &FilesSeen, list: &TaskList) -> Vec<JudgedTask> {
+        let files = FileFacts {
+            since_tick: seen.since_tick.clone(),
+            unclaimed: self.unclaimed(tasks, seen, list),
+            protected: Vec::new(),
+        };
+        judge(tasks, &files)
+    }
+
+    /// The files that one of these tasks names, that differ since arming, and that no receipt has as the work of another
+    /// task that names them too.
+    fn unclaimed(
+        &self,
+        tasks: &[TaskFacts],
+        seen: &FilesSeen,
+        list: &TaskList,
+    ) -> Vec<ChangedFile> {
+        let named: Vec<_> = tasks.iter().flat_map(|task| paths_in(&task.text)).collect();
+        let is_named = |file: &&ChangedFile| named.iter().any(|path| path.covers(&file.path));
+        let files: Vec<&ChangedFile> = seen.since_arming.iter().filter(is_named).collect();
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let texts: Vec<String> = files.iter().map(|file| in_json(&file.path)).collect();
+        let claims = self.receipts.with(&texts);
+        let claims = claims.iter().filter(|receipt| {
+            receipt.at >= self.armed_at && tasks.iter().all(|task| task.id != receipt.task)
+        });
+        let armed = self.armed_list();
+        let claims: Vec<_> = claims
+            .filter_map(|receipt| {
+                let task = list.find(&receipt.task)?;
+                let text = armed.as_ref().and_then(|armed| armed.text(task));
+                Some((receipt, paths_in(&text.unwrap_or_else(|| task.title.clone()))))
+            })
+            .collect();
+        let is_claimed = |file: &ChangedFile| {
+            claims.iter().any(|(receipt, named)| {
+                receipt.own.contains(&file.path) && named.iter().any(|it| it.covers(&file.path))
+            })
+        };
+        files.into_iter().filter(|file| !is_claimed(file)).cloned().collect()
+    }
+}
+
+impl FilesSeen {
+    /// Adds the work of a task that was ticked before, with which another one was done.
+    pub fn add_work_of(&mut self, receipt: &Receipt) {
+        let Some(since) = &mut self.since_tick else { return };
+        for path in receipt.files.iter().flatten().chain(&receipt.own) {
+            if since.iter().all(|file| file.path != *path) {
+                since.push(ChangedFile { path: path.clone(), change: ContentChange::Content });
+            }
+        }
+        since.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    }
+}
+
+impl ArmedList {
+    /// Returns the same task as it was when the loop was armed, `None` where it is new.
+    pub fn task(&self, task: &Task) -> Option<&Task> {
+        let same_id = self.list.find(&task.id);
+        let is_same = |other: &&Task| other.title == task.title;
+        same_id.filter(is_same).or_else(|| self.list.tasks.iter().find(is_same)).or(same_id)
+    }
+
+    /// Returns what a task said when the loop was armed, `None` where it is new.
+    pub fn text(&self, task: &Task) -> Option<String> {
+        let task = self.task(task)?;
+        Some(TaskFacts::of(task, &self.bytes).text)
+    }
+}
+
+/// Returns the facts of a task, by what it said when the loop was armed where that is known; `text` are the bytes of the list.
+pub fn facts_of(armed: Option<&ArmedList>, task: &Task, text: &[u8]) -> TaskFacts {
+    let now = TaskFacts::of(task, text);
+    match armed.and_then(|armed| Some((armed.task(task)?, &armed.bytes))) {
+        Some((then, bytes)) => TaskFacts { id: now.id, ..TaskFacts::of(then, bytes) },
+        None => now,
+    }
+}
+
+/// Returns how well a task is proved where every tick counts.
+pub fn at_least_word(judged: &JudgedTask) -> Proof {
+    judged.proof.clone().unwrap_or(Proof::Word)
+}
+
+/// A text as it is in a receipt.
+fn in_json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
