@@ -25,6 +25,17 @@ pub fn tick(text: &[u8], task: &Task) -> Vec<u8> {
     ticked
 }
 
+/// Returns the text with the box of one task opened again: one byte differs, or none when it was open.
+pub fn untick(text: &[u8], task: &Task) -> Vec<u8> {
+    let mut open = text.to_vec();
+    if task.done
+        && let Some(mark) = open.get_mut(task.mark_at)
+    {
+        *mark = b' ';
+    }
+    open
+}
+
 /// Returns the list with one more open task after another one and all that belongs to it.
 ///
 /// `line` is what is after the box; indent, bullet and line ending are those of the task
@@ -216,5 +227,16 @@ mod tests {
         assert!(repaired("- [ ] no id\n").starts_with('@'));
         let again = "- [ ] no id\n- [x] [FIX @ca80ba1e] Repair 1: see why\n";
         assert!(repaired(again).starts_with('@'));
+    }
+
+    #[test]
+    fn a_box_is_opened_again_by_one_byte() {
+        let text = "\u{feff}- [X] T001 a\r\n- [ ] T002 b\r\n* [x] T003 c";
+        let list = TaskList::parse(text.as_bytes());
+        let opened =
+            |id: &str| String::from_utf8(untick(text.as_bytes(), list.find(id).unwrap())).unwrap();
+        assert_eq!(opened("T001"), text.replace("[X]", "[ ]"));
+        assert_eq!(opened("T002"), text);
+        assert_eq!(opened("T003"), text.replace("[x]", "[ ]"));
     }
 }

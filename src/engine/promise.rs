@@ -107,6 +107,21 @@ pub fn stands_alone(text: &str, signal: &str) -> bool {
         && visible_lines(text).any(|(start, end)| text[start..end].trim() == signal)
 }
 
+/// Returns the tasks of which the agent says that they rightly change nothing, with why: each in a line of its own,
+/// `<no-change>ID: why</no-change>`, outside of code. The `why` of our own words is no reason.
+pub fn no_changes(text: &str) -> Vec<(String, String)> {
+    if !text.contains("<no-change>") {
+        return Vec::new();
+    }
+    let said = visible_lines(text).filter_map(|(start, end)| {
+        let line = text[start..end].trim();
+        let inner = line.strip_prefix("<no-change>")?.strip_suffix("</no-change>")?;
+        let (id, why) = inner.split_once(':')?;
+        Some((id.trim().to_owned(), why.trim().to_owned()))
+    });
+    said.filter(|(id, why)| !id.is_empty() && !matches!(why.as_str(), "" | "why")).collect()
+}
+
 /// Returns what the agent says that a person must do: the last `<blocked>…</blocked>` at the beginning of a
 /// line, outside of code.
 pub fn blocked(text: &str) -> Option<&str> {
@@ -411,6 +426,26 @@ mod tests {
                 text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
             }
             let _ = (anywhere(&text), own_line(&text), blocked(&text), stands_alone(&text, MARKER));
+        }
+    }
+
+    #[test]
+    fn what_rightly_changes_nothing_is_said_in_a_line_of_its_own() {
+        let said = |text: &str| no_changes(text);
+        let one = |id: &str, why: &str| vec![(id.to_owned(), why.to_owned())];
+        let line = "<no-change>T004: it is there: see src/a.rs</no-change>";
+        assert_eq!(said(line), one("T004", "it is there: see src/a.rs"));
+        assert_eq!(said(&format!("Done.\n  {line}  \n")), one("T004", "it is there: see src/a.rs"));
+        for text in [
+            "<no-change>T004: why</no-change>",
+            "<no-change>T004: </no-change>",
+            "<no-change>: it is there</no-change>",
+            "<no-change>it is there</no-change>",
+            "Write `<no-change>T004: it is there</no-change>`.",
+            "```\n<no-change>T004: it is there</no-change>\n```",
+            "<no-change>T004: it is there",
+        ] {
+            assert_eq!(said(text), [], "{text}");
         }
     }
 }

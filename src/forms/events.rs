@@ -99,6 +99,13 @@ pub enum RunnerEvent {
         /// Whether it passed.
         passed: bool,
     },
+    /// A box was opened again: nothing proves the task.
+    TakenBack {
+        /// The id of the task.
+        task: String,
+        /// What it lacks, in words.
+        why: String,
+    },
     /// An iteration has ended.
     IterationEnd {
         /// The iteration.
@@ -152,6 +159,8 @@ pub struct RunnerEnd {
     pub files_changed: JsonNumber,
     /// How many tasks are done of how many, such as `3/9`; null without a list.
     pub tasks: Option<String>,
+    /// The tasks whose tick was taken back in this run because nothing proved it.
+    pub taken_back: Vec<String>,
     /// What a person does next, in words; null for nothing.
     pub next: Option<String>,
     /// What a person should look at although the loop is done.

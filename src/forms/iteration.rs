@@ -35,6 +35,8 @@ pub struct IterationForm {
     pub commits: Vec<String>,
     /// The tasks that were ticked, by id.
     pub tasks_ticked: Vec<String>,
+    /// Ticks that nothing proves and that were taken back, each with its task and why.
+    pub unproved: Vec<String>,
     /// Files that changed, at most 200 of them.
     pub files: Vec<String>,
     /// How many files changed in all.

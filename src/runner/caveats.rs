@@ -1,11 +1,12 @@
 //! What a person should look at who reads nothing but the end of a loop.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::screen::{counted, grouped};
 use super::task_list::list_at;
 use crate::system::files::real_path;
+use crate::text::title;
 
 /// The most tasks that are named.
 const NAMED: usize = 10;
@@ -25,6 +26,8 @@ pub struct Facts<'a> {
     pub touched: &'a BTreeSet<PathBuf>,
     /// Whether the loop ended because of the agent's promise alone, with no list and no check.
     pub by_word: bool,
+    /// The tasks that change nothing, with why, in the agent's words.
+    pub no_change: &'a BTreeMap<String, String>,
     /// How many files should have been committed, and were not.
     pub uncommitted: usize,
     /// The extension hooks of spec-kit that had to run before the work was done, in words; empty for none.
@@ -36,6 +39,7 @@ pub fn doubts(facts: &Facts<'_>) -> Vec<String> {
     let all = [
         only_words(facts),
         only_boxes(facts),
+        unchanged(facts),
         vanished(facts),
         uncommitted(facts),
         unseen_hooks(facts),
@@ -60,6 +64,19 @@ fn only_boxes(facts: &Facts<'_>) -> Option<String> {
         several => format!("{} boxes were", grouped(several as u64)),
     };
     Some(format!("{boxes} ticked, and no other file was changed: see whether the work is there"))
+}
+
+fn unchanged(facts: &Facts<'_>) -> Option<String> {
+    let all = facts.no_change;
+    let shown = all.iter().take(NAMED).map(|(id, why)| format!("{id} ({})", title(why, 80)));
+    let named = shown.collect::<Vec<_>>().join(", ");
+    let more = if all.len() > NAMED { ", …" } else { "" };
+    let tasks = match all.len() {
+        0 => return None,
+        1 => "1 task changed nothing, and the agent says why".to_owned(),
+        several => format!("{several} tasks changed nothing, and the agent says why"),
+    };
+    Some(format!("{tasks}: {named}{more}"))
 }
 
 fn vanished(facts: &Facts<'_>) -> Option<String> {

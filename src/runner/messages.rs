@@ -32,19 +32,33 @@ fn wait(waiting: &Waiting) -> String {
     }
 }
 
-/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it,
+/// Returns why the loop continues, waits or has ended after an iteration, with the tools that were denied in it, the ticks that
+/// were taken back,
 /// where what it left is kept, and whether it was asked for a handoff.
 pub fn with_notes(iteration: &Iteration) -> String {
     let denied = match iteration.denied.as_slice() {
         [] => String::new(),
         denied => format!("; denied: {}", denied.join(", ")),
     };
+    let unproved = match iteration.unproved.as_slice() {
+        [] => String::new(),
+        unproved => format!("; open again: {}", unproved.join("; ")),
+    };
     let kept = match iteration.kept_as.as_str() {
         "" => String::new(),
         name => format!("; its work tree is kept as {name}"),
     };
     let handoff = if iteration.handoff_asked { "; a handoff was asked for" } else { "" };
-    format!("{}{denied}{kept}{handoff}", iteration.words)
+    format!("{}{denied}{unproved}{kept}{handoff}", iteration.words)
+}
+
+/// The most tasks that are named.
+const NAMED: usize = 10;
+
+/// Returns these ids as a list, at most ten of them.
+pub fn some_of(ids: &[&str]) -> String {
+    let more = if ids.len() > NAMED { ", …" } else { "" };
+    format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))
 }
 
 /// What a person can do about tools that were denied.

@@ -97,6 +97,30 @@ impl Tasks {
         looked
     }
 
+    /// Reads the list again and returns what it says now. The tasks of these ids count as open, whatever their boxes say.
+    pub fn look_again(&mut self, open: &[String]) -> TaskListUpdate {
+        let before = self.open.clone();
+        let mut looked = self.look();
+        if let Work::List { done, open: known } = &mut looked.work {
+            for id in open {
+                if self.open.contains_key(id) {
+                    continue;
+                }
+                *done = done.saturating_sub(1);
+                known.push(id.clone());
+                let text = before.get(id).copied().unwrap_or_default();
+                self.open.insert(id.clone(), text);
+            }
+        }
+        looked
+    }
+
+    /// Returns the folder of the list, also of one that the agent has put into the archive; `None` where there is none.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let folder = self.path.parent()?;
+        Some(self.archived().unwrap_or_else(|| folder.to_owned()))
+    }
+
     /// The folder that the agent has put the change into once it was done: `archive/<id>`, with a date in
     /// front of it where OpenSpec does it.
     fn archived(&self) -> Option<PathBuf> {
@@ -183,5 +207,16 @@ mod tests {
         fs::remove_file(&tasks.path).unwrap();
         fs::create_dir(&tasks.path).unwrap();
         assert!(matches!(tasks.look().work, Work::Unreadable { .. }));
+    }
+
+    #[test]
+    fn a_task_counts_as_open_whose_box_cannot_be_opened_again() {
+        let (_root, mut tasks) = list("- [ ] 1.1 a\n- [ ] 1.2 b\n");
+        tasks.look();
+        fs::write(&tasks.path, "- [x] 1.1 a\n- [x] 1.2 b\n").unwrap();
+        assert_eq!(tasks.look().ticked, ["1.1", "1.2"]);
+        let again = tasks.look_again(&open(&["1.1"]));
+        assert_eq!(again.work, Work::List { done: 1, open: open(&["1.1"]) });
+        assert_eq!(tasks.look().ticked, ["1.1"]);
     }
 }

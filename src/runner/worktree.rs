@@ -69,6 +69,13 @@ impl WorkTreeFiles {
         changed
     }
 
+    /// Takes a file for the same as before: what was changed in it has been taken back.
+    pub fn take_for_the_same(&mut self, path: &Path, before: &Self) {
+        if let Some(hash) = before.seen.get(path) {
+            self.seen.insert(path.to_owned(), *hash);
+        }
+    }
+
     /// Returns a number that is another one when any file is another one.
     pub fn hash(&self) -> u64 {
         // The same change in another file is another change.
@@ -117,5 +124,8 @@ mod tests {
         assert_eq!(changed, ["gone", "new", "other"].map(PathBuf::from));
         assert_ne!(after.hash(), before.hash());
         assert_eq!(WorkTreeFiles::of(root, None).changed_since(&after), Vec::<PathBuf>::new());
+        let mut taken_back = after.clone();
+        taken_back.take_for_the_same(Path::new("other"), &before);
+        assert_eq!(taken_back.changed_since(&before), ["gone", "new"].map(PathBuf::from));
     }
 }

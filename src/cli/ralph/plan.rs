@@ -86,6 +86,7 @@ fn first_prompt(change: &Change, options: &Options) -> Result<String> {
         remarks: &[],
         near_limit: options.near_limit(&contract, &Ledger::default(), 0),
         tasks: change.tasks().as_deref(),
+        proof: options.proof,
         resumed: false,
         spec_kit: &options.spec_kit,
     })

@@ -27,13 +27,13 @@ impl Driver<'_> {
     /// how many commits with work in them there are, `None` without a repository.
     pub(super) fn look_at_changes(
         &mut self,
-        before: &WorkTreeFiles,
+        (before, list): (&WorkTreeFiles, u64),
         looked: &TaskListUpdate,
         ran: &AgentRun,
         entry: &mut Iteration,
         log: &mut File,
     ) -> Option<u64> {
-        let mut changed = self.view.changed_files(before);
+        let mut changed = self.view.changed_files(before, list);
         if ran.end_request.is_some() {
             self.totals.interrupted.clone_from(&changed);
         } else if self.plan.commits() && !changed.is_empty() {

@@ -119,6 +119,7 @@ impl Driver<'_> {
             by_word: *reason == TerminalReason::Completed
                 && self.plan.done == DoneCriteria::Manual
                 && self.plan.options.checks.is_empty(),
+            no_change: &self.proofs.no_change,
             uncommitted: self.totals.uncommitted.len(),
             hooks: match reason {
                 TerminalReason::Completed => self.plan.options.spec_kit.hooks_in_words(),
@@ -165,6 +166,11 @@ impl Driver<'_> {
                 messages::REMEDIES
             );
         }
+        if !self.proofs.taken_back.is_empty() {
+            let ids: Vec<&str> = self.proofs.taken_back.iter().map(String::as_str).collect();
+            let ids = crate::runner::messages::some_of(&ids);
+            words = format!("{words}\n       ticked with nothing behind it, and taken back: {ids}");
+        }
         let kept = match state.kept_as.as_str() {
             "" => None,
             name => Some(format!("the unfinished work of the last try is kept: git show {name}")),
@@ -196,6 +202,7 @@ impl Driver<'_> {
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
+            taken_back: self.proofs.taken_back.iter().cloned().collect(),
             next: plain::words(&next),
             doubts: doubts.to_vec(),
             kept_as: plain::words(&state.kept_as),

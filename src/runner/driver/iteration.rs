@@ -38,6 +38,7 @@ impl Driver<'_> {
         let began_at = world::now();
         let before = self.view.begin();
         let next_task = self.view.tasks.as_mut().and_then(|tasks| tasks.look().next);
+        let list_before = self.view.tasks.as_ref().map(Tasks::hash).unwrap_or_default();
         let ledger = &self.files.state.ledger;
         let elapsed = self.clock.elapsed().as_secs();
         let near_limit = self.plan.options.near_limit(&self.plan.contract, ledger, elapsed);
@@ -75,13 +76,15 @@ impl Driver<'_> {
         if let Some(warning) = &counted.warning {
             self.console.screen.warn(warning);
         }
-        let looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
+        let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
         if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
             self.console
                 .screen
                 .warn(&format!("`{}` cannot be read: {problem}", tasks.path.display()));
         }
-        let commits = self.look_at_changes(&before, &looked, &ran, &mut entry, &mut log);
+        self.judge_ticks(&mut looked, &ran, &mut entry, began_at);
+        let before = (&before, list_before);
+        let commits = self.look_at_changes(before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
@@ -115,6 +118,7 @@ impl Driver<'_> {
             near_limit,
             tasks: self.view.tasks.as_ref().map(|tasks| tasks.path.as_path()),
             resumed: self.resumes().is_some(),
+            proof: self.plan.options.proof,
             spec_kit: &self.plan.options.spec_kit,
         })?;
         Ok(text)

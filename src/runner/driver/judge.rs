@@ -9,7 +9,7 @@ use super::parts::Driver;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Demand, Evaluation, Fingerprint, Observation, Pending, Promise,
+    Check, CheckResult, Contract, Demand, Evaluation, Fingerprint, Observation, Pending, Promise,
     TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated};
@@ -40,26 +40,27 @@ impl Driver<'_> {
         log: &mut File,
     ) -> Verdict {
         let ledger = self.files.state.ledger.clone();
-        let judgement = match evaluate(&self.plan.contract, &ledger, seen, &mut || {
-            UnchangedFiles::InFingerprint
-        }) {
-            Evaluation::Decided(judgement) => *judgement,
-            Evaluation::RunChecks(pending) => match self.results(&pending, log) {
-                Ok(ChecksSeen::Earlier(results)) => {
-                    entry.checks.clone_from(&results);
-                    pending.with_earlier(&self.plan.contract, &ledger, results)
-                }
-                Ok(ChecksSeen::Now(results)) => {
-                    entry.checks.clone_from(&results);
-                    let fingerprint = self.fingerprint_after_checks();
-                    let (since, known) = (self.saved_now(), results.clone());
-                    self.checked = Some(Checked { fingerprint, results: known, since });
-                    let now = Observation { fingerprint, ..pending.seen().clone() };
-                    pending.with(&self.plan.contract, &ledger, results, now)
-                }
-                Err(Stopped) => pending.interrupted(&self.plan.contract, &ledger, Demand::Stopped),
-            },
-        };
+        let contract = self.contract();
+        let judgement =
+            match evaluate(&contract, &ledger, seen, &mut || UnchangedFiles::InFingerprint) {
+                Evaluation::Decided(judgement) => *judgement,
+                Evaluation::RunChecks(pending) => match self.results(&pending, log) {
+                    Ok(ChecksSeen::Earlier(results)) => {
+                        entry.checks.clone_from(&results);
+                        pending.with_earlier(&contract, &ledger, results)
+                    }
+                    Ok(ChecksSeen::Now(results)) => {
+                        entry.checks.clone_from(&results);
+                        let fingerprint = self.fingerprint_after_checks();
+                        self.proofs.take_results(&results);
+                        let (since, known) = (self.saved_now(), results.clone());
+                        self.checked = Some(Checked { fingerprint, results: known, since });
+                        let now = Observation { fingerprint, ..pending.seen().clone() };
+                        pending.with(&contract, &ledger, results, now)
+                    }
+                    Err(Stopped) => pending.interrupted(&contract, &ledger, Demand::Stopped),
+                },
+            };
         entry.done_check = judgement.verdict == Verdict::End(TerminalReason::Completed);
         if self.plan.contract.token.is_some() {
             entry.promise = match (judgement.seen.claimed, entry.done_check) {
@@ -70,6 +71,19 @@ impl Driver<'_> {
         }
         self.files.state.ledger = judgement.ledger;
         judgement.verdict
+    }
+
+    /// The contract, with the armed commands of tasks that were ticked by hand; a review stays the last check.
+    fn contract(&self) -> Contract {
+        let mut contract = self.plan.contract.clone();
+        for check in self.proofs.checks(self.plan.options.check_timeout) {
+            let is_known = contract.checks.iter().any(|known| known.run == check.run);
+            if !is_known && !check.is_review() {
+                let place = Contract::commands_and_review(&contract.checks).0.len();
+                contract.checks.insert(place, check);
+            }
+        }
+        contract
     }
 
     /// Returns what the iteration showed; `commits` are those that hold work.
@@ -229,6 +243,7 @@ impl Driver<'_> {
         let (supervisor, folder) = (&self.agent.supervisor, self.view.folder);
         let result = run(CheckPlace { supervisor, folder, interrupted: &mut interrupted });
         self.console.screen.still();
+        self.note_time(&check.run, &clock);
         if self.console.end_request().is_some() {
             return Err(Stopped);
         }

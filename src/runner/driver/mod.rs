@@ -10,7 +10,9 @@ mod next;
 mod notices;
 mod parts;
 mod pin;
+mod proof;
 mod receipts;
+mod ticks;
 mod unfinished;
 mod view;
 mod wait;
@@ -78,6 +80,8 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         driver.console.screen.report(event, checks.trim_end());
     }
     let pinned = pin::pin(change);
+    let armed = pinned.as_ref().map(|(pin, _)| pin.commands.clone());
+    driver.begin_proofs(armed.unwrap_or_default());
     if let Some((_, words)) = &pinned {
         driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, words);
     }

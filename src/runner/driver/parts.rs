@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::agent::AgentProgram;
+use super::ticks::TickProofs;
 use super::view::WorkTreeView;
 use crate::engine::{Contract, Ledger, Shortfall, Work};
 use crate::runner::console::Console;
@@ -42,6 +43,8 @@ pub struct Driver<'a> {
     pub totals: RunTotals,
     /// What the next prompt says of the last iteration.
     pub feedback: Feedback,
+    /// What the ticks of its tasks are judged by.
+    pub proofs: TickProofs,
     /// The last run of the checks, `None` before the first.
     pub checked: Option<Checked>,
     /// How long it has been running.
@@ -121,6 +124,7 @@ impl<'a> Driver<'a> {
             ),
             totals: RunTotals::default(),
             feedback: Feedback::default(),
+            proofs: TickProofs::default(),
             checked: None,
             clock: Stopwatch::start(),
             plan,

@@ -14,6 +14,8 @@ use crate::world::{self, WallTime};
 pub(super) struct RunPin<'a> {
     change: &'a Change,
     armed_at: WallTime,
+    /// The commands that it holds; none where they could not be kept.
+    pub(super) commands: VerifyCommands,
 }
 
 /// Pins the Verify commands of a change's list and returns the lines that show them, or that they cannot be
@@ -36,11 +38,13 @@ pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
     };
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
+    let is_kept = kept.is_ok();
     let words = match kept {
         Ok(()) => pinned::shown(&[], "", &commands, &pin.list).trim_end().to_owned(),
         Err(error) => format!("`spool task` runs no Verify command: {error}"),
     };
-    Some((RunPin { change, armed_at: pin.armed_at }, words))
+    let commands = if is_kept { commands } else { VerifyCommands::new() };
+    Some((RunPin { change, armed_at: pin.armed_at, commands }, words))
 }
 
 impl Drop for RunPin<'_> {

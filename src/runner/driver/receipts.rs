@@ -12,9 +12,8 @@ impl Driver<'_> {
     /// Keeps a receipt for each task that was ticked in an iteration and for which `spool task done` has kept none; a
     /// warning says why one cannot be kept.
     pub(super) fn keep_receipts(&self, entry: &Iteration, began_at: WallTime, at: WallTime) {
-        if !entry.tasks_ticked.is_empty()
-            && let Err(error) = self.try_to_keep_receipts(entry, began_at, at)
-        {
+        let is_any = !entry.tasks_ticked.is_empty() || !self.verified().is_empty();
+        if is_any && let Err(error) = self.try_to_keep_receipts(entry, began_at, at) {
             self.console
                 .screen
                 .warn(&format!("the receipts of this iteration are not kept: {error}"));
@@ -38,11 +37,12 @@ impl Driver<'_> {
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
         let files: Vec<String> = files.cloned().collect();
         let named = (lists + files.len()) as u64;
-        for task in &entry.tasks_ticked {
+        let verified = self.verified();
+        for task in entry.tasks_ticked.iter().chain(&verified) {
             if known.iter().any(|receipt| receipt.task == *task) {
                 continue;
             }
-            receipts.add(&Receipt {
+            receipts.add(&self.add_proof(Receipt {
                 at,
                 task: task.clone(),
                 by: Witness::Iteration,
@@ -54,7 +54,7 @@ impl Driver<'_> {
                 checks: entry.checks.clone(),
                 tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
                 ..Receipt::default()
-            })?;
+            }))?;
         }
         Ok(())
     }

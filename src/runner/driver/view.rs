@@ -59,9 +59,15 @@ impl<'a> WorkTreeView<'a> {
         self.at_start.head.clone().or(none).unwrap_or_default()
     }
 
-    /// Looks at the files again and returns those that changed since `before` and are not ignored.
-    pub fn changed_files(&mut self, before: &WorkTreeFiles) -> Vec<PathBuf> {
-        let after = WorkTreeFiles::of(self.folder, self.git.as_ref());
+    /// Looks at the files again and returns those that changed since `before` and are not ignored; a list that has this
+    /// hash is as it was.
+    pub fn changed_files(&mut self, before: &WorkTreeFiles, list: u64) -> Vec<PathBuf> {
+        let mut after = WorkTreeFiles::of(self.folder, self.git.as_ref());
+        if let Some(tasks) = self.tasks.as_ref().filter(|tasks| tasks.hash() == list)
+            && let Ok(path) = tasks.path.strip_prefix(self.folder)
+        {
+            after.take_for_the_same(path, before);
+        }
         let mut changed = after.changed_since(before);
         if let Some(git) = &self.git {
             changed = git.not_ignored(changed);

@@ -9,6 +9,7 @@ use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Ses
 use super::review;
 use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
 use super::value::{CheckCommand, Number, Time};
+use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, PromiseMatch, near_limit};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
@@ -40,6 +41,12 @@ pub struct Options {
     pub spec_kit: SpecKitRules,
     /// Commands that must pass.
     pub checks: Vec<Check>,
+    /// The longest that each of them may take.
+    pub check_timeout: Duration,
+    /// How well a task has to be proved for its tick to count.
+    pub proof: LeastProof,
+    /// Patterns of files that the loop may not change, unless a task names them.
+    pub protect: Vec<String>,
     /// Iterations in a row without a commit that end the loop, 0 for none.
     pub stall_threshold: u32,
     /// Iterations in a row that change nothing that end the loop, 0 for none.
@@ -141,6 +148,8 @@ impl Defaults {
     /// Iterations in a row that change nothing because of what the agent is denied: the next one is paid for, too, and is
     /// denied the same.
     pub const MAX_DENIED: u32 = 2;
+    /// How well a task has to be proved.
+    pub const PROOF: LeastProof = LeastProof::Files;
     /// The longest that a check may take.
     pub const CHECK_TIMEOUT: Duration = Duration::from_mins(5);
     /// Failed runs of the agent program in a row.
@@ -171,6 +180,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let mut checks = checks(&settings, &layers.of_every_loop.checks)?;
     let harness = choice(&settings)?;
     let review = review::review(&settings, layers.of_every_loop.review.as_ref(), &harness)?;
+    let check_timeout = check_timeout(&settings)?;
     let shown = shown(&settings)?;
     let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
     let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
@@ -214,6 +224,9 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         max_iterations: (max_iterations > 0).then_some(max_iterations),
         done,
         checks,
+        check_timeout,
+        proof: settings.proof.map_or(Defaults::PROOF, |it| it.value),
+        protect: protect(layers),
         stall_threshold: number(settings.stall_threshold, 0),
         no_progress: number(settings.no_progress, Defaults::no_progress()),
         max_failures: failures.map_or(Defaults::MAX_FAILURES, |(number, _)| number),
@@ -332,11 +345,22 @@ fn choice(settings: &RunnerSettings) -> Result<HarnessChoice> {
     })
 }
 
-fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Check>> {
+/// What every place protects: none takes away what another one has said.
+fn protect(layers: &Layers) -> Vec<String> {
+    let all = [&layers.person, &layers.project, &layers.typed].into_iter();
+    all.flat_map(|settings| settings.protect.iter().map(|it| it.value.0.clone())).collect()
+}
+
+fn check_timeout(settings: &RunnerSettings) -> Result<Duration> {
     let limit = settings.check_timeout.as_ref().map_or(Defaults::CHECK_TIMEOUT, |it| it.value.0);
     if limit < Duration::from_secs(1) || limit > LONGEST_CHECK {
         bail!("`check-timeout` is from 1 second to 24 hours");
     }
+    Ok(limit)
+}
+
+fn checks(settings: &RunnerSettings, of_every_loop: &[Check]) -> Result<Vec<Check>> {
+    let limit = check_timeout(settings)?;
     let check = |run: &Set<CheckCommand>| Check {
         run: run.value.0.clone(),
         limit_seconds: limit.as_secs(),

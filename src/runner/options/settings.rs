@@ -8,8 +8,10 @@ use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
 use super::value::{
-    AgentArgument, CheckCommand, CommandLine, Model, Number, SettingValue, Time, Token, Word,
+    AgentArgument, CheckCommand, CommandLine, Model, Number, PathPattern, SettingValue, Time,
+    Token, Word,
 };
+use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch};
 use crate::runner::harness::HarnessChoice;
 
@@ -92,6 +94,14 @@ pub struct RunnerSettings {
     /// A command that has to pass before the loop is done; may be given more than once
     #[arg(long, value_name = "COMMAND", help_heading = DONE)]
     pub check: Vec<Set<CheckCommand>>,
+    /// What a ticked task needs: files (work that can be seen, or a word of the agent why there is none), or word (every
+    /// tick counts) [default: files]
+    #[arg(long, value_name = "WHAT", help_heading = DONE)]
+    pub proof: Option<Set<LeastProof>>,
+    /// Files that the loop may not change unless a task names them, as a line of a .gitignore, such as "tests/**"; may be
+    /// given more than once
+    #[arg(long, value_name = "PATTERN", help_heading = DONE)]
+    pub protect: Vec<Set<PathPattern>>,
     /// The longest that each check may take; a plain number is seconds [default: 300]
     #[arg(long, value_name = "SECONDS", help_heading = DONE)]
     pub check_timeout: Option<Set<Time<1>>>,
@@ -253,6 +263,8 @@ settings! {
     completion_promise "completion-promise" Trusted,
     promise_match "promise-match" Trusted,
     check "check" Trusted,
+    proof "proof" Limit,
+    protect "protect" Free,
     check_timeout "check-timeout" Limit,
     review "review" Trusted,
     review_harness "review-harness" Trusted,

@@ -9,6 +9,7 @@ use super::file::PROJECT_FILE;
 use super::resolve::{Options, resolve};
 use super::settings::{FromProject, Layers, Origin, ProjectChecks, RunnerSettings, Setting};
 use crate::engine::PromiseMatch;
+use crate::engine::proof::LeastProof;
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned::indented;
 use crate::store;
@@ -71,6 +72,7 @@ pub fn only_what_is_trusted(
                 continue;
             }
             (FromProject::Limit, "strict") => "takes your `strict` away",
+            (FromProject::Limit, "proof") => "lets every tick count",
             (FromProject::Limit, _) => "takes a limit away",
             (_, "harness" | "check" | "notify") => "says which programs run",
             (_, name) if name.starts_with("review") => "says who reviews the work",
@@ -142,13 +144,11 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "max-runtime" => higher(with.max_runtime, without.max_runtime),
         "token-budget" => higher(with.token_budget, without.token_budget),
         "grace" => with.grace > without.grace,
-        "check-timeout" => {
-            let pairs = with.checks.iter().zip(&without.checks);
-            pairs.into_iter().any(|(with, without)| with.limit_seconds > without.limit_seconds)
-        }
+        "check-timeout" => with.check_timeout > without.check_timeout,
         "retry-pause" => with.retry_pause < without.retry_pause,
         "min-iterations" => with.min_iterations < without.min_iterations,
         "strict" => with.doubted == Doubted::Told && without.doubted == Doubted::Fails,
+        "proof" => with.proof == LeastProof::Word && without.proof == LeastProof::Files,
         "commit" => with.commits == Commits::EachIteration && without.commits == Commits::Never,
         "done" => with.done != without.done && with.done != Some(DoneCriteria::Tasks),
         "completion-promise" => with.promise != without.promise,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
+use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch, REVIEW};
+use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::runner::harness::{HarnessChoice, command};
 use crate::text::{is_plain, nearest};
@@ -54,6 +56,9 @@ pub struct CommandLine(pub String);
 /// A check that runs something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckCommand(pub String);
+/// A pattern of paths, as a line of a `.gitignore`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPattern(pub String);
 impl SettingValue for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
@@ -170,6 +175,18 @@ impl SettingValue for CommandLine {
     }
 }
 
+impl SettingValue for PathPattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        match Pattern::parse(text.as_bytes()) {
+            Some(pattern) if pattern.negated => {
+                Err(format!("protects files and frees none: leave out `{}`", printable(text)))
+            }
+            Some(_) if is_plain(text) => Ok(Self(text.to_owned())),
+            _ => Err(format!("needs a pattern such as `tests/**`, not `{}`", printable(text))),
+        }
+    }
+}
+
 impl SettingValue for CheckCommand {
     fn parse(text: &str) -> Result<Self, String> {
         if Check::runs_nothing(text) || text.contains('\0') {
@@ -208,6 +225,12 @@ impl SettingValue for HarnessChoice {
 impl SettingValue for DoneCriteria {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("tasks", Self::Tasks), ("manual", Self::Manual), ("check", Self::Check)])
+    }
+}
+
+impl SettingValue for LeastProof {
+    fn parse(text: &str) -> Result<Self, String> {
+        one_of(text, &[("files", Self::Files), ("word", Self::Word)])
     }
 }
 

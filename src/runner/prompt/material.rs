@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::engine::proof::LeastProof;
 use crate::engine::{Contract, NearLimit, PromiseMatch, Shortfall};
 use crate::runner::options::DoneCriteria;
 use crate::runner::target::{Change, SpecKitRules};
@@ -33,6 +34,8 @@ pub struct Material<'a> {
     pub tasks: Option<&'a Path>,
     /// Whether the agent continues with its last session and knows the change already.
     pub resumed: bool,
+    /// How well a task has to be proved for its tick to count.
+    pub proof: LeastProof,
     /// What spec-kit asks for around the change.
     pub spec_kit: &'a SpecKitRules,
 }

@@ -17,6 +17,7 @@ use super::options::DoneCriteria;
 use super::target::{Change, SpecKitRules};
 use crate::engine::PromiseMatch;
 use crate::engine::promise::marker;
+use crate::engine::proof::LeastProof;
 use crate::session::messages::HONEST;
 use documents::Documents;
 
@@ -83,6 +84,11 @@ fn rules(text: &mut String, material: &Material<'_>) {
                  - Tick a box (`- [x]`) when its task is done and tested, not before. Take no open task out of the list, and do not reword one.\n\
                  - The work is done when every box is ticked. That is read from the file, whatever you say.\n"
             );
+            if material.proof == LeastProof::Files {
+                text.push_str(
+                    "- A tick with no work behind it is taken back. When a task rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>ID: why</no-change>`\n",
+                );
+            }
         }
         _ => text.push_str("- Take the next step that brings the work forward, and test it.\n"),
     }

@@ -74,6 +74,7 @@ impl PromptBench {
             remarks: &self.remarks,
             near_limit: None,
             tasks,
+            proof: crate::engine::proof::LeastProof::Word,
             resumed: false,
             spec_kit: &self.spec_kit,
         }

@@ -158,6 +158,7 @@ impl From<&Iteration> for IterationForm {
             promise: Some(it.promise.clone()).filter(|promise| !promise.is_none()),
             commits: it.commits.clone(),
             tasks_ticked: it.tasks_ticked.clone(),
+            unproved: it.unproved.clone(),
             files: it.files.clone(),
             files_changed: it.files_changed.into(),
             tokens: (!it.tokens_unknown).then(|| it.tokens_used.into()),

@@ -154,6 +154,9 @@ pub struct Iteration {
     pub files_changed: u64,
     /// Tasks ticked in this iteration, by id.
     pub tasks_ticked: Vec<String>,
+    /// Ticks that nothing proves and that were taken back, with why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproved: Vec<String>,
     /// What became of the promise.
     pub promise: PromiseState,
     /// The verdict.

@@ -36,7 +36,7 @@ fn d11_status_tells_of_the_runner_that_works_on_a_feature() {
     bench.write("specs/001-login/tasks.md", "- [ ] T001 Begin\n");
     bench.write(".specify/.current-feature", "001-login\n");
     let gate = bench.gate();
-    bench.agent("read -r _ < \"$DESK/gate\"\nsed -i 's/\\[ \\]/[x]/' specs/001-login/tasks.md");
+    bench.agent("read -r _ < \"$DESK/gate\"\necho 1 > made.txt; sed -i 's/\\[ \\]/[x]/' specs/001-login/tasks.md");
     let call = bench.spool("ralph Build --change 001-login --harness-command agent");
     let mut running = call.start();
     running.wait_for("-- iteration 1");
@@ -76,7 +76,10 @@ fn d16_a_runner_that_is_already_at_work_has_an_exit_code_of_its_own() {
 #[test]
 fn d16_an_iteration_says_how_many_tasks_are_open() {
     let bench = Bench::with_tasks("- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n");
-    bench.agent(&format!("sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}", in_change("tasks.md")));
+    bench.agent(&format!(
+        "echo $n > made.txt; sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}",
+        in_change("tasks.md")
+    ));
     let ran = bench.ralph("").run().with_code(0);
     ran.says("done: 1.1; 2 tasks are open").says("done: 1.2; 1 task is open");
     let journal = bench.state_lines("journal.jsonl");

@@ -103,7 +103,7 @@ fn nothing_is_committed_where_there_is_no_repository_and_that_is_said_at_once() 
 fn boxes_that_are_ticked_without_any_other_file_are_named_at_the_end() {
     let bench = Bench::with_tasks(TASKS);
     bench.agent(&format!("{TICK}{TICK}"));
-    let ran = bench.ralph("").run().with_code(0);
+    let ran = bench.ralph("--proof word").run().with_code(0);
     ran.says("2 boxes were ticked, and no other file was changed");
     let honest = Bench::with_tasks(TASKS);
     honest.agent(&format!("{TICK}{TICK}echo 1 > made.txt"));

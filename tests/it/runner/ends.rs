@@ -57,7 +57,8 @@ fn a_promise_on_the_last_allowed_iteration_is_done() {
 #[test]
 fn the_last_task_on_the_last_allowed_iteration_is_done() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
-    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
+    bench
+        .agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
     let ran = bench.ralph("--max-iterations 1").run();
     ended(&bench, ran, "done", "completed", 0, "all the work is done").says("1/1 tasks");
 }

@@ -14,7 +14,7 @@ const FIVE: &str = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n- [ ] 1.4 d\n- [ ] 1.
 fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
     let bench = Bench::with_tasks(FIVE);
     bench.agent(&format!(
-        "sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}\necho 'too many turns' >&2\nexit 53",
+        "echo $n > made.txt; sed -i \"s/\\[ \\] 1\\.$n/[x] 1.$n/\" {}\necho 'too many turns' >&2\nexit 53",
         in_change("tasks.md")
     ));
     let ran = bench.ralph("--max-failures 3 --retry-pause 20ms").run().with_code(0);
@@ -28,7 +28,7 @@ fn d15_a_run_that_failed_and_ticked_a_task_is_no_failure_in_a_row() {
 fn d15_failed_runs_that_did_nothing_still_end_the_loop_after_one_that_did() {
     let bench = Bench::with_tasks(FIVE);
     bench.agent(&format!(
-        "if [ $n = 2 ]; then sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}; fi\nexit 1",
+        "if [ $n = 2 ]; then echo $n > made.txt; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {}; fi\nexit 1",
         in_change("tasks.md")
     ));
     let ran = bench.ralph("--max-failures 3").run().with_code(9);
@@ -164,7 +164,7 @@ fn d14_at_80_columns_the_live_line_says_how_long_the_iteration_has_been_running(
     let bench = Bench::with_tasks(&format!("- [ ] 1.1 {long}\n"));
     let gate = bench.gate();
     bench.claude(&format!(
-        "calls Bash; read -r _ < \"$DESK/gate\"\nsed -i 's/\\[ \\]/[x]/' {}\nresult done",
+        "calls Bash; read -r _ < \"$DESK/gate\"\necho 1 > made.txt; sed -i 's/\\[ \\]/[x]/' {}\nresult done",
         in_change("tasks.md")
     ));
     let call = bench.ralph("").with_columns(80);

@@ -12,7 +12,7 @@ fn bench() -> Bench {
     let bench = Bench::with_tasks(NINE);
     let (list, handoff) = (in_change("tasks.md"), in_change("handoff.md"));
     bench.agent(&format!(
-        "sed -i \"s/\\[ \\] 1.$n/[x] 1.$n/\" {list}\n\
+        "echo $n > made.txt; sed -i \"s/\\[ \\] 1.$n/[x] 1.$n/\" {list}\n\
          if grep -q 'A limit is near' \"$DESK/prompt-$n\"; then echo \"run $n: 1.$n is done, 1.$((n + 1)) comes next\" > {handoff}; fi"
     ));
     bench

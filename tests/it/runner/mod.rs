@@ -11,6 +11,7 @@ mod landing;
 mod people;
 mod private;
 mod promises;
+mod proof;
 pub mod ran;
 mod receipts;
 mod safety;

@@ -183,7 +183,7 @@ fn json_is_one_object_a_line() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make \"it\"\n- [ ] 1.2 Try it\n");
     bench.agent(&format!(
         "echo 'words with \"quotes\"'; printf 'bytes \\377\\n'; printf 'tab\\there\\033[31m\\n'\n\
-         if [ $n = 1 ]; then printf -- '- [x] 1.1 Make \"it\"\\n- [ ] 1.2 Try it\\n' > {path}; exit; fi\n\
+         echo $n > made.txt; if [ $n = 1 ]; then printf -- '- [x] 1.1 Make \"it\"\\n- [ ] 1.2 Try it\\n' > {path}; exit; fi\n\
          if [ $n = 2 ]; then exit 1; fi\n\
          printf -- '- [x] 1.1 Make \"it\"\\n- [x] 1.2 Try it\\n' > {path}",
         path = in_change("tasks.md")

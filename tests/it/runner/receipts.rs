@@ -22,7 +22,7 @@ fn a_box_that_was_ticked_by_hand_has_the_work_of_its_iteration() {
     bench.agent(&format!(
         "[ $n = 2 ] || echo x > made-$n\n[ $n != 3 ] || {{ git add -A; git commit -qm 'third'; }}\nsed -i \"s/\\[ \\] 1.$n/[x] 1.$n/\" {list}"
     ));
-    let ran = bench.ralph("--check true").run();
+    let ran = bench.ralph("--check true --proof word").run();
     ran.with_code(0);
     let all = kept(&bench);
     let short =

@@ -115,7 +115,7 @@ fn scenario_default_done_criteria_with_tasks_md_present() {
     for path in [format!(".spool/changes/{CHANGE}/tasks.md"), "tasks.md".to_owned()] {
         let bench = Bench::new();
         bench.write(&path, list);
-        bench.agent(&format!("echo '- [x] 1.1 Make it' > {path}"));
+        bench.agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {path}"));
         let ran = bench.ralph("").run().with_code(0);
         ran.says("until every box of tasks.md is ticked");
         assert_eq!(ran.errors, "", "{path}");

@@ -20,7 +20,8 @@ const AGENTS: [(&str, &str); 5] = [
 fn scenario_run_against_a_change_proposal() {
     let bench = Bench::with_tasks("- [ ] 1.1 Make it\n- [x] 1.2 Made\n");
     bench.write(in_change("design.md"), "HOW IT IS DESIGNED\n");
-    bench.agent(&format!("echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
+    bench
+        .agent(&format!("echo 1 > made.txt; echo '- [x] 1.1 Make it' > {}", in_change("tasks.md")));
     bench.ralph("").run().with_code(0);
     let prompt = bench.prompt(1);
     for words in

@@ -576,7 +576,7 @@ fn a_list_that_is_taken_away_is_not_a_finished_one() {
 fn a_large_x_is_a_tick() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n");
     bench.agent(&format!(
-        "printf -- '- [x] 1.1 Made\\n- [X] 1.2 Make it\\n' > {}",
+        "echo 1 > made.txt; printf -- '- [x] 1.1 Made\\n- [X] 1.2 Make it\\n' > {}",
         in_change("tasks.md")
     ));
     bench.ralph("").run().with_code(0).says("2/2 tasks");
@@ -588,7 +588,7 @@ fn a_list_that_gets_shorter_instead_of_done_is_not_believed() {
     let bench = Bench::with_tasks("- [x] 1.1 Made\n- [ ] 1.2 Make it\n- [ ] 1.3 Try it\n");
     bench.agent(&format!(
         "if [ $n = 1 ]; then echo '- [x] 1.1 Made' > {path}; exit; fi\n\
-         printf -- '- [x] 1.1 Made\\n- [x] 1.2 Make it\\n- [x] 1.3 Try it\\n' > {path}",
+         echo $n > made.txt; printf -- '- [x] 1.1 Made\\n- [x] 1.2 Make it\\n- [x] 1.3 Try it\\n' > {path}",
         path = in_change("tasks.md")
     ));
     let ran = bench.ralph("").run().with_code(0);

@@ -23,6 +23,8 @@ fn values(name: &str) -> &'static [&'static str] {
         "promise-match" => &["'anywhere'", "'own-line'"],
         "check" => &["'true'", "['touch pwned', 'true']"],
         "notify" => &["'true'", "'touch pwned'"],
+        "proof" => &["'files'", "'word'"],
+        "protect" => &["'tests/**'", "['*.lock', '/a/b']"],
         "check-timeout" => &["1", "300", "'5m'", "'24h'"],
         "min-iterations" => &["0", "1", "7"],
         "max-failures" => &["1", "2", "3", "5", "12", "1000000"],
@@ -88,6 +90,9 @@ fn assert_not_looser(with: Options, without: &Options) {
         done,
         spec_kit: _,
         checks,
+        check_timeout,
+        proof,
+        protect,
         stall_threshold,
         no_progress,
         max_failures,
@@ -123,6 +128,9 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert_eq!(notify, without.notify);
     assert_eq!(runs(&checks), runs(&without.checks));
     assert!(checks.iter().zip(&without.checks).all(|(a, b)| a.limit_seconds <= b.limit_seconds));
+    assert!(check_timeout <= without.check_timeout);
+    assert!(proof == without.proof || proof == LeastProof::Files);
+    assert!(without.protect.iter().all(|pattern| protect.contains(pattern)));
     assert!(none_is_highest(stall_threshold) <= none_is_highest(without.stall_threshold));
     assert!(none_is_highest(no_progress) <= none_is_highest(without.no_progress));
     assert!(max_failures <= without.max_failures && max_unanswered <= without.max_unanswered);

@@ -1,0 +1,428 @@
+//! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
+
+use std::io;
+use std::time::Duration;
+
+use super::agent::AgentRun;
+use super::parts::Driver;
+use super::ticks::{HandTick, TickProof, TickProofs};
+use crate::engine::edit::untick;
+use crate::engine::promise::no_changes;
+use crate::engine::proof::{
+    ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
+    paths_in,
+};
+use crate::engine::tasks::{Task, TaskList};
+use crate::engine::{Work, ran_no_test};
+use crate::evidence::contents::Contents;
+use crate::evidence::pattern::Pattern;
+use crate::evidence::task_list::{self, TASKS, TaskFile};
+use crate::feature::HANDOFF;
+use crate::forms::events::RunnerEvent;
+use crate::runner::harness::{RunOutcome, command};
+use crate::runner::state::Iteration;
+use crate::runner::target::ChangeKind;
+use crate::runner::task_list::{TaskListUpdate, Tasks};
+use crate::session::messages::proof::lack;
+use crate::store::loops::{Loops, VerifyCommands};
+use crate::store::receipts::{Receipt, Receipts, Witness};
+use crate::store::write::{Flush, write_whole};
+use crate::system::names;
+use crate::world::{Stopwatch, WallTime};
+
+/// How long to wait for who keeps the task log at the same time.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The files that say what has to hold: the loop does not change them, unless a task names them.
+const SETTINGS: [&str; 2] = [".claude/ralph-speckit.local.md", ".spool/ralph.toml"];
+/// Programs whose first argument is the program that runs.
+const INTERPRETERS: [&str; 9] =
+    ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
+
+impl Driver<'_> {
+    /// Remembers what the files contain and what the list says before the first iteration; `armed` are the Verify commands
+    /// that the person was shown.
+    pub(super) fn begin_proofs(&mut self, armed: VerifyCommands) {
+        if self.plan.options.proof == LeastProof::Word {
+            return;
+        }
+        let Some(list) = self.list_path() else { return };
+        let contents = Contents::look(self.view.folder, &list);
+        let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
+        self.proofs = TickProofs {
+            at_tick: contents.clone(),
+            at_start: contents,
+            list_at_start: folder.and_then(|folder| task_list::read(&folder).ok()),
+            armed,
+            ..TickProofs::default()
+        };
+    }
+
+    /// The path of the list relative to the work tree, `None` without one.
+    fn list_path(&self) -> Option<String> {
+        let folder = self.view.tasks.as_ref()?.folder()?;
+        let path = folder.join(TASKS);
+        Some(names::with_slashes(path.strip_prefix(self.view.folder).unwrap_or(&path)))
+    }
+
+    /// Judges the tasks that were ticked in an iteration. What is not proved counts as open, and since nobody can be writing
+    /// the list any more, its box is opened again.
+    pub(super) fn judge_ticks(
+        &mut self,
+        looked: &mut TaskListUpdate,
+        ran: &AgentRun,
+        entry: &mut Iteration,
+        began_at: WallTime,
+    ) {
+        self.proofs.of_iteration.clear();
+        self.proofs.verified.clear();
+        let is_complete = matches!(&looked.work, Work::List { done: 1.., open } if open.is_empty());
+        if self.plan.options.proof == LeastProof::Word {
+            return;
+        }
+        let Some((list, Some(folder))) =
+            self.list_path().zip(self.view.tasks.as_ref().map(Tasks::folder))
+        else {
+            return;
+        };
+        let Ok(file) = task_list::read(&folder) else { return };
+        let ticked = self.ticked(looked, &file);
+        let is_nothing_to_ask = !is_complete || self.proofs.last.is_empty();
+        if ticked.is_empty() && is_nothing_to_ask {
+            return;
+        }
+        let now =
+            self.proofs.at_start.as_ref().and_then(|_| Contents::look(self.view.folder, &list));
+        let files = self.file_facts(now.as_ref(), &file, &list);
+        // What was ticked before is asked about once more only where protected files differ.
+        let ticked = match (ticked.is_empty(), files.protected.is_empty()) {
+            (false, _) => ticked,
+            (true, true) => return,
+            (true, false) => self.proofs.last.clone(),
+        };
+        let receipts = self.receipts_since(&list, began_at);
+        let said = match ran.report.outcome {
+            RunOutcome::Finished => no_changes(&ran.report.final_text),
+            _ => Vec::new(),
+        };
+        let facts: Vec<TaskFacts> = ticked
+            .iter()
+            .filter_map(|id| file.list.find(id))
+            .map(|task| self.facts(task, &file, &receipts, &said))
+            .collect();
+        let judged = judge(&facts, &files);
+        let mut unproved = Vec::new();
+        let mut accepted = Vec::new();
+        for (facts, one) in facts.into_iter().zip(judged) {
+            let receipt = receipts.iter().rev().find(|receipt| receipt.task == one.id);
+            match self.proof_of(facts, &one, receipt) {
+                Ok(proof) => {
+                    self.proofs.claimed.extend(proof.files.iter().cloned());
+                    self.proofs.accepted.insert(one.id.clone(), proof.clone());
+                    self.proofs.of_iteration.insert(one.id.clone(), proof);
+                    accepted.push(one.id);
+                }
+                Err(why) => unproved.push((one.id, why)),
+            }
+        }
+        let is_unknown = |id: &&String| !looked.ticked.contains(id);
+        let more: Vec<String> = accepted.iter().filter(is_unknown).cloned().collect();
+        looked.ticked.extend(more);
+        if !accepted.is_empty() {
+            self.proofs.at_tick = now;
+            self.proofs.last = accepted;
+        }
+        self.take_back(&unproved, looked, entry);
+    }
+
+    /// The tasks whose ticks are to be judged: those that were ticked in this iteration, and any other one that was open when
+    /// the run began, or was not there, and is ticked with nobody having judged it. A list that was cut down and came back
+    /// has such ones.
+    fn ticked(&mut self, looked: &TaskListUpdate, file: &TaskFile) -> Vec<String> {
+        let then = self.proofs.list_at_start.as_ref().map(|then| &then.list);
+        let known = |task: &Task| then.and_then(|then| same_task(then, task));
+        let was_done = |task: &Task| known(task).is_some_and(|task| task.done);
+        self.proofs.accepted.retain(|id, _| {
+            file.list.find(id).is_some_and(|task| task.done) && !looked.ticked.contains(id)
+        });
+        let is_new = |task: &&Task| task.done && !self.proofs.accepted.contains_key(&task.id);
+        let all = file.list.tasks.iter().filter(is_new);
+        all.filter(|task| !was_done(task)).map(|task| task.id.clone()).collect()
+    }
+
+    fn receipts_since(&self, list: &str, began_at: WallTime) -> Vec<Receipt> {
+        let receipts = Receipts::of(self.view.folder, &self.plan.change.id, list);
+        let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
+        known.retain(|receipt| receipt.at >= began_at && receipt.by == Witness::Done);
+        known
+    }
+
+    /// What is known of a ticked task, by what it said when the run began.
+    fn facts(
+        &self,
+        task: &Task,
+        file: &TaskFile,
+        receipts: &[Receipt],
+        said: &[(String, String)],
+    ) -> TaskFacts {
+        let then = self.proofs.list_at_start.as_ref();
+        let then = then.and_then(|then| Some((same_task(&then.list, task)?, &then.bytes)));
+        let (asked, bytes) = then.unwrap_or((task, &file.bytes));
+        let mut facts = TaskFacts { id: task.id.clone(), ..TaskFacts::of(asked, bytes) };
+        let receipt = receipts.iter().rev().find(|receipt| receipt.task == task.id);
+        let of_receipt = receipt.and_then(|receipt| receipt.no_change.clone());
+        let said = said.iter().find(|(id, _)| *id == task.id).map(|(_, why)| why.clone());
+        facts.no_change = of_receipt.or(said);
+        if let Some(run) = receipt.and_then(|receipt| receipt.verify.as_ref())
+            && run.result.passed
+        {
+            let ran_none = ran_no_test(run.result.tail.as_bytes());
+            facts.verify = if ran_none { VerifyShown::NoTest } else { VerifyShown::Passed };
+        }
+        facts
+    }
+
+    /// How well a task is proved, with what `spool task done` has seen of it. A tick by hand waits for the command that a
+    /// person armed for it: with that to come, it is no worse than one with nothing else.
+    fn proof_of(
+        &mut self,
+        facts: TaskFacts,
+        judged: &JudgedTask,
+        receipt: Option<&Receipt>,
+    ) -> Result<TickProof, Unproved> {
+        let id = &judged.id;
+        let command = self.proofs.armed.get(id).filter(|_| receipt.is_none()).cloned();
+        let seen = receipt.and_then(|receipt| receipt.proof).filter(|it| *it >= Proof::Files);
+        let proof = match (judged.proof.clone(), seen) {
+            (Err(why @ Unproved::ProtectedChanged(_)), _) => return Err(why),
+            (_, Some(seen)) => seen,
+            (Ok(proof), None) => proof,
+            (Err(_), None) if self.proofs.suspended.contains_key(id) => {
+                return Ok(self.proofs.suspended[id].clone());
+            }
+            (Err(_), None) if command.is_some() => Proof::Tick,
+            (Err(why), None) => return Err(why),
+        };
+        let no_change = facts.no_change.filter(|_| proof == Proof::Word);
+        if let Some(why) = &no_change {
+            self.proofs.no_change.insert(id.clone(), why.clone());
+        }
+        let files = match receipt {
+            Some(receipt) if judged.files.is_empty() => receipt.own.clone(),
+            _ => judged.files.clone(),
+        };
+        let proof = TickProof { proof, files, no_change, verify: None };
+        if let Some(command) = command {
+            self.proofs.by_hand.insert(id.clone(), HandTick { command, proof: proof.clone() });
+        }
+        Ok(proof)
+    }
+
+    /// What the files show, the list and the handoff left out.
+    fn file_facts(&self, now: Option<&Contents>, file: &TaskFile, list: &str) -> FileFacts {
+        let TickProofs { at_start, at_tick, claimed, .. } = &self.proofs;
+        let handoff = list.replace(TASKS, HANDOFF);
+        let own = [list, handoff.as_str()];
+        let changed = |before: &Option<Contents>| {
+            let mut files = now?.changed_since(before.as_ref()?);
+            files.retain(|file| !own.contains(&file.path.as_str()));
+            Some(files)
+        };
+        let since_start = changed(at_start).unwrap_or_default();
+        let protected = self.protected(&since_start, file);
+        let is_free = |file: &ChangedFile| !claimed.contains(&file.path);
+        FileFacts {
+            since_tick: changed(at_tick),
+            protected,
+            unclaimed: since_start.into_iter().filter(is_free).collect(),
+        }
+    }
+
+    /// The protected ones of these files: those that a person named, the settings, and the programs of the checks. What a
+    /// task of the list names is its work.
+    fn protected(&self, changed: &[ChangedFile], file: &TaskFile) -> Vec<String> {
+        let options = self.plan.options;
+        let patterns: Vec<Pattern> =
+            options.protect.iter().filter_map(|text| Pattern::parse(text.as_bytes())).collect();
+        let armed = self.proofs.armed.values();
+        let programs = options.checks.iter().map(|check| &check.run).chain(armed);
+        let programs: Vec<String> = programs.filter_map(|run| program_of(run)).collect();
+        let is_protected = |path: &str| {
+            let is_known = SETTINGS.contains(&path) || programs.iter().any(|it| it == path);
+            is_known || is_matched(&patterns, path)
+        };
+        let texts = self.proofs.list_at_start.as_ref().unwrap_or(file);
+        let named = paths_in(&String::from_utf8_lossy(&texts.bytes));
+        let paths = changed.iter().map(|file| file.path.as_str());
+        let protected = paths
+            .filter(|path| is_protected(path) && !named.iter().any(|named| named.covers(path)));
+        protected.map(str::to_owned).collect()
+    }
+
+    /// Opens the boxes of what is not proved, and tells the next agent and the person of it.
+    fn take_back(
+        &mut self,
+        unproved: &[(String, Unproved)],
+        looked: &mut TaskListUpdate,
+        entry: &mut Iteration,
+    ) {
+        if unproved.is_empty() {
+            return;
+        }
+        let ids: Vec<String> = unproved.iter().map(|(id, _)| id.clone()).collect();
+        if let Err(error) = self.open_boxes(&ids) {
+            self.console.screen.warn(&format!(
+                "the boxes of {} cannot be opened again: {error}; they count as open all the same",
+                ids.join(", ")
+            ));
+        }
+        if let Some(tasks) = &mut self.view.tasks {
+            let again = tasks.look_again(&ids);
+            (looked.work, looked.next) = (again.work, again.next);
+        }
+        looked.ticked.retain(|id| !ids.contains(id));
+        for (id, why) in unproved {
+            self.proofs.by_hand.remove(id);
+            self.proofs.no_change.remove(id);
+            if let Some(proof) = self.proofs.accepted.remove(id) {
+                self.proofs.suspended.insert(id.clone(), proof);
+            }
+            self.proofs.taken_back.insert(id.clone());
+            let lack = lack(why);
+            self.feedback.remarks.push(remark(id, why));
+            entry.unproved.push(format!("{id}: {lack}"));
+            let event = RunnerEvent::TakenBack { task: id.clone(), why: lack.clone() };
+            let words = format!("  {id} is open again: it was ticked, but {lack}");
+            self.console.screen.report(event, &words);
+        }
+    }
+
+    /// Opens the boxes of these tasks, each by one byte, under the lock of the task log where there is one.
+    fn open_boxes(&self, ids: &[String]) -> io::Result<()> {
+        let Some(folder) = self.view.tasks.as_ref().and_then(Tasks::folder) else {
+            return Ok(());
+        };
+        let change = self.plan.change;
+        let _lock = (change.kind == ChangeKind::SpecKit && folder == change.folder)
+            .then(|| Loops::of(&change.root).feature_lock(&change.id, &change.folder, PATIENCE))
+            .transpose()?;
+        let file =
+            task_list::read(&folder).map_err(|problem| io::Error::other(problem.to_string()))?;
+        let found = ids.iter().filter_map(|id| file.list.find(id));
+        let text = found.fold(file.bytes.clone(), |text, task| untick(&text, task));
+        if text == file.bytes {
+            return Ok(());
+        }
+        write_whole(&folder.join(TASKS), &text, Flush::ToDisk)
+    }
+
+    /// Puts what is known of a tick into its receipt.
+    pub(super) fn add_proof(&self, receipt: Receipt) -> Receipt {
+        let proofs = &self.proofs;
+        let proof = proofs.of_iteration.get(&receipt.task);
+        match proof.or_else(|| proofs.verified.get(&receipt.task)) {
+            Some(known) => Receipt {
+                proof: Some(known.proof),
+                own: known.files.clone(),
+                no_change: known.no_change.clone(),
+                verify: known.verify.clone(),
+                by_content: true,
+                ..receipt
+            },
+            None => receipt,
+        }
+    }
+
+    /// Returns the tasks that were ticked by hand in an earlier iteration and whose command has passed in this one.
+    pub(super) fn verified(&self) -> Vec<String> {
+        self.proofs.verified.keys().cloned().collect()
+    }
+
+    /// Notes how long a check took.
+    pub(super) fn note_time(&mut self, run: &str, clock: &Stopwatch) {
+        let millis = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.proofs.millis.insert(run.to_owned(), millis);
+    }
+}
+
+/// The same task in an earlier list: of the same id and title, or of the title alone, for an id may count its place; then of
+/// the id alone, for its title may have been reworded.
+fn same_task<'a>(earlier: &'a TaskList, task: &Task) -> Option<&'a Task> {
+    let by_id = earlier.find(&task.id);
+    let is_same = |other: &&Task| other.title == task.title;
+    by_id.filter(is_same).or_else(|| earlier.tasks.iter().find(is_same)).or(by_id)
+}
+
+/// What the next agent is told of a tick that was taken back.
+fn remark(id: &str, why: &Unproved) -> String {
+    let lack = lack(why);
+    if matches!(why, Unproved::ProtectedChanged(_)) {
+        return format!(
+            "The box of {id} is open again: {lack}. Only a person changes these: put them back as they were, then tick it."
+        );
+    }
+    format!(
+        "The box of {id} is open again: it was ticked, but {lack}. Do the work, then tick it. If it rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>{id}: why</no-change>`"
+    )
+}
+
+/// The file that a command line runs, where it is one of the project.
+fn program_of(run: &str) -> Option<String> {
+    let words = command::split(run).ok()?;
+    let first = words.first()?;
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let program = if INTERPRETERS.contains(&name) { words.get(1)? } else { first };
+    let program = program.strip_prefix("./").unwrap_or(program);
+    (!program.starts_with(['/', '-'])).then(|| program.to_owned())
+}
+
+/// Whether one of these patterns matches a path, or a folder that it is in.
+fn is_matched(patterns: &[Pattern], path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let parts: Vec<(&str, bool)> = ends.map(|end| (&path[..end], end < path.len())).collect();
+    patterns.iter().any(|pattern| {
+        parts.iter().any(|(part, is_folder)| {
+            let name = part.rsplit('/').next().unwrap_or(part);
+            pattern.matches(part.as_bytes(), name.as_bytes(), *is_folder)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_of_a_check_is_known() {
+        for (run, program) in [
+            ("./check.sh --all", Some("check.sh")),
+            ("sh scripts/check.sh", Some("scripts/check.sh")),
+            ("/usr/bin/python3 tools/x.py", Some("tools/x.py")),
+            ("cargo test", Some("cargo")),
+            ("/bin/true", None),
+            ("bash -c true", None),
+            ("sh 'a", None),
+        ] {
+            assert_eq!(program_of(run).as_deref(), program, "{run}");
+        }
+    }
+
+    #[test]
+    fn patterns_protect_files_and_what_is_in_folders() {
+        let is_protected = |pattern: &str, path: &str| {
+            is_matched(&[Pattern::parse(pattern.as_bytes()).unwrap()], path)
+        };
+        assert!(is_protected("tests/**", "tests/a/b.rs"));
+        assert!(is_protected("tests/", "tests/a/b.rs"));
+        assert!(is_protected("*.lock", "a/b.lock"));
+        assert!(!is_protected("tests/**", "src/tests.rs"));
+        assert!(!is_matched(&[], "a"));
+    }
+
+    #[test]
+    fn an_agent_is_told_how_to_say_that_nothing_changes() {
+        let words = remark("T1", &Unproved::NothingChanged);
+        assert!(words.contains("<no-change>T1: why</no-change>"), "{words}");
+        let words = remark("T1", &Unproved::ProtectedChanged(vec!["a".to_owned()]));
+        assert!(words.contains("put them back"), "{words}");
+    }
+}

@@ -1,0 +1,100 @@
+//! What the ticks of a run are judged by, from iteration to iteration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::engine::proof::Proof;
+use crate::engine::{Check, CheckResult, ran_no_test};
+use crate::evidence::contents::Contents;
+use crate::evidence::task_list::TaskFile;
+use crate::store::loops::VerifyCommands;
+use crate::store::receipts::VerifyRun;
+
+/// What the ticks of a run are judged by.
+#[derive(Debug, Default)]
+pub struct TickProofs {
+    /// What the files contained when the run began, `None` where there is more than can be looked through.
+    pub at_start: Option<Contents>,
+    /// The same when a task was proved last.
+    pub at_tick: Option<Contents>,
+    /// The list when the run began.
+    pub list_at_start: Option<TaskFile>,
+    /// Files that are the work of a task that is proved.
+    pub claimed: BTreeSet<String>,
+    /// The Verify commands that a person armed.
+    pub armed: VerifyCommands,
+    /// Tasks that were ticked by hand, whose armed command has to pass with the checks.
+    pub by_hand: BTreeMap<String, HandTick>,
+    /// How long the checks took that ran last, in milliseconds.
+    pub millis: BTreeMap<String, u64>,
+    /// The tasks that were ticked last.
+    pub last: Vec<String>,
+    /// All tasks of this run whose ticks count.
+    pub accepted: BTreeMap<String, TickProof>,
+    /// Those of them that were opened again only because of protected files: they need no more work.
+    pub suspended: BTreeMap<String, TickProof>,
+    /// How well the tasks of this iteration are proved.
+    pub of_iteration: BTreeMap<String, TickProof>,
+    /// Tasks that were ticked by hand and whose command has passed since.
+    pub verified: BTreeMap<String, TickProof>,
+    /// The tasks whose tick was taken back.
+    pub taken_back: BTreeSet<String>,
+    /// The tasks that change nothing, with why, in the agent's words.
+    pub no_change: BTreeMap<String, String>,
+}
+
+/// A tick that somebody made by hand.
+#[derive(Clone, Debug)]
+pub struct HandTick {
+    /// The command that a person armed for its task.
+    pub command: String,
+    /// How well the task is proved without it.
+    pub proof: TickProof,
+}
+
+/// How well one task is proved.
+#[derive(Clone, Debug)]
+pub struct TickProof {
+    /// By what.
+    pub proof: Proof,
+    /// The files that are its work.
+    pub files: Vec<String>,
+    /// Why it changes nothing, in the agent's words.
+    pub no_change: Option<String>,
+    /// The run of its Verify command.
+    pub verify: Option<VerifyRun>,
+}
+
+impl TickProofs {
+    /// Returns the commands of tasks that were ticked by hand, as checks.
+    pub fn checks(&self, limit: Duration) -> impl Iterator<Item = Check> {
+        self.by_hand.values().map(move |tick| Check {
+            run: tick.command.clone(),
+            limit_seconds: limit.as_secs(),
+            ..Check::default()
+        })
+    }
+
+    /// Takes in the results of the checks: a task whose command has passed is proved by it, where it was not before.
+    pub fn take_results(&mut self, results: &[CheckResult]) {
+        for result in results.iter().filter(|result| result.passed) {
+            let is_its = |tick: &HandTick| tick.command == result.run;
+            let ids = self.by_hand.iter().filter(|(_, tick)| is_its(tick));
+            let ids: Vec<String> = ids.map(|(id, _)| id.clone()).collect();
+            let ran_none = ran_no_test(result.tail.as_bytes());
+            for id in ids {
+                let Some(HandTick { mut proof, .. }) = self.by_hand.remove(&id) else { continue };
+                let millis = self.millis.get(&result.run).copied().unwrap_or_default();
+                proof.verify = Some(VerifyRun { result: result.clone(), millis });
+                // With nothing changed it may have passed before.
+                if !ran_none && proof.proof == Proof::Files {
+                    proof.proof = Proof::Command;
+                }
+                match self.of_iteration.get_mut(&id) {
+                    Some(of_iteration) => *of_iteration = proof,
+                    None => _ = self.verified.insert(id, proof),
+                }
+            }
+        }
+    }
+}

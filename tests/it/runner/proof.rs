@@ -1,0 +1,150 @@
+//! Ticks with nothing behind them: they are taken back, named to the next agent, and told to the person.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::runner::support::{Bench, CHANGE, in_change};
+
+const TWO: &str = "- [ ] 1.1 Begin it\r\n- [ ] 1.2 End it\r\n";
+/// Ticks every box.
+const TICK: &str = "sed -i 's/\\[ \\]/[x]/' .spool/changes/*/tasks.md\n";
+
+/// The receipts that are kept outside of the project.
+fn receipts(bench: &Bench) -> Vec<Value> {
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folders = fs::read_dir(projects).into_iter().flatten().flatten();
+    let mut files = folders.map(|folder| folder.path().join(format!("receipts-{CHANGE}.jsonl")));
+    let Some(path) = files.find(|path| path.is_file()) else { return Vec::new() };
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn ticks_alone_are_taken_back_by_one_byte_each_and_the_loop_gets_no_further() {
+    for behind in
+        ["", "printf '\\n' >> old.rs\n", "echo '// More to come' >> old.rs\n", ": > new.rs\n"]
+    {
+        let bench = Bench::with_tasks(TWO);
+        bench.write("old.rs", "fn old() {}\n");
+        bench.commit("a file");
+        bench.agent(&format!("{behind}{TICK}"));
+        let ran = bench.ralph("--no-progress 3 --max-iterations 5").run();
+        ran.says("1.1 is open again: it was ticked, but no file has changed for it");
+        ran.says("ticked with nothing behind it, and taken back: 1.1, 1.2");
+        // A file that grows is a change, if not of the work: only where none does the loop end as one without progress.
+        if behind.is_empty() {
+            ran.with_code(5);
+            assert_eq!(bench.runs(), 3);
+        } else {
+            assert!(ran.code != Some(0), "{behind}: {ran:?}");
+        }
+        assert_eq!(bench.read(&in_change("tasks.md")), TWO, "{behind}");
+        let entry = &bench.iterations()[0];
+        assert_eq!(entry["tasks_ticked"], json!([]), "{entry}");
+        assert_eq!(entry["unproved"].as_array().unwrap().len(), 2, "{entry}");
+        assert!(receipts(&bench).is_empty(), "{:?}", receipts(&bench));
+        let prompt = bench.prompt(2);
+        assert!(prompt.contains("The box of 1.1 is open again"), "{prompt}");
+        assert!(prompt.contains("<no-change>1.1: why</no-change>"), "{prompt}");
+        assert_eq!(bench.state()["done_criteria"], "tasks");
+    }
+}
+
+#[test]
+fn work_and_words_that_count_are_in_the_receipts() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Write src/a.rs\n- [ ] 1.2 See whether it is there\n");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then mkdir -p src; echo 'fn a() {{}}' > src/a.rs; sed -i 's/\\[ \\] 1.1/[x] 1.1/' {list}; exit; fi\n\
+         {TICK}if [ $n = 3 ]; then echo '<no-change>1.2: it was there before</no-change>'; fi",
+        list = in_change("tasks.md")
+    ));
+    let ran = bench.ralph("").run().with_code(0);
+    ran.says("1.2 is open again")
+        .says("1 task changed nothing, and the agent says why: 1.2 (it was there before)");
+    let all = receipts(&bench);
+    let short = |it: &Value| json!([it["task"], it["proof"], it["own"], it["no_change"]]);
+    let short: Vec<_> = all.iter().map(short).collect();
+    let wanted = [
+        json!(["1.1", "files", ["src/a.rs"], null]),
+        json!(["1.2", "word", [], "it was there before"]),
+    ];
+    assert_eq!(short, wanted);
+}
+
+#[test]
+fn the_words_of_the_prompt_are_no_reason() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.agent(&format!("{TICK}cat \"$DESK/prompt-$n\"; echo '<no-change>1.1: why</no-change>'"));
+    bench.ralph("--max-iterations 2").run().with_code(3).says("1.1 is open again");
+}
+
+#[test]
+fn a_list_that_was_cut_down_and_came_back_with_ticks_is_judged() {
+    let bench = Bench::with_tasks("- [x] 1.0 Before\n- [ ] 1.1 Begin it\n");
+    let list = in_change("tasks.md");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then echo '- [x] 1.0 Before' > {list}; rm {list}; exit; fi\n\
+         printf -- '- [x] 1.0 Before\\n- [x] 1.1 Begin it\\n' > {list}"
+    ));
+    bench.ralph("--max-iterations 2").run().with_code(3).says("1.1 is open again");
+    assert_eq!(bench.read(&list), "- [x] 1.0 Before\n- [ ] 1.1 Begin it\n");
+}
+
+#[test]
+fn protected_files_keep_a_loop_from_being_done_until_they_are_as_before() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n- [ ] 1.2 End it\n");
+    bench.write("tests/a.sh", "exit 1\n");
+    bench.write("check.sh", "test -e made.txt\n");
+    bench.commit("tests");
+    bench.agent(&format!(
+        "echo $n > made.txt\nif [ $n = 1 ]; then echo exit 0 > tests/a.sh; elif [ $n = 2 ]; then git checkout -q tests; echo true > check.sh; else git checkout -q check.sh; fi\n{TICK}"
+    ));
+    let call = bench.ralph("--protect tests/** --max-iterations 5").arg("--check");
+    let ran = call.arg("sh check.sh").run().with_code(0);
+    ran.says("protected files have changed: tests/a.sh")
+        .says("protected files have changed: check.sh");
+    assert_eq!(bench.runs(), 3);
+    assert!(bench.prompt(2).contains("put them back as they were"), "{}", bench.prompt(2));
+}
+
+#[test]
+fn a_protected_file_that_changes_after_the_last_tick_keeps_the_loop_from_being_done() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.write("check.sh", "exit 1\n");
+    bench.commit("a check");
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then echo 1 > made.txt; fi\n\
+         if [ $n = 2 ]; then echo exit 0 > check.sh; fi\n\
+         if [ $n = 3 ]; then git checkout -q check.sh; fi\n{TICK}"
+    ));
+    let call = bench.ralph("--max-iterations 4").arg("--check");
+    let ran = call.arg("./check.sh || sh check.sh").run().with_code(3);
+    ran.says("protected files have changed: check.sh").says("failed");
+    // The work is there: what was opened again because of the check alone is ticked without more of it.
+    assert_eq!(bench.read(&in_change("tasks.md")), "- [x] 1.1 Begin it\n");
+}
+
+#[test]
+fn the_command_of_a_task_that_was_ticked_by_hand_runs_with_the_checks() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n  - **Verify**: `test -e second.txt`\n");
+    bench.agent(&format!("echo $n > made.txt; if [ $n = 2 ]; then echo > second.txt; fi\n{TICK}"));
+    let ran = bench.ralph("--max-iterations 3").run().with_code(0);
+    ran.says("`test -e second.txt` failed").says("`test -e second.txt` passed");
+    let all = receipts(&bench);
+    let short: Vec<_> =
+        all.iter().map(|it| json!([it["task"], it["proof"], it["iteration"]])).collect();
+    assert_eq!(short, [json!(["1.1", "files", 1]), json!(["1.1", "command", 2])]);
+    assert_eq!(all[1]["verify"]["run"], "test -e second.txt");
+}
+
+#[test]
+fn a_project_makes_it_stricter_and_never_looser() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Begin it\n");
+    bench.agent(TICK);
+    bench.write(".spool/ralph.toml", "proof = \"word\"\n");
+    bench.ralph("").run().with_code(2).warns("lets every tick count");
+    bench.ralph("--proof word").run().with_code(0);
+    bench.write(".spool/ralph.toml", "protect = [\"a/**\", \"\"]\n");
+    bench.ralph("").run().with_code(2).warns("needs a pattern");
+}
