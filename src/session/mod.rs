@@ -8,7 +8,6 @@ mod claim;
 mod context;
 mod continuing;
 pub(crate) mod end;
-pub(crate) mod evidence;
 mod feature;
 pub(crate) mod life;
 pub(crate) mod messages;

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::claim::{Unowned, close_claim, unowned};
 use super::context::{ChecksRun, StopContext, StopSession, waited_for, waiting_with_message};
-use super::evidence::still_good;
 use super::feature::{Entered, FeatureStop};
 use super::notices::{self, Notice};
 use super::{continuing, feature, task};
@@ -351,16 +350,7 @@ impl StopSession<'_> {
             return Evaluation::Decided(Box::new(judgement));
         }
         let Record { ledger, marks, .. } = &mut self.record;
-        let evaluation = evaluate(contract, ledger, seen, &mut || still(root, marks, moment));
-        let Record { assignment, ledger, .. } = &self.record;
-        let checked = assignment.as_ref().and_then(|assignment| assignment.checked.as_ref());
-        if let Evaluation::RunChecks(pending) = &evaluation
-            && let Some(known) = still_good(checked, pending.seen(), root, moment)
-        {
-            let judgement = pending.with_earlier(contract, ledger, known.results);
-            return Evaluation::Decided(Box::new(judgement));
-        }
-        evaluation
+        evaluate(contract, ledger, seen, &mut || still(root, marks, moment))
     }
 
     /// Writes a verdict down, and returns what is said about it.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::agent::AgentRun;
+use super::earlier::still_good;
 use super::parts::Driver;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
@@ -20,7 +21,6 @@ use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
 use crate::runner::task_list::TaskListUpdate;
 use crate::runner::tokens::TokenCount;
-use crate::session::evidence::still_good;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
 use crate::store::journal::Entry;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod commits;
+mod earlier;
 mod ending;
 mod iteration;
 mod judge;

@@ -1,4 +1,4 @@
-//! Evidence of an earlier stop that still holds at this one.
+//! Checks of an earlier iteration whose results still hold.
 
 use std::path::Path;
 
