@@ -12,7 +12,7 @@ use crate::runner::options::{AgentArgument, CHANGE, RunnerSettings, Set};
 #[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
 #[command(after_help = SHORT_EXAMPLES, after_long_help = EXAMPLES)]
 pub struct RalphArgs {
-    /// What is to be done, in quotes; after `--` when it begins with a dash
+    /// What is to be done, in quotes; after `--` when it begins with a dash [default: the open tasks of the task list]
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
 

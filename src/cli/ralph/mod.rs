@@ -161,12 +161,8 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
     } else {
         options::task(prompt.as_deref(), &settings, &here, Some(&root))?
     };
-    let Some(task) = task else {
-        bail!(
-            "there is no prompt\nsay what is to be done: spool ralph \"Build it\" --change ID, or name a file with --prompt-file"
-        );
-    };
-    let mut options = Box::new(resolve(&layers, task, &start)?);
+    let is_told = task.is_some();
+    let mut options = Box::new(resolve(&layers, task.unwrap_or_default(), &start)?);
     if args.status && settings.change.is_none() {
         let Some(change) = select(&root)? else {
             bail!(
@@ -203,6 +199,9 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
             "`{}` has no spec.md, and a review judges the requirements of one\nleave the review out with --review=false",
             change.id
         );
+    }
+    if !is_told {
+        of_the_list(&change, &options)?.clone_into(&mut options.task);
     }
     options.done = Some(done(&change, &options)?);
     options.spec_kit = spec_kit(&change, args)?;
@@ -305,6 +304,18 @@ fn spec_kit(change: &Change, args: &RalphArgs) -> Result<SpecKitRules> {
 
 fn warn(words: &str) {
     errln!("{}warning{}: {words}", style::WARN.render(), style::WARN.render_reset());
+}
+
+/// The prompt where the person gives none: the list says what is to be done; refused without one.
+fn of_the_list(change: &Change, options: &Options) -> Result<&'static str> {
+    let is_by_list = matches!(options.done, None | Some(DoneCriteria::Tasks));
+    if is_by_list && change.tasks().is_some() {
+        return Ok("Do the open tasks of the task list, one after the other, until all are done.");
+    }
+    bail!(
+        "there is no prompt, and no task list that says what is to be done\nsay it: spool ralph \"Build it\" --change {}, or name a file with --prompt-file",
+        change.id
+    )
 }
 
 /// What counts as done where it was not said (spec 001), with a warning where nothing but words can.

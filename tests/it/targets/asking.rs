@@ -99,7 +99,7 @@ fn a_prompt_that_begins_with_a_dash_stands_behind_two() {
 }
 
 #[test]
-fn a_prompt_is_required_also_for_a_plan() {
+fn a_prompt_is_required_also_for_a_plan_where_no_list_says_what_to_do() {
     let bench = Bench::with(&[CHANGE]);
     for arguments in
         [&["ralph", "--change", CHANGE][..], &["ralph", "--change", CHANGE, "--dry-run"]]
@@ -109,6 +109,15 @@ fn a_prompt_is_required_also_for_a_plan() {
     }
     let said = bench.spool(&["ralph", " ", "--change", CHANGE]).refused();
     assert!(said.contains("the prompt is empty"), "{said}");
+    bench.write(".spool/changes/002-01_add-ralph-loop/tasks.md", "- [ ] T001 a\n");
+    let told = bench.spool(&["ralph", "--change", CHANGE, "--dry-run"]).told();
+    assert!(
+        told.contains("# What is asked of you\n\nDo the open tasks of the task list"),
+        "{told}"
+    );
+    let said =
+        bench.spool(&["ralph", "--change", CHANGE, "--dry-run", "--done", "manual"]).refused();
+    assert!(said.contains("there is no prompt"), "{said}");
 }
 
 #[test]
