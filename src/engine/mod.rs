@@ -19,6 +19,7 @@ pub mod promise;
 pub mod proof;
 mod review;
 pub mod scope;
+pub mod scoreboard;
 pub mod tasks;
 mod verdict;
 

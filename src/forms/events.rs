@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::iteration::IterationForm;
 use super::loops::LoopCheck;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime};
+use super::proofs::ProofsForm;
 use super::runner::DoneWhen;
 
 /// One line of `spool ralph --json`.
@@ -161,6 +162,8 @@ pub struct RunnerEnd {
     pub tasks: Option<String>,
     /// The tasks whose tick was taken back in this run because nothing proved it.
     pub taken_back: Vec<String>,
+    /// How well the tasks are proved that were ticked in this run; null where nothing is known of any task.
+    pub proofs: Option<ProofsForm>,
     /// What a person does next, in words; null for nothing.
     pub next: Option<String>,
     /// What a person should look at although the loop is done.

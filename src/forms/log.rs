@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::loops::LoopDriver;
 use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, words};
+use super::proofs::ProofsForm;
 use super::receipt::ReceiptForm;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, EndStatus, JournalEvent, PromiseState, VerdictName};
@@ -46,6 +47,8 @@ pub struct LogForm {
     pub commits: Option<JsonNumber>,
     /// Why, in words; null where there is nothing to say.
     pub words: Option<String>,
+    /// How well the tasks of the loop are proved, at its end; null elsewhere, and where nothing is known of any task.
+    pub proofs: Option<ProofsForm>,
     /// What was seen of the tasks that were ticked then.
     pub receipts: Vec<ReceiptForm>,
 }
@@ -73,6 +76,7 @@ impl LogForm {
             tokens: some(entry.tokens),
             commits: some(entry.commits),
             words: words(&entry.words),
+            proofs: None,
             receipts: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::plain::{JsonNumber, JsonTime};
+use super::proofs::ProofsForm;
 use super::review::LastReview;
 use crate::engine::{Check, CheckResult};
 use crate::store::names::EndName;
@@ -88,6 +89,8 @@ pub struct LoopForm {
     pub waits_for: Vec<String>,
     /// What a person does next, in words; null for nothing.
     pub next: Option<String>,
+    /// How well its tasks are proved; null where nothing is known of any task.
+    pub proofs: Option<ProofsForm>,
     /// The session that it was taken over from; null for none.
     pub taken_over_from: Option<String>,
     /// The session that took it over; null for none.

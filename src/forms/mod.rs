@@ -10,6 +10,7 @@ pub mod log;
 pub mod loops;
 pub mod plain;
 pub mod plan;
+pub mod proofs;
 pub mod receipt;
 pub mod review;
 pub mod runner;

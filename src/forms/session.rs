@@ -5,6 +5,7 @@ use super::loops::{
     PauseForm, SessionState, StopForm, TaskCommand, TurnForm,
 };
 use super::plain::{JsonTime, words};
+use super::proofs::ProofsForm;
 use super::status::FeatureForm;
 use crate::session::report::TaskReport;
 use crate::session::report::feature::FeatureReport;
@@ -82,6 +83,7 @@ fn of_feature(report: &FeatureReport) -> LoopForm {
         max_iterations: Some(report.max_iterations),
         verify_commands: report.verify.iter().map(command).collect(),
         running_check: words(&report.checking),
+        proofs: ProofsForm::of(&report.proofs),
         not_blocked: report.let_go.iter().map(NotBlocked::from).collect(),
         ..seen.form()
     }
@@ -157,6 +159,7 @@ impl LoopSeen<'_> {
             taken_over_from: record
                 .and_then(|record| record.adopted.as_ref())
                 .map(|adopted| adopted.from.clone()),
+            proofs: None,
             taken_over_by: record.and_then(|record| words(&record.moved_to)),
             not_blocked: Vec::new(),
         }

@@ -18,8 +18,10 @@ use super::state::{
     Iteration, LoopState, Past, changes_with_state, find_state_folder, holder, read_state,
     readable, tail, time_of,
 };
+use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
-use crate::session::report::feature::reviews;
+use crate::session::report::feature::{reviews, write_proofs};
+use crate::store::receipts::{Receipts, scoreboard};
 use crate::text;
 use crate::world::WallTime;
 
@@ -58,6 +60,8 @@ pub struct RunnerReport {
     pub state: LoopState,
     /// The iteration that runs, or in which the runner was killed.
     pub running_iteration: Option<Iteration>,
+    /// How well the tasks are proved that were ticked in this run.
+    pub proofs: Scoreboard,
     /// The last iterations of all runs, oldest first, ten at most.
     pub iterations: Vec<Past>,
 }
@@ -83,6 +87,9 @@ impl RunnerReport {
             (false, _) => RunnerLife::Gone,
         };
         let history = tail(&folder.join("history.jsonl"), SHOWN).unwrap_or_default();
+        let began = time_of(&state.started_at).unwrap_or_default();
+        let receipts = Receipts::named(root, change).map(|it| it.all()).unwrap_or_default();
+        let proofs = scoreboard(receipts.iter().filter(|it| it.at >= began));
         let requests = Requests::of(&folder);
         Ok(Self {
             change_id: change.to_owned(),
@@ -92,6 +99,7 @@ impl RunnerReport {
             unreadable,
             state,
             running_iteration,
+            proofs,
             iterations: history.iterations,
         })
     }
@@ -133,6 +141,7 @@ impl RunnerReport {
         if let Some(reviews) = reviews(&state.ledger) {
             let _ = writeln!(text, "  Reviews beside that: {reviews}");
         }
+        write_proofs(&mut text, &self.proofs);
         let denied = messages::denied(state);
         if !denied.is_empty() {
             let _ = writeln!(text, "  Denied: {}", cut(&denied, DENIED));

@@ -7,12 +7,14 @@ use super::context::{StopContext, StopSession};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
+use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
 use crate::hosts::{ContinueForm, HookAnswer};
 use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
+use crate::session::task_log::receipts_of;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::loops::{Claim, Loops, Record};
 use crate::store::pins::PinState;
@@ -209,6 +211,19 @@ impl FeatureStop {
         is_readable && landing::is_asked(session.context.settings, limit, &session.record.ledger)
     }
 
+    /// The message of an end, with a line on how well the tasks are proved that are done, as far as this loop has seen.
+    fn with_proofs(&self, session: &StopSession<'_>, mut message: String) -> String {
+        let (snapshot, project) = (&self.snapshot, session.context.project);
+        if let Ok(receipts) = receipts_of(project, &snapshot.feature) {
+            let line = receipts.scoreboard(session.record.armed_at, snapshot.tasks.as_ref()).line();
+            if !line.is_empty() {
+                message += "\n";
+                message += &printable(&line);
+            }
+        }
+        message
+    }
+
     /// Returns the answer that says why the loop ended, and brings the state file of a completed one up to date.
     pub fn end_answer(
         &self,
@@ -219,7 +234,8 @@ impl FeatureStop {
         let (snapshot, record) = (&self.snapshot, &session.record);
         if *reason != TerminalReason::Completed {
             let left = messages::left(seen);
-            let message = ends::end_message(snapshot, record, reason, left.as_deref());
+            let message = self
+                .with_proofs(session, ends::end_message(snapshot, record, reason, left.as_deref()));
             return HookAnswer::notify(&message).log(&ends::end_line(snapshot, reason)).alert(
                 &record.about,
                 reason.name(),
@@ -227,9 +243,10 @@ impl FeatureStop {
             );
         }
         let (shown, message) = if let Some(message) = ends::doubtful_message(record) {
+            let message = self.with_proofs(session, message);
             (HookAnswer::notify(&message).log(&message), message)
         } else {
-            let message = ends::completed_message(snapshot, record);
+            let message = self.with_proofs(session, ends::completed_message(snapshot, record));
             let shown = HookAnswer::silent();
             let quiet = session.context.settings.quiet;
             (if quiet { shown } else { shown.also_in_plugin(&message) }, message)

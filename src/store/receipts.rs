@@ -14,6 +14,8 @@ use super::read;
 use super::write::{Flush, append_private_line, write_private};
 use crate::engine::CheckResult;
 use crate::engine::proof::Proof;
+use crate::engine::scoreboard::{Scoreboard, ScoredTask};
+use crate::engine::tasks::TaskList;
 use crate::world::WallTime;
 
 /// The version that a receipt carries.
@@ -227,6 +229,31 @@ impl Receipts {
 
     fn path(&self, end: &str) -> PathBuf {
         self.pins.beside(&format!("receipts-{}.{end}", self.name))
+    }
+}
+
+/// Returns how well the tasks of these receipts are proved, as far as somebody has judged that.
+pub fn scoreboard<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Scoreboard {
+    let mut board = Scoreboard::default();
+    for receipt in receipts {
+        if let Some(proof) = receipt.proof {
+            board.add(ScoredTask {
+                task: receipt.task.clone(),
+                proof,
+                reviewed: receipt.reviewer.is_some(),
+                why: receipt.no_change.clone(),
+            });
+        }
+    }
+    board
+}
+
+impl Receipts {
+    /// Returns how well the tasks are proved that are done in this list, as far as receipts of this time or later say.
+    pub fn scoreboard(&self, since: WallTime, tasks: Option<&TaskList>) -> Scoreboard {
+        let mut board = scoreboard(self.all().iter().filter(|receipt| receipt.at >= since));
+        board.retain(|id| tasks.and_then(|it| it.find(id)).is_some_and(|task| task.done));
+        board
     }
 }
 

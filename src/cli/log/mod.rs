@@ -16,11 +16,13 @@ use crate::feature::project::printable;
 use crate::forms;
 use crate::forms::log::LogForm;
 use crate::forms::loops::LoopDriver;
+use crate::forms::proofs::ProofsForm;
 use crate::print;
 use crate::runner::report as runners;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, state_folder};
 use crate::runner::target::{matching, one_of};
+use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::{Loops, TERMINAL};
 use crate::store::read;
@@ -133,6 +135,7 @@ struct ShownLog {
 
 impl ShownLog {
     fn show(&mut self, it: &LoggedLoop, entry: &Entry) -> Result<()> {
+        let board = self.receipts.at_end(entry, it.began());
         if self.as_json {
             let (driver, session) = match it.whose.as_str() {
                 RUNNER => (LoopDriver::Runner, None),
@@ -140,7 +143,8 @@ impl ShownLog {
                 session => (LoopDriver::Session, Some(session)),
             };
             let receipts = self.receipts.with(entry);
-            let form = LogForm { receipts, ..LogForm::of(entry, driver, session) };
+            let proofs = ProofsForm::of(&board);
+            let form = LogForm { proofs, receipts, ..LogForm::of(entry, driver, session) };
             dataln!("{}", forms::line(&form)?);
             return Ok(());
         }
@@ -154,6 +158,9 @@ impl ShownLog {
         }
         (self.title, self.began) = (title, it.began());
         outln!("{}", it.line(entry));
+        let mut proofs = String::new();
+        write_proofs(&mut proofs, &board);
+        out!("{proofs}");
         Ok(())
     }
 }

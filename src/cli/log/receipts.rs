@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::engine::scoreboard::Scoreboard;
 use crate::forms::receipt::ReceiptForm;
 use crate::store::journal::Entry;
-use crate::store::names::JournalEvent;
-use crate::store::receipts::{Receipt, Receipts, Witness};
+use crate::store::names::{JournalEvent, VerdictName};
+use crate::store::receipts::{Receipt, Receipts, Witness, scoreboard};
+use crate::world::WallTime;
 
 /// The receipts of a project, read as they are asked for.
 #[derive(Default)]
@@ -41,6 +43,17 @@ impl ReceiptsOfLog {
         };
         let most = if is_done { 1 } else { usize::MAX };
         all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()
+    }
+
+    /// Returns how well the tasks of a loop are proved that began at this time and ended with this entry; nothing for another
+    /// entry.
+    pub fn at_end(&mut self, entry: &Entry, began: WallTime) -> Scoreboard {
+        let is_end = entry.verdict == VerdictName::End || entry.event == JournalEvent::Ended;
+        if !is_end {
+            return Scoreboard::default();
+        }
+        let is_its = |receipt: &&Receipt| receipt.at >= began && receipt.at <= entry.at;
+        scoreboard(self.all(&entry.about).iter().filter(is_its))
     }
 
     fn all(&mut self, about: &str) -> &[Receipt] {

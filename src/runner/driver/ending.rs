@@ -4,9 +4,12 @@ use anyhow::Result;
 
 use super::parts::Driver;
 use crate::checks::{PersonNotice, tell};
+use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{self, Demand, Observation, TerminalReason};
+use crate::feature::project::printable;
 use crate::forms::events::{RunnerEnd, RunnerEvent};
 use crate::forms::plain;
+use crate::forms::proofs::ProofsForm;
 use crate::runner::caveats::{self, Facts};
 use crate::runner::console::EndRequest;
 use crate::runner::exit;
@@ -14,10 +17,12 @@ use crate::runner::messages;
 use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
-use crate::runner::state::{LoopStatus, iso};
+use crate::runner::state::{LoopStatus, iso, time_of};
+use crate::runner::task_list::list_at;
 use crate::session::report::feature::reviews;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
+use crate::store::receipts::Receipts;
 use crate::world;
 
 impl Driver<'_> {
@@ -128,6 +133,14 @@ impl Driver<'_> {
         })
     }
 
+    /// How well the tasks are proved that were ticked in this run and are done now.
+    fn scoreboard(&self) -> Scoreboard {
+        let began = time_of(&self.files.state.started_at).unwrap_or_default();
+        let receipts = Receipts::named(self.view.folder, &self.plan.change.id).ok();
+        let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
+        receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
+    }
+
     fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
         let state = &self.files.state;
         let tasks = self.view.tasks_line();
@@ -159,6 +172,10 @@ impl Driver<'_> {
             state.words,
             parts.join(", ")
         );
+        let proofs = self.scoreboard();
+        if !proofs.line().is_empty() {
+            words = format!("{words}\n       {}", printable(&proofs.line()));
+        }
         let denied = messages::denied(state);
         if !denied.is_empty() {
             words = format!(
@@ -203,6 +220,7 @@ impl Driver<'_> {
             files_changed: (self.totals.touched.len() as u64).into(),
             tasks: plain::words(&tasks),
             taken_back: self.proofs.taken_back.iter().cloned().collect(),
+            proofs: ProofsForm::of(&proofs),
             next: plain::words(&next),
             doubts: doubts.to_vec(),
             kept_as: plain::words(&state.kept_as),

@@ -7,6 +7,7 @@ use crate::forms::loops::{
     PauseForm, StopForm,
 };
 use crate::forms::plain::{JsonNumber, JsonTime, words};
+use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{DoneWhen, RunnerForm};
 use crate::runner::exit;
 use crate::runner::options::DoneCriteria;
@@ -94,6 +95,7 @@ impl RunnerReport {
             words_for_agent: None,
             waits_for: self.waits_for(),
             next: self.next(),
+            proofs: ProofsForm::of(&self.proofs),
             taken_over_from: None,
             taken_over_by: None,
             not_blocked: Vec::new(),

@@ -6,6 +6,8 @@ use std::path::Path;
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
+#[cfg(feature = "cli")]
+use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{Ledger, TerminalReason};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project, printable};
@@ -15,6 +17,8 @@ use crate::session::life::{self, SessionLife};
 use crate::session::messages::ends;
 use crate::session::messages::person::more_than;
 use crate::session::pinned;
+#[cfg(feature = "cli")]
+use crate::session::task_log::receipts_of;
 use crate::store::loops::{Claim, LetGo, Loops, Record, VerifyCommands};
 use crate::store::names::EndName;
 use crate::store::pins::{Pin, PinKey, PinState, Pins};
@@ -89,6 +93,9 @@ pub struct FeatureReport {
     pub gone: bool,
     /// The files of the feature that are missing or cannot be read, each with why.
     pub problems: Vec<String>,
+    /// How well the tasks that are done are proved, as far as this loop has seen.
+    #[cfg(feature = "cli")]
+    pub proofs: Scoreboard,
     /// The loop at this moment, `None` where none lives.
     #[cfg(feature = "cli")]
     pub live: Option<LiveReport>,
@@ -195,6 +202,8 @@ impl FeatureReport {
         Self {
             #[cfg(feature = "cli")]
             live: moment,
+            #[cfg(feature = "cli")]
+            proofs: proofs(project, feature, armed_at, &snapshot),
             problems: problems(project, &snapshot),
             gone: life == SessionLife::Gone,
             name: feature.name.clone(),
@@ -205,11 +214,7 @@ impl FeatureReport {
             done: place.done,
             total: place.total,
             place,
-            open: snapshot
-                .tasks
-                .iter()
-                .flat_map(|list| list.open().map(|task| printable(&task.id)))
-                .collect(),
+            open: open_ids(&snapshot),
             attempt: snapshot.state.task_iteration(),
             max_attempts: snapshot.limits.max_task_iterations,
             max_iterations: snapshot.limits.max_iterations,
@@ -251,6 +256,8 @@ impl FeatureReport {
                 more => writeln!(text, "  Open: next {next}, then {more} more"),
             };
         }
+        #[cfg(feature = "cli")]
+        write_proofs(text, &self.proofs);
         #[cfg(feature = "cli")]
         if let Some(live) = &self.live {
             live.write(text);
@@ -313,6 +320,38 @@ impl FeatureReport {
                 format!("ended ({}){why}{words}", self.reason)
             }
         }
+    }
+}
+
+/// The ids of the open tasks.
+fn open_ids(snapshot: &FeatureSnapshot) -> Vec<String> {
+    let tasks = snapshot.tasks.iter();
+    tasks.flat_map(|list| list.open().map(|task| printable(&task.id))).collect()
+}
+
+/// How well the tasks of a feature are proved that are done, by the receipts since its loop was armed.
+#[cfg(feature = "cli")]
+fn proofs(
+    project: &Project,
+    feature: &Feature,
+    armed_at: WallTime,
+    snapshot: &FeatureSnapshot,
+) -> Scoreboard {
+    let receipts = receipts_of(project, feature).ok();
+    receipts.map(|it| it.scoreboard(armed_at, snapshot.tasks.as_ref())).unwrap_or_default()
+}
+
+/// Writes how well the tasks of a loop are proved, and what to look at first; nothing where nothing is known.
+#[cfg(feature = "cli")]
+pub fn write_proofs(text: &mut String, board: &Scoreboard) {
+    let line = board.line();
+    if line.is_empty() {
+        return;
+    }
+    let receipts = counted(board.receipts as u64, "receipt");
+    let _ = writeln!(text, "  {} ({receipts})", printable(&line));
+    for sentence in board.look_first() {
+        let _ = writeln!(text, "    Look at {}", printable(&sentence));
     }
 }
 

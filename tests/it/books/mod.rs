@@ -17,6 +17,7 @@ mod proof;
 mod properties;
 mod receipts;
 mod safety;
+mod scoreboard;
 mod short;
 mod state;
 pub mod support;

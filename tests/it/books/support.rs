@@ -137,6 +137,13 @@ impl Project {
         Hooked::from(Said::with_input(&mut self.command(HOOK), event.to_string()))
     }
 
+    /// The same as the plugin starts it: it may show all that the client can.
+    pub fn hook_by_plugin(&self, event: &Value) -> Hooked {
+        let name = text(&event["hook_event_name"]);
+        let mut command = self.command(HOOK);
+        Hooked::from(Said::with_input(command.args(["claude", name]), event.to_string()))
+    }
+
     /// The agent used a tool since the last stop: what its transcript shows.
     pub fn agent_works(&self) {
         let path = self.transcript();
