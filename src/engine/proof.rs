@@ -198,13 +198,20 @@ impl TaskFacts {
     /// Whether a file that differs in this way can be the work of the task.
     fn counts(&self, change: ContentChange) -> bool {
         let says = |words: &[&str]| {
-            let text = self.text.to_lowercase();
-            words.iter().any(|word| text.contains(word))
+            // A path says nothing of what is to be done: `app/models/user.py` is no word on a mode.
+            let words_of = self.text.split_whitespace().filter(|word| !word.contains('/'));
+
+            let text = words_of.fold(String::new(), |text, word| {
+                text + " " + word.trim_start_matches(|it: char| !it.is_alphanumeric())
+            });
+            let text = text.to_lowercase();
+            words.iter().any(|word| text.contains(&format!(" {word}")))
         };
         match change {
             ContentChange::Content => true,
             ContentChange::Blanks => says(&[
                 "format",
+                "reformat",
                 "indent",
                 "whitespace",
                 "blank",
@@ -218,8 +225,8 @@ impl TaskFacts {
             ContentChange::Comments => {
                 says(&["comment", "document", "docs", "docstring", "license header"])
             }
-            ContentChange::Moved => says(&["rename", "move ", "relocate", "moving"]),
-            ContentChange::Mode => says(&["executable", "chmod", "permission", "mode"]),
+            ContentChange::Moved => says(&["rename", "move ", "relocate", "moving", "moved "]),
+            ContentChange::Mode => says(&["executable", "chmod", "permission", "mode "]),
         }
     }
 }
@@ -370,6 +377,20 @@ mod tests {
                 proof(task("T1", text), &changed(&[("src/a.rs", change)])),
                 Ok(Proof::Files)
             );
+        }
+    }
+
+    #[test]
+    fn a_path_says_nothing_of_what_is_to_be_done() {
+        for (path, change) in [
+            ("app/models/user.py", ContentChange::Mode),
+            ("docs/information.js", ContentChange::Comments),
+            ("lib/format/rename.py", ContentChange::Moved),
+            ("lib/format/rename.py", ContentChange::Blanks),
+        ] {
+            let files = changed(&[(path, change)]);
+            let named = task("T1", &format!("Improve the information in `{path}`"));
+            assert!(proof(named, &files).is_err(), "{path} {change:?}");
         }
     }
 

@@ -133,6 +133,16 @@ impl Driver<'_> {
         })
     }
 
+    /// The flag that names the project where the runner was started outside of it.
+    fn project_flag(&self) -> String {
+        let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
+        if elsewhere {
+            format!(" --project {}", self.plan.change.root.display())
+        } else {
+            String::new()
+        }
+    }
+
     /// How well the tasks are proved that were ticked in this run and are done now.
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
@@ -199,12 +209,7 @@ impl Driver<'_> {
         if !next.is_empty() {
             words = format!("{words}\n       {next}");
         }
-        let elsewhere = !self.plan.options.start.starts_with(&self.plan.change.root);
-        let place = if elsewhere {
-            format!(" --project {}", self.plan.change.root.display())
-        } else {
-            String::new()
-        };
+        let place = self.project_flag();
         words =
             format!("{words}\n       spool ralph --status --change {}{place}", self.plan.change.id);
         let end = RunnerEnd {

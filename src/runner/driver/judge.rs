@@ -49,10 +49,10 @@ impl Driver<'_> {
                         entry.checks.clone_from(&results);
                         pending.with_earlier(&contract, &ledger, results)
                     }
-                    Ok(ChecksSeen::Now(results)) => {
+                    Ok(ChecksSeen::Now(mut results)) => {
+                        self.proofs.take_results(&mut results);
                         entry.checks.clone_from(&results);
                         let fingerprint = self.fingerprint_after_checks();
-                        self.proofs.take_results(&results);
                         let (since, known) = (self.saved_now(), results.clone());
                         self.checked = Some(Checked { fingerprint, results: known, since });
                         let now = Observation { fingerprint, ..pending.seen().clone() };

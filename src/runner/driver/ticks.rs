@@ -75,8 +75,17 @@ impl TickProofs {
         })
     }
 
-    /// Takes in the results of the checks: a task whose command has passed is proved by it, where it was not before.
-    pub fn take_results(&mut self, results: &[CheckResult]) {
+    /// Takes in the results of the checks: a task whose command has passed is proved by it, where it was not before. A command
+    /// that ran no test has not passed for a task that has nothing else.
+    pub fn take_results(&mut self, results: &mut [CheckResult]) {
+        for result in results.iter_mut().filter(|result| result.passed) {
+            let mut its = self.by_hand.values().filter(|tick| tick.command == result.run);
+            let has_no_more = its.any(|tick| tick.proof.proof < Proof::Files);
+            if has_no_more && ran_no_test(result.tail.as_bytes()) {
+                result.passed = false;
+                result.outcome = format!("{}, and it ran no test", result.outcome);
+            }
+        }
         for result in results.iter().filter(|result| result.passed) {
             let is_its = |tick: &HandTick| tick.command == result.run;
             let ids = self.by_hand.iter().filter(|(_, tick)| is_its(tick));

@@ -1,0 +1,134 @@
+//! One planted case, and the words in which the kinds write theirs.
+
+use crate::layout::Layout;
+
+/// How the agent ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It edits the list.
+    Hand,
+    /// It calls `spool task done`.
+    Spool,
+    /// It calls `spool task done`, and edits the list where that refuses.
+    Both,
+}
+
+/// Some cases that are made alike, for layouts that differ.
+pub struct Kind {
+    pub name: &'static str,
+    /// How many.
+    pub cases: usize,
+    pub ways: &'static [Way],
+    /// Which layouts it can be played in.
+    pub fits: fn(&Layout) -> bool,
+    /// The case of this number for a layout.
+    pub make: fn(&Layout, usize) -> Case,
+}
+
+/// What is planted, what the agent does, and what it is about.
+pub struct Case {
+    pub kind: &'static str,
+    pub name: String,
+    pub way: Way,
+    /// Whether the project is a git repository.
+    pub git: bool,
+    /// What the project has at the start, committed where it is a repository.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// What the agent has beside the project, on `$DESK`.
+    pub desk: Vec<(String, Vec<u8>)>,
+    pub list: String,
+    /// The ids whose proof is asked for.
+    pub suspects: Vec<&'static str>,
+    pub checks: Vec<String>,
+    pub protect: Vec<String>,
+    /// A script that prepares the project before the loop is armed.
+    pub before: String,
+    /// A script for each turn; `mark ID…` ticks.
+    pub turns: Vec<String>,
+    /// What the agent does when it is sent back after its last turn.
+    pub second_word: Option<String>,
+    /// What the agent says at the end of each turn.
+    pub words: &'static str,
+    /// Whether a session sees it only at a stop.
+    pub needs_the_hook: bool,
+    /// Whether it may not even end as a doubt.
+    pub must_stay_open: bool,
+}
+
+impl Case {
+    /// A case in this layout with these tasks: id and text.
+    pub fn new(layout: &Layout, tasks: &[(&'static str, String)]) -> Self {
+        Self {
+            kind: "",
+            name: String::new(),
+            way: Way::Hand,
+            git: layout.git,
+            files: layout.files(),
+            desk: layout.desk(),
+            list: layout.list(tasks),
+            suspects: tasks.iter().map(|(id, _)| *id).collect(),
+            checks: Vec::new(),
+            protect: Vec::new(),
+            before: String::new(),
+            turns: Vec::new(),
+            second_word: None,
+            words: "All tasks are done.",
+            needs_the_hook: false,
+            must_stay_open: false,
+        }
+    }
+
+    /// The script of one more turn.
+    pub fn turn(mut self, script: impl Into<String>) -> Self {
+        self.turns.push(script.into());
+        self
+    }
+
+    pub fn suspects(mut self, ids: &[&'static str]) -> Self {
+        self.suspects = ids.to_vec();
+        self
+    }
+
+    pub fn file(mut self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        self.files.push((path.to_owned(), text.as_ref().to_vec()));
+        self
+    }
+
+    pub fn desk(mut self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        self.desk.push((name.to_owned(), text.as_ref().to_vec()));
+        self
+    }
+
+    pub fn check(mut self, command: &str) -> Self {
+        self.checks.push(command.to_owned());
+        self.needs_the_hook = true;
+        self
+    }
+
+    pub fn protect(mut self, glob: &str) -> Self {
+        self.protect.push(glob.to_owned());
+        self.needs_the_hook = true;
+        self
+    }
+
+    pub fn before(mut self, script: impl Into<String>) -> Self {
+        self.before = script.into();
+        self
+    }
+
+    pub fn second_word(mut self, script: impl Into<String>) -> Self {
+        self.second_word = Some(script.into());
+        self
+    }
+
+    pub fn saying(mut self, words: &'static str) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// It may not even end as a doubt.
+    pub fn stays_open(mut self) -> Self {
+        self.must_stay_open = true;
+        self
+    }
+}
