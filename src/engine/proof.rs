@@ -30,6 +30,19 @@ pub enum Proof {
     Command,
 }
 
+impl Proof {
+    /// Returns the proof that a receipt calls so, `None` for another word.
+    pub fn called(name: &str) -> Option<Self> {
+        match name {
+            "word" => Some(Self::Word),
+            "tick" => Some(Self::Tick),
+            "files" => Some(Self::Files),
+            "command" => Some(Self::Command),
+            _ => None,
+        }
+    }
+}
+
 /// Why a ticked task counts as open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
