@@ -51,7 +51,7 @@ fn the_end_of_a_loop_says_how_well_its_tasks_are_proved() {
     let log = project.spool(&["log"]).ok();
     // The list is not looked at: a task that is gone from it has a receipt all the same.
     let whole = format!(
-        "\n  {} (5 receipts)",
+        "\n  {} (9 receipts)",
         LINE.replace("1 by word alone: T004", "2 by word alone: T004, T009")
     );
     assert!(log.contains(&whole), "{log}");
