@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tasks::Task;
+use super::tasks::{Task, TaskList};
 
 /// How well a task has to be proved for its tick to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +99,8 @@ pub struct TaskFacts {
     pub text: String,
     /// Whether it is a check, not a change (`[VERIFY]`).
     pub is_check: bool,
+    /// Whether tasks are nested in it, and all of them are ticked: their work is its own.
+    pub has_done_parts: bool,
     /// What its Verify command showed.
     pub verify: VerifyShown,
     /// Why it changes nothing, in the agent's words.
@@ -159,6 +161,14 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
 }
 
 impl TaskFacts {
+    /// Returns the same facts with what the list shows now of the tasks that are nested in the task.
+    #[must_use]
+    pub fn with_parts(self, task: &Task, list: &TaskList) -> Self {
+        let parts = list.nested_in(task);
+        let has_done_parts = !parts.is_empty() && parts.iter().all(|part| part.done);
+        Self { has_done_parts, ..self }
+    }
+
     /// Returns the facts of a task of a list; `text` are the bytes of that list.
     pub fn of(task: &Task, text: &[u8]) -> Self {
         let block = text.get(task.block.clone()).unwrap_or_default();
@@ -200,6 +210,9 @@ impl TaskFacts {
         if self.no_change.is_some() || self.is_check {
             return Ok(Proof::Word);
         }
+        if self.has_done_parts {
+            return Ok(Proof::Tick);
+        }
         if !named.is_empty() {
             let paths = named.iter().map(|it| it.path.clone()).collect();
             return Err(Unproved::NamedFilesUnchanged(paths));
@@ -213,7 +226,6 @@ impl TaskFacts {
         let says = |words: &[&str]| {
             // A path says nothing of what is to be done: `app/models/user.py` is no word on a mode.
             let words_of = self.text.split_whitespace().filter(|word| !word.contains('/'));
-
             let text = words_of.fold(String::new(), |text, word| {
                 text + " " + word.trim_start_matches(|it: char| !it.is_alphanumeric())
             });
@@ -450,6 +462,19 @@ mod tests {
         let wanted = Err(Unproved::ProtectedChanged(vec!["tests/a.rs".to_owned()]));
         assert_eq!(proof(task("T1", "Do it"), &protected), wanted);
         assert_eq!(proof(task("T1", "Do it"), &FileFacts::default()), Ok(Proof::Word));
+    }
+
+    #[test]
+    fn a_task_whose_parts_are_all_ticked_is_done_with_them() {
+        let of = |text: &str| {
+            let list = TaskList::parse(text.as_bytes());
+            let facts = TaskFacts::of(&list.tasks[0], text.as_bytes());
+            proof(facts.with_parts(&list.tasks[0], &list), &changed(&[]))
+        };
+        assert_eq!(of("- [x] 1 Page\n  - [x] 1.1 Form\n  - [x] 1.2 List\n"), Ok(Proof::Tick));
+        let open = "- [x] 1 Page\n  - [x] 1.1 Form\n  - [ ] 1.2 List\n";
+        assert_eq!(of(open), Err(Unproved::NothingChanged));
+        assert_eq!(of("- [x] 1 Page\n- [x] 2 Form\n"), Err(Unproved::NothingChanged));
     }
 
     #[test]

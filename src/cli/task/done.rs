@@ -95,7 +95,7 @@ impl<'a> Ticking<'a> {
         let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
         let facts = tasks.iter().map(|task| {
             let facts = facts_of(armed.as_ref(), task, text);
-            TaskFacts { no_change: no_change.clone(), ..facts }
+            TaskFacts { no_change: no_change.clone(), ..facts }.with_parts(task, list)
         });
         let mut ticking = Self {
             job,

@@ -167,7 +167,8 @@ impl Driver<'_> {
         let then = self.proofs.list_at_start.as_ref();
         let then = then.and_then(|then| Some((same_task(&then.list, task)?, &then.bytes)));
         let (asked, bytes) = then.unwrap_or((task, &file.bytes));
-        let mut facts = TaskFacts { id: task.id.clone(), ..TaskFacts::of(asked, bytes) };
+        let facts = TaskFacts { id: task.id.clone(), ..TaskFacts::of(asked, bytes) };
+        let mut facts = facts.with_parts(task, &file.list);
         let receipt = receipts.iter().rev().find(|receipt| receipt.task == task.id);
         let of_receipt = receipt.and_then(|receipt| receipt.no_change.clone());
         let said = said.iter().find(|(id, _)| *id == task.id).map(|(_, why)| why.clone());

@@ -131,10 +131,10 @@ fn a_loop_ends_at_its_most_iterations() {
 
 #[test]
 fn a_list_is_worked_through_and_a_failing_check_sends_the_agent_back() {
-    // Ticks the box at once; what the check asks for comes with the second run.
+    // Does some work and ticks the box at once; what the check asks for comes with the second run.
     let tick = format!(r"echo - [x] 1.1 Make it>.spool\changes\{CHANGE}\tasks.md");
     let make = r#"if exist "%DESK%\2" echo made>"all done.txt""#;
-    let bench = Bench::new(&[&tick, make]).tasks("- [ ] 1.1 Make it\r\n");
+    let bench = Bench::new(&["echo begun>begun.txt", &tick, make]).tasks("- [ ] 1.1 Make it\r\n");
     let check = r#"if exist "all done.txt" (exit 0) else (echo not yet& exit 7)"#;
     let said = Said::of(&mut bench.ralph(&["--check", check]));
     ended(&said, 0, "ralph: done: all the work is done");
