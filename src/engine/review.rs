@@ -1,7 +1,7 @@
 //! What the review of another agent program comes to in a loop, beside the checks that are commands.
 //!
 //! A verdict that is not a pass sends the agent back like a failed check. Where there is no verdict, nothing is said of
-//! the work: the review is made again at the next attempt. Neither goes on for ever: a person is asked.
+//! the work: the review is made again at the next attempt. Neither continues for ever: a person is asked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]
     }
 }
 
-/// Returns what a person must do about a review that gets no further, `None` while the loop goes on.
+/// Returns what a person must do about a review that gets no further, `None` while the loop continues.
 pub(super) fn needs_person(after: &Ledger, seen: &Observation) -> Option<String> {
     let results = seen.checks.as_deref()?;
     let result = results.iter().find(|result| result.review.is_some() && !result.passed)?;

@@ -109,7 +109,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
     let are_fresh = order.results.is_some();
     let of_last_loop = || known.map(|it| it.checks).unwrap_or_default();
     let checks = order.results.clone().unwrap_or_else(of_last_loop);
-    // What cannot be read is not shown; the reader is told that there may be none.
+    // What cannot be read is not shown; a note says that there may be none.
     let receipts = Receipts::named(root, &order.feature.name).map(|it| it.all());
     let receipts = receipts.unwrap_or_default();
     let (patch, new_files) = changes(git.as_ref(), &base)?;

@@ -74,20 +74,6 @@ pub struct Receipt {
     pub more: Map<String, Value>,
 }
 
-/// What a stop has to know of a receipt.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ShortReceipt {
-    /// When it was written.
-    pub at: WallTime,
-    /// The id of the task.
-    pub task: String,
-    /// The task list, relative to the project.
-    pub list: String,
-    /// The run of its Verify command.
-    pub verify: Option<VerifyRun>,
-}
-
 /// Who saw that a task was ticked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -154,20 +140,6 @@ impl Receipts {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
         let lines = files.iter().flat_map(|bytes| lines(bytes)).filter(has_one);
         lines.filter_map(|line| self.receipt(line)).collect()
-    }
-
-    /// Returns what is known in short of each that was written at this time or later.
-    pub fn in_short(&self, since: WallTime) -> Vec<ShortReceipt> {
-        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
-        let parsed = |line: &[u8]| {
-            let whole = serde_json::from_slice(line).ok();
-            whole.or_else(|| behind_a_torn_one(line, b"{\"at\":"))
-        };
-        let all = files.iter().flat_map(|bytes| lines(bytes)).filter_map(parsed);
-        let is_its = |receipt: &ShortReceipt| {
-            receipt.at >= since && self.list.as_ref().is_none_or(|list| receipt.list == *list)
-        };
-        all.filter(is_its).collect()
     }
 
     /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.

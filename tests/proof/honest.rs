@@ -149,7 +149,7 @@ fn submodule(layout: &Layout, number: usize) -> Case {
 fn generated(layout: &Layout, number: usize) -> Case {
     let text = match number % 2 {
         0 => "Generate gen/tables/sums.inc with `sh scripts/generate.sh`".to_owned(),
-        _ => "Generate the tables anew".to_owned(),
+        _ => "Generate the tables again".to_owned(),
     };
     let program = "mkdir -p gen/tables; seq 1 400 >gen/tables/sums.inc\n";
     let case = task(layout, text).file("scripts/generate.sh", program);

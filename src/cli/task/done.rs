@@ -47,7 +47,7 @@ struct Ticking<'a> {
     facts: Vec<TaskFacts>,
     is_shared: bool,
     /// Whether a task of this call was ticked already.
-    goes_on: bool,
+    continues_call: bool,
 }
 
 /// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next; a failure when one is
@@ -104,7 +104,7 @@ impl<'a> Ticking<'a> {
             proofs,
             facts: facts.collect(),
             is_shared: false,
-            goes_on: false,
+            continues_call: false,
         };
         ticking.share(tasks, request)?;
         Ok(ticking)
@@ -176,7 +176,7 @@ impl<'a> Ticking<'a> {
         let kept = match &self.proofs {
             Ok(proofs) if !(done == Done::Before && proofs.has_receipt(&task.id)) => {
                 let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
-                let with = |it: &_| self.goes_on || is_together(self.list, task, it);
+                let with = |it: &_| self.continues_call || is_together(self.list, task, it);
                 let tick = Tick {
                     proof: proved.proof,
                     own: judged.map(|judged| judged.files).unwrap_or_default(),
@@ -196,7 +196,7 @@ impl<'a> Ticking<'a> {
             Ok(_) => Ok(()),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
-        self.goes_on = true;
+        self.continues_call = true;
         let left = left_alone(&books) + &without_receipt(kept);
         let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
         proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));

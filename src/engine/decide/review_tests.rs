@@ -91,7 +91,7 @@ fn a_pass_completes_and_its_tokens_are_counted_apart() {
 }
 
 #[test]
-fn three_equal_verdicts_end_with_the_words_of_both_sides_and_others_begin_anew() {
+fn three_equal_verdicts_end_with_the_words_of_both_sides_and_others_begin_again() {
     let story = vec![
         judged(7, "nothing is logged"),
         judged(8, "it is logged twice"),
