@@ -183,6 +183,22 @@ impl<'a> TaskProofs<'a> {
 }
 
 impl FilesSeen {
+    /// Adds what is still there of the work of a task that was ticked before, by its receipt. Returns whether that may be
+    /// the work of other tasks.
+    pub fn add_rest_of(&mut self, receipt: &Receipt) -> bool {
+        let Some(since) = &mut self.since_tick else { return false };
+        let may_be_others = receipt.own.is_empty();
+        let paths = if may_be_others { receipt.files.as_ref() } else { Some(&receipt.own) };
+        let is_its = |file: &&ChangedFile| paths.is_some_and(|paths| paths.contains(&file.path));
+        let rest = self.since_arming.iter().filter(is_its);
+        let rest: Vec<_> =
+            rest.filter(|file| since.iter().all(|it| it.path != file.path)).cloned().collect();
+        let is_any = !rest.is_empty();
+        since.extend(rest);
+        since.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        may_be_others && is_any
+    }
+
     /// Adds the work of a task that was ticked before, with which another one was done.
     pub fn add_work_of(&mut self, receipt: &Receipt) {
         let Some(since) = &mut self.since_tick else { return };
@@ -227,4 +243,30 @@ pub fn at_least_word(judged: &JudgedTask) -> Proof {
 /// A text as it is in a receipt.
 fn in_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_still_there_of_the_work_of_a_task_is_counted_again() {
+        let file =
+            |path: &str| ChangedFile { path: path.to_owned(), change: ContentChange::Content };
+        let seen = FilesSeen {
+            since_tick: Some(Vec::new()),
+            since_arming: vec![file("a"), file("b")],
+            ..FilesSeen::default()
+        };
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let own = Receipt { own: names(&["b", "gone"]), ..Receipt::default() };
+        let mut again = seen.clone();
+        assert!(!again.add_rest_of(&own));
+        assert_eq!(again.since_tick, Some(vec![file("b")]));
+        let shared = Receipt { files: Some(names(&["a", "gone"])), ..Receipt::default() };
+        let mut again = seen;
+        assert!(again.add_rest_of(&shared), "it may be the work of another task");
+        assert_eq!(again.since_tick, Some(vec![file("a")]));
+    }
 }

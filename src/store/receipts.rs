@@ -120,6 +120,11 @@ impl Receipts {
         Ok(Self { pins: Pins::of(root)?, name: name.to_owned(), list: None })
     }
 
+    /// Returns the path of the list relative to the project, empty for all lists.
+    pub fn list(&self) -> &str {
+        self.list.as_deref().unwrap_or_default()
+    }
+
     /// Returns all that can be read, the oldest first; a line that a full disk has torn is left out.
     pub fn all(&self) -> Vec<Receipt> {
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));

@@ -125,6 +125,12 @@ impl<'a> Ticking<'a> {
             self.seen.add_work_of(&receipt);
             self.is_shared = true;
         }
+        for task in tasks.iter().filter(|task| !task.done) {
+            // A box that was opened again needs no more work than what is still there of its own.
+            if let Some(receipt) = proofs.receipts_of(&task.id).last() {
+                self.is_shared |= self.seen.add_rest_of(&receipt);
+            }
+        }
         let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
         if let Some(last) = last
             && tasks.iter().any(|task| is_together(self.list, task, &last))

@@ -146,7 +146,7 @@ impl Driver<'_> {
     /// How well the tasks are proved that were ticked in this run and are done now.
     fn scoreboard(&self) -> Scoreboard {
         let began = time_of(&self.files.state.started_at).unwrap_or_default();
-        let receipts = Receipts::named(self.view.folder, &self.plan.change.id).ok();
+        let receipts = Receipts::named(&self.plan.change.root, &self.plan.change.id).ok();
         let list = self.view.tasks.as_ref().and_then(|tasks| list_at(&tasks.path));
         receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
     }

@@ -80,11 +80,10 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    let pinned = pin::pin(change);
-    let armed = pinned.as_ref().map(|(pin, _)| pin.commands.clone());
-    driver.begin_proofs(armed.unwrap_or_default());
-    if let Some((_, words)) = &pinned {
-        driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, words);
+    let pinned = pin::pin(change, options.proof);
+    driver.begin_proofs(pinned.as_ref());
+    if let Some(pin) = pinned.as_ref().filter(|pin| !pin.words.is_empty()) {
+        driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, &pin.words);
     }
     if let Some(words) = left {
         driver.console.screen.warn(&words);

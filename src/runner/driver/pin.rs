@@ -1,14 +1,23 @@
-//! What a person who starts `spool ralph` arms: the Verify commands that `spool task` may run for its agents.
+//! What a person who starts `spool ralph` arms: the Verify commands that `spool task` may run for its agents, and the rule by
+//! which it judges their ticks.
 
+use std::time::Duration;
+
+use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
-use crate::runner::target::Change;
+use crate::feature::project::Feature;
+use crate::runner::target::{Change, ChangeKind};
 use crate::session::pinned;
+use crate::session::proof::keep_armed;
 use crate::store::loops::VerifyCommands;
 use crate::store::names::ArmedBy;
 use crate::store::pins::{Pin, PinKey, Pins};
 use crate::system::names;
 use crate::world::{self, WallTime};
+
+/// The longest that the files are looked through.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// The pin of a run; dropped, it is taken away.
 pub(super) struct RunPin<'a> {
@@ -16,35 +25,77 @@ pub(super) struct RunPin<'a> {
     armed_at: WallTime,
     /// The commands that it holds; none where they could not be kept.
     pub(super) commands: VerifyCommands,
+    /// When it was armed, as `spool task done` knows it, where that judges by the rule of the run; `None` where it cannot.
+    pub(super) judged_since: Option<WallTime>,
+    /// The lines that show the commands, or say that they cannot be kept; empty for none.
+    pub(super) words: String,
 }
 
-/// Pins the Verify commands of a change's list and returns the lines that show them, or that they cannot be
-/// kept; `None` for a change that has none.
-pub(super) fn pin(change: &Change) -> Option<(RunPin<'_>, String)> {
+/// Pins the Verify commands of a change's list, and for a feature how well its tasks have to be proved; `None` where there is
+/// nothing to pin.
+pub(super) fn pin(change: &Change, proof: LeastProof) -> Option<RunPin<'_>> {
     let file = task_list::read(&change.folder).ok()?;
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
     let commands: VerifyCommands = file.list.tasks.iter().filter_map(command).collect();
-    if commands.is_empty() {
+    // Only a feature has `spool task`.
+    let judges = proof == LeastProof::Files && change.kind == ChangeKind::SpecKit;
+    if commands.is_empty() && !judges {
         return None;
     }
     let folder = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
+    let feature = Feature {
+        name: change.id.clone(),
+        folder: change.folder.clone(),
+        relative: names::with_slashes(folder),
+    };
+    let armed_at = world::now();
+    let contents = judges.then(|| keep_contents(change, &feature, armed_at, &file.bytes));
     let pin = Pin {
         about: change.id.clone(),
-        armed_at: world::now(),
+        armed_at,
         armed_by: ArmedBy::Runner,
         process: std::process::id(),
-        list: format!("{}/{TASKS}", names::with_slashes(folder)),
+        list: format!("{}/{TASKS}", feature.relative),
+        proof: if judges { proof } else { LeastProof::Word },
         ..Pin::default()
     };
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
+    let mut words = match &kept {
+        Ok(()) => pinned::shown(&[], "", &commands, &pin.list),
+        Err(error) => format!("`spool task` runs no Verify command: {error}\n"),
+    };
     let is_kept = kept.is_ok();
-    let words = match kept {
-        Ok(()) => pinned::shown(&[], "", &commands, &pin.list).trim_end().to_owned(),
-        Err(error) => format!("`spool task` runs no Verify command: {error}"),
+    let judged_since = match contents {
+        Some(Ok(known)) => known.then_some(armed_at).filter(|_| is_kept),
+        Some(Err(why)) => {
+            words.push_str(&why);
+            None
+        }
+        None => None,
     };
     let commands = if is_kept { commands } else { VerifyCommands::new() };
-    Some((RunPin { change, armed_at: pin.armed_at, commands }, words))
+    let words = words.trim_end().to_owned();
+    Some(RunPin { change, armed_at, commands, judged_since, words })
+}
+
+/// Keeps what the files contain for `spool task done`, and returns whether that judges by it: not where a session's loop is
+/// armed on the same feature, whose own rule holds. The words say why it cannot be kept.
+fn keep_contents(
+    change: &Change,
+    feature: &Feature,
+    armed_at: WallTime,
+    list: &[u8],
+) -> Result<bool, String> {
+    if pinned::standing_of_feature(&change.root, &feature.name).pin().is_some() {
+        return Ok(false);
+    }
+    let kept = keep_armed(&change.root, feature, armed_at, list, LOOK);
+    kept.map(|()| true).map_err(|error| {
+        format!(
+            "`spool task done` cannot see what changes, and only the runner judges its ticks: {error}"
+        )
+    })
 }
 
 impl Drop for RunPin<'_> {

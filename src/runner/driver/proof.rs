@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::agent::AgentRun;
 use super::parts::Driver;
+use super::pin::RunPin;
 use super::ticks::{HandTick, TickProof, TickProofs};
 use crate::engine::edit::untick;
 use crate::engine::promise::no_changes;
@@ -14,7 +15,7 @@ use crate::engine::proof::{
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Work, ran_no_test};
-use crate::evidence::contents::Contents;
+use crate::evidence::contents::{Contents, KeptContents};
 use crate::evidence::pattern::Pattern;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
@@ -24,8 +25,8 @@ use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::messages::proof::lack;
-use crate::store::loops::{Loops, VerifyCommands};
-use crate::store::receipts::{Receipt, Receipts, Witness};
+use crate::store::loops::Loops;
+use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_whole};
 use crate::system::names;
 use crate::world::{Stopwatch, WallTime};
@@ -39,9 +40,8 @@ const INTERPRETERS: [&str; 9] =
     ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
 
 impl Driver<'_> {
-    /// Remembers what the files contain and what the list says before the first iteration; `armed` are the Verify commands
-    /// that the person was shown.
-    pub(super) fn begin_proofs(&mut self, armed: VerifyCommands) {
+    /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned.
+    pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>) {
         if self.plan.options.proof == LeastProof::Word {
             return;
         }
@@ -52,7 +52,8 @@ impl Driver<'_> {
             at_tick: contents.clone(),
             at_start: contents,
             list_at_start: folder.and_then(|folder| task_list::read(&folder).ok()),
-            armed,
+            armed: pin.map(|pin| pin.commands.clone()).unwrap_or_default(),
+            judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };
     }
@@ -99,7 +100,7 @@ impl Driver<'_> {
             (true, true) => return,
             (true, false) => self.proofs.last.clone(),
         };
-        let receipts = self.receipts_since(&list, began_at);
+        let receipts = self.receipts_since(began_at);
         let said = match ran.report.outcome {
             RunOutcome::Finished => no_changes(&ran.report.final_text),
             _ => Vec::new(),
@@ -128,7 +129,8 @@ impl Driver<'_> {
         let more: Vec<String> = accepted.iter().filter(is_unknown).cloned().collect();
         looked.ticked.extend(more);
         if !accepted.is_empty() {
-            self.proofs.at_tick = now;
+            let is_done = |id: &String| receipts.iter().any(|receipt| receipt.task == *id);
+            self.proofs.at_tick = self.contents_for_next(now, accepted.iter().all(is_done));
             self.proofs.last = accepted;
         }
         self.take_back(&unproved, looked, entry);
@@ -149,11 +151,40 @@ impl Driver<'_> {
         all.filter(|task| !was_done(task)).map(|task| task.id.clone()).collect()
     }
 
-    fn receipts_since(&self, list: &str, began_at: WallTime) -> Vec<Receipt> {
-        let receipts = Receipts::of(self.view.folder, &self.plan.change.id, list);
+    /// The receipts of `spool task done` of this iteration; their files are told from the work tree.
+    fn receipts_since(&self, began_at: WallTime) -> Vec<Receipt> {
+        let receipts = self.receipts();
         let mut known = receipts.map(|receipts| receipts.all()).unwrap_or_default();
         known.retain(|receipt| receipt.at >= began_at && receipt.by == Witness::Done);
+        let above = self.project_in_worktree();
+        for path in known.iter_mut().flat_map(|receipt| &mut receipt.own) {
+            path.insert_str(0, &above);
+        }
         known
+    }
+
+    /// What the next tick is compared with: what `spool task done` has kept after the last one, where all of these are its
+    /// own. Otherwise what the files contain now, which is kept for it in turn.
+    fn contents_for_next(&self, now: Option<Contents>, all_by_done: bool) -> Option<Contents> {
+        let (Some(since), Ok(receipts)) = (self.proofs.judged_since, self.receipts()) else {
+            return now;
+        };
+        let (change, number) = (self.plan.change, since.millis());
+        let is_whole = change.root == self.view.folder;
+        if all_by_done {
+            let kept = receipts.contents().and_then(|bytes| KeptContents::parse(&bytes));
+            let kept = kept.filter(|kept| is_whole && kept.number == number);
+            return kept.map_or(now, |kept| kept.contents);
+        }
+        let of_project =
+            if is_whole { now.clone() } else { Contents::look(&change.root, receipts.list()) };
+        let kept = KeptContents { number, contents: of_project };
+        if let Err(error) = receipts.keep_contents(&kept.to_bytes()) {
+            self.console.screen.warn(&format!(
+                "what the files contain is not kept, so `spool task done` compares with what was before: {error}"
+            ));
+        }
+        now
     }
 
     /// What is known of a ticked task, by what it said when the run began.
@@ -192,7 +223,7 @@ impl Driver<'_> {
     ) -> Result<TickProof, Unproved> {
         let id = &judged.id;
         let command = self.proofs.armed.get(id).filter(|_| receipt.is_none()).cloned();
-        let seen = receipt.and_then(|receipt| receipt.proof).filter(|it| *it >= Proof::Files);
+        let seen = receipt.and_then(|receipt| self.proofs.judged_by_done(receipt));
         let proof = match (judged.proof.clone(), seen) {
             (Err(why @ Unproved::ProtectedChanged(_)), _) => return Err(why),
             (_, Some(seen)) => seen,

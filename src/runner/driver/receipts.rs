@@ -1,6 +1,7 @@
 //! The receipts of tasks that somebody ticked by hand in an iteration.
 
 use std::io;
+use std::path::Path;
 
 use super::parts::Driver;
 use crate::runner::state::Iteration;
@@ -20,16 +21,33 @@ impl Driver<'_> {
         }
     }
 
+    /// Returns the receipts of the change, where `spool task` has them; an error where nothing can be kept there.
+    pub(super) fn receipts(&self) -> io::Result<Receipts> {
+        let root = &self.plan.change.root;
+        Receipts::of(root, &self.plan.change.id, &self.list_under(root))
+    }
+
+    /// Returns the path of the project in the work tree with its last slash, empty where they are the same.
+    pub(super) fn project_in_worktree(&self) -> String {
+        let below = self.plan.change.root.strip_prefix(self.view.folder).unwrap_or(Path::new(""));
+        let path = names::with_slashes(below);
+        if path.is_empty() { path } else { path + "/" }
+    }
+
+    /// The path of the list relative to this folder, or whole where it is not in there.
+    fn list_under(&self, folder: &Path) -> String {
+        let list = self.view.tasks.as_ref().map_or(folder, |tasks| tasks.path.as_path());
+        names::with_slashes(list.strip_prefix(folder).unwrap_or(list))
+    }
+
     fn try_to_keep_receipts(
         &self,
         entry: &Iteration,
         began_at: WallTime,
         at: WallTime,
     ) -> io::Result<()> {
-        let root = self.view.folder;
-        let list = self.view.tasks.as_ref().map_or(root, |tasks| tasks.path.as_path());
-        let list = names::with_slashes(list.strip_prefix(root).unwrap_or(list));
-        let receipts = Receipts::of(root, &self.plan.change.id, &list)?;
+        let list = self.list_under(self.view.folder);
+        let receipts = self.receipts()?;
         let mut known = receipts.all();
         known.retain(|receipt| receipt.at >= began_at);
         let is_list = |file: &&String| **file == list;
@@ -37,12 +55,12 @@ impl Driver<'_> {
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
         let files: Vec<String> = files.cloned().collect();
         let named = (lists + files.len()) as u64;
-        let verified = self.verified();
+        let (verified, above) = (self.verified(), self.project_in_worktree());
         for task in entry.tasks_ticked.iter().chain(&verified) {
             if known.iter().any(|receipt| receipt.task == *task) {
                 continue;
             }
-            receipts.add(&self.add_proof(Receipt {
+            let mut receipt = self.add_proof(Receipt {
                 at,
                 task: task.clone(),
                 by: Witness::Iteration,
@@ -54,7 +72,14 @@ impl Driver<'_> {
                 checks: entry.checks.clone(),
                 tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
                 ..Receipt::default()
-            }))?;
+            });
+            // What is its own is told from the project, as `spool task done` does.
+            for path in &mut receipt.own {
+                if let Some(below) = path.strip_prefix(&above) {
+                    *path = below.to_owned();
+                }
+            }
+            receipts.add(&receipt)?;
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use crate::engine::{Check, CheckResult, ran_no_test};
 use crate::evidence::contents::Contents;
 use crate::evidence::task_list::TaskFile;
 use crate::store::loops::VerifyCommands;
-use crate::store::receipts::VerifyRun;
+use crate::store::receipts::{Receipt, VerifyRun};
+use crate::world::WallTime;
 
 /// What the ticks of a run are judged by.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub struct TickProofs {
     pub claimed: BTreeSet<String>,
     /// The Verify commands that a person armed.
     pub armed: VerifyCommands,
+    /// When the run was armed, where `spool task done` judges by its rule: what that has judged counts.
+    pub judged_since: Option<WallTime>,
     /// Tasks that were ticked by hand, whose armed command has to pass with the checks.
     pub by_hand: BTreeMap<String, HandTick>,
     /// How long the checks took that ran last, in milliseconds.
@@ -66,6 +69,12 @@ pub struct TickProof {
 }
 
 impl TickProofs {
+    /// Returns how well a task is proved as `spool task done` has judged it, `None` where the runner has to judge it.
+    pub fn judged_by_done(&self, receipt: &Receipt) -> Option<Proof> {
+        let judges = self.judged_since.is_some() && receipt.by_content;
+        receipt.proof.filter(|proof| judges || *proof >= Proof::Files)
+    }
+
     /// Returns the commands of tasks that were ticked by hand, as checks.
     pub fn checks(&self, limit: Duration) -> impl Iterator<Item = Check> {
         self.by_hand.values().map(move |tick| Check {

@@ -148,3 +148,114 @@ fn a_project_makes_it_stricter_and_never_looser() {
     bench.write(".spool/ralph.toml", "protect = [\"a/**\", \"\"]\n");
     bench.ralph("").run().with_code(2).warns("needs a pattern");
 }
+
+const FEATURE: &str = "001-login";
+
+/// A project of spec-kit with this list, in a folder of the repository where it is not its root.
+fn feature(below: &str, list: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write(format!("{below}specs/{FEATURE}/spec.md"), "# Login\n");
+    bench.write(format!("{below}specs/{FEATURE}/tasks.md"), list);
+    let pointer = format!(r#"{{"feature_directory":"specs/{FEATURE}"}}"#);
+    bench.write(format!("{below}.specify/feature.json"), pointer);
+    bench.commit("a feature");
+    bench
+}
+
+/// An agent that works in this folder; `done` is `spool task done`, and what it says is kept.
+fn agent_in(bench: &Bench, below: &str, turns: &[&str]) {
+    let spool = env!("CARGO_BIN_EXE_spool");
+    let turns = turns.iter().zip(1..).map(|(turn, n)| format!("{n})\n{turn}\n;;\n"));
+    let turns = turns.collect::<Vec<_>>().concat();
+    let place = if below.is_empty() { "." } else { below };
+    bench.agent(&format!(
+        "cd {place}\nLIST=specs/{FEATURE}/tasks.md\ndone_() {{ {spool} task done \"$@\" >> \"$DESK/said-$n\" 2>&1; }}\n\
+         tick() {{ sed -i \"s/\\[ \\] $1/[x] $1/\" $LIST; }}\ncase $n in\n{turns}esac"
+    ));
+}
+
+fn ralph<'a>(bench: &'a Bench, below: &str, rest: &str) -> crate::runner::support::Call<'a> {
+    let call =
+        bench.spool(&format!("ralph Build --change {FEATURE} --harness-command agent {rest}"));
+    call.within(&bench.root.join(below))
+}
+
+/// Task, witness and proof of each receipt, wherever they are kept.
+fn receipts_of_feature(bench: &Bench) -> Vec<Value> {
+    let projects = bench.home().join(".local/state/ralph-speckit/projects");
+    let folders = fs::read_dir(projects).unwrap().flatten();
+    let files = folders.map(|folder| folder.path().join(format!("receipts-{FEATURE}.jsonl")));
+    let text: String = files.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    all.map(|it| json!([it["task"], it["by"], it["proof"], it["own"]])).collect()
+}
+
+#[test]
+fn spool_task_done_judges_by_the_rule_of_the_run_and_both_agree() {
+    let list = "- [ ] T001 Write src/a.rs\n- [ ] T002 Handle an empty list\n- [ ] T003 Be fast\n";
+    // Also where the project is a folder of its repository.
+    for below in ["", "parts/web/"] {
+        let bench = feature(below, list);
+        agent_in(
+            &bench,
+            below,
+            &[
+                "done_ T001",
+                "mkdir -p src; echo 'fn a() {}' > src/a.rs; done_ T001; echo 'fn b() {}' > b.rs",
+                // Begun in the iteration before.
+                "done_ T002",
+                "done_ T003",
+                "echo 'fn c() {}' > c.rs; tick T003",
+            ],
+        );
+        let ran = ralph(&bench, below, "--max-iterations 6").run().with_code(0);
+        assert!(bench.desk("said-1").contains("T001 is not ticked"), "{}", bench.desk("said-1"));
+        assert!(bench.desk("said-4").contains("T003 is not ticked"), "{}", bench.desk("said-4"));
+        assert!(!ran.output.contains("is open again"), "{}", ran.output);
+        assert_eq!(bench.runs(), 5, "{ran:?}");
+        let wanted = [
+            json!(["T001", "done", "files", ["src/a.rs"]]),
+            json!(["T002", "done", "files", ["b.rs"]]),
+            json!(["T003", "iteration", "files", ["c.rs"]]),
+        ];
+        assert_eq!(receipts_of_feature(&bench), wanted, "{below}");
+        ran.says("Proved: 3 by files");
+        let shown = bench.spool("status").within(&bench.root.join(below)).run();
+        shown.with_code(0);
+    }
+}
+
+#[test]
+fn what_was_ticked_by_hand_before_is_no_work_of_the_next_task() {
+    let bench = feature("", "- [ ] T001 Handle an empty list\n- [ ] T002 Be fast\n");
+    agent_in(&bench, "", &["echo 1 > a.txt; tick T001", "done_ T002"]);
+    ralph(&bench, "", "--max-iterations 2").run().with_code(3);
+    assert!(bench.desk("said-2").contains("T002 is not ticked"), "{}", bench.desk("said-2"));
+    assert_eq!(receipts_of_feature(&bench), [json!(["T001", "iteration", "files", ["a.txt"]])]);
+}
+
+#[test]
+fn a_run_for_which_every_tick_counts_has_spool_task_done_tick_them_all() {
+    let bench = feature("", "- [ ] T001 Write src/a.rs\n");
+    agent_in(&bench, "", &["done_ T001"]);
+    ralph(&bench, "", "--proof word").run().with_code(0);
+    assert!(bench.desk("said-1").contains("T001 is done"), "{}", bench.desk("said-1"));
+}
+
+#[test]
+fn a_box_that_was_opened_because_of_a_protected_file_is_ticked_by_done_without_more_work() {
+    let bench = feature("", "- [ ] T001 Handle an empty list\n");
+    bench.write("tests/a.sh", "exit 1\n");
+    bench.commit("a test");
+    agent_in(
+        &bench,
+        "",
+        &[
+            "echo 1 > a.txt; done_ T001; echo exit 0 > tests/a.sh",
+            "git checkout -q tests; done_ T001",
+        ],
+    );
+    let ran = ralph(&bench, "", "--protect tests/** --max-iterations 3").run();
+    ran.with_code(0).says("protected files have changed: tests/a.sh");
+    assert_eq!(bench.runs(), 2);
+}
