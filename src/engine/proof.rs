@@ -1,5 +1,7 @@
 //! How well a ticked task is proved, by what was seen of its work: a command that passed, files that changed, or words alone.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::tasks::{Task, TaskList};
@@ -59,6 +61,8 @@ pub enum Unproved {
 pub enum ContentChange {
     /// What it contains differs; it is new, or it is gone.
     Content,
+    /// The same of a file that git ignores: the work of a task that names it, and of no other.
+    Ignored,
     /// Only blanks and line ends differ.
     Blanks,
     /// Only comments and blanks differ.
@@ -149,6 +153,8 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
             true => Vec::new(),
             false => {
                 let is_named = |file: &&ChangedFile| named.iter().any(|it| it.covers(&file.path));
+                let counts =
+                    |file: &&ChangedFile| file.change == ContentChange::Ignored || counts(file);
                 all.filter(is_named).filter(counts).map(|file| file.path.clone()).collect()
             }
         };
@@ -234,6 +240,7 @@ impl TaskFacts {
         };
         match change {
             ContentChange::Content => true,
+            ContentChange::Ignored => false,
             ContentChange::Blanks => says(&[
                 "format",
                 "reformat",
@@ -279,6 +286,30 @@ impl NamedPath {
 /// backticks. Lines that begin with `Verify` name what a command reads and not what is to be changed.
 pub fn paths_in(text: &str) -> Vec<NamedPath> {
     let mut found: Vec<NamedPath> = Vec::new();
+    each_path(text, &mut |path| {
+        if !found.contains(&path) {
+            found.push(path);
+        }
+        true
+    });
+    found
+}
+
+/// Returns the files, without the folders, that a task list names, in the order of the alphabet; the first ones where it names
+/// more than that.
+pub fn files_named_in(list: &str, most: usize) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    each_path(list, &mut |path| {
+        if !path.is_folder {
+            found.insert(path.path);
+        }
+        found.len() < most
+    });
+    found.into_iter().collect()
+}
+
+/// Hands out each path that a text names, until `visit` wants no more.
+fn each_path(text: &str, visit: &mut dyn FnMut(NamedPath) -> bool) {
     for line in text.lines() {
         let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
         if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify")) {
@@ -289,13 +320,14 @@ pub fn paths_in(text: &str) -> Vec<NamedPath> {
             for word in
                 piece.split(|it: char| it.is_whitespace() || matches!(it, ',' | ';' | '(' | ')'))
             {
-                if let Some(path) = path_of(word, in_code).filter(|path| !found.contains(path)) {
-                    found.push(path);
+                if let Some(path) = path_of(word, in_code)
+                    && !visit(path)
+                {
+                    return;
                 }
             }
         }
     }
-    found
 }
 
 fn path_of(word: &str, in_code: bool) -> Option<NamedPath> {
@@ -364,6 +396,21 @@ mod tests {
         assert_eq!(paths("Do it\n  - **Verify**: `pytest tests/test_a.py`"), Vec::<String>::new());
         assert_eq!(paths("`cargo test` /etc/passwd ../x.rs src/[name].py"), Vec::<String>::new());
         assert_eq!(paths("`.gitignore` and config/.env"), [".gitignore", "config/.env"]);
+    }
+
+    #[test]
+    fn files_that_a_list_names() {
+        let list = "- [ ] T1 Write src/b.rs and docs/\n- [ ] T2 src/a.rs, src/b.rs\n  - Verify: `test src/c.rs`\n";
+        assert_eq!(files_named_in(list, 9), ["src/a.rs", "src/b.rs"]);
+        assert_eq!(files_named_in(list, 1), ["src/b.rs"]);
+    }
+
+    #[test]
+    fn a_file_that_git_ignores_is_the_work_of_a_task_that_names_it_and_of_no_other() {
+        let files = changed(&[("config/local.env", ContentChange::Ignored)]);
+        let named = task("T1", "Put the address into config/local.env");
+        assert_eq!(proof(named, &files), Ok(Proof::Files));
+        assert_eq!(proof(task("T1", "Do it"), &files), Err(Unproved::NothingChanged));
     }
 
     #[test]

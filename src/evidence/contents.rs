@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::comments::Hashes;
-use super::tree::{Bounds, FoundFile, Go, Whole, look};
+use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
 use crate::engine::Hasher;
 use crate::engine::proof::{ChangedFile, ContentChange};
 use crate::store::read;
+use crate::system::folders::FileStat;
 use crate::system::names;
 use crate::world::FileTime;
 
@@ -23,6 +24,10 @@ const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
 const SEEN: &[u8] = b"seen2";
+/// The most files that are looked at although git ignores them, because the task list names them.
+pub const MOST_NAMED: usize = 500;
+/// What the mode of such a file has besides.
+const IGNORED: u64 = 1 << 63;
 /// Files that say something by being there, with nothing in them.
 const EMPTY_BY_PURPOSE: [&[u8]; 6] =
     [b"__init__.py", b".gitkeep", b".keep", b"py.typed", b".nojekyll", b".npmignore"];
@@ -35,19 +40,24 @@ pub struct Contents(BTreeMap<Vec<u8>, FileSeen>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileSeen {
     content: Hashes,
-    /// Its kind, and whether it may be run.
+    /// Its kind, and whether it may be run; with [`IGNORED`] for a file that git ignores.
     mode: u64,
 }
 
 impl Contents {
-    /// Returns the contents as they are now, without the file at this path; `None` where there is more than can be looked
-    /// through.
-    pub fn look(root: &Path, without: &str) -> Option<Self> {
-        Self::look_within(root, without, LIMIT)
+    /// Returns the contents as they are now, without the file at this path, and with those that are `named` also where git
+    /// ignores them; `None` where there is more than can be looked through.
+    pub fn look(root: &Path, without: &str, named: &[String]) -> Option<Self> {
+        Self::look_within(root, without, named, LIMIT)
     }
 
     /// Returns the same; looks no longer than that.
-    pub fn look_within(root: &Path, without: &str, limit: Duration) -> Option<Self> {
+    pub fn look_within(
+        root: &Path,
+        without: &str,
+        named: &[String],
+        limit: Duration,
+    ) -> Option<Self> {
         let mut found = BTreeMap::new();
         let mut left = MOST;
         let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time: limit };
@@ -66,7 +76,29 @@ impl Contents {
             found.insert(path, FileSeen { content, mode: stat.mode() });
             Go::On
         });
-        (whole == Whole::Seen).then_some(Self(found))
+        if whole != Whole::Seen {
+            return None;
+        }
+        for path in named.iter().take(MOST_NAMED).filter(|path| *path != without) {
+            let at = Path::new(path);
+            let is_work = !is_own(at) && !at.components().any(|part| part.as_os_str() == ".git");
+            if !is_work || found.contains_key(path.as_bytes()) {
+                continue;
+            }
+            let Some(stat) = FileStat::of_entry(&root.join(at)).filter(|stat| !stat.is_folder())
+            else {
+                continue;
+            };
+            let read = stat.size().min(MOST_OF_ONE);
+            if read <= left {
+                left -= read;
+                let name = path.rsplit('/').next().unwrap_or(path).as_bytes();
+                let content = hashes_of_file(&root.join(at), name, stat.size());
+                let seen = FileSeen { content, mode: stat.mode() | IGNORED };
+                found.insert(path.clone().into_bytes(), seen);
+            }
+        }
+        Some(Self(found))
     }
 
     /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
@@ -84,12 +116,12 @@ impl Contents {
                 }
                 None => Some(seen.as_new(path)),
             };
-            changed.extend(change.map(|change| (path, change)));
+            changed.extend(change.map(|change| (path, seen.of_work(change))));
         }
         for (path, seen) in &gone {
             let is_moved = new.iter().any(|(_, new)| new.is_moved_from(seen));
             let change = if is_moved { ContentChange::Moved } else { ContentChange::Content };
-            changed.push((path, change));
+            changed.push((path, seen.of_work(change)));
         }
         changed.sort_unstable_by_key(|(path, _)| *path);
         let file = |(path, change): (&Vec<u8>, ContentChange)| ChangedFile {
@@ -101,11 +133,19 @@ impl Contents {
 }
 
 impl FileSeen {
+    /// The same change, as far as it shows work: git ignores what programs make as they run.
+    fn of_work(&self, change: ContentChange) -> ContentChange {
+        match change {
+            ContentChange::Content if self.mode & IGNORED != 0 => ContentChange::Ignored,
+            change => change,
+        }
+    }
+
     /// How it differs from what it was, `None` where it does not.
     fn differs_from(&self, before: &Self) -> Option<ContentChange> {
         let (now, then) = (&self.content, &before.content);
         match () {
-            () if now.bytes == then.bytes && self.mode == before.mode => None,
+            () if now.bytes == then.bytes && (self.mode ^ before.mode) & !IGNORED == 0 => None,
             () if now.bytes == then.bytes => Some(ContentChange::Mode),
             () if now.words == then.words => Some(ContentChange::Blanks),
             () if now.code == then.code => Some(ContentChange::Comments),
@@ -215,7 +255,7 @@ mod tests {
         for name in ["gone", "list", "same", "touched"] {
             write(name, name);
         }
-        let before = Contents::look(folder.path(), "list").unwrap();
+        let before = Contents::look(folder.path(), "list", &[]).unwrap();
         let paths = |changed: Vec<ChangedFile>| {
             changed.into_iter().map(|file| file.path).collect::<Vec<_>>()
         };
@@ -231,11 +271,47 @@ mod tests {
         write("new", "");
         fs::remove_file(folder.path().join("gone")).unwrap();
         std::os::unix::fs::symlink("gone", folder.path().join("link")).unwrap();
-        let now = Contents::look(folder.path(), "list").unwrap();
+        let now = Contents::look(folder.path(), "list", &[]).unwrap();
         assert_eq!(paths(now.changed_since(&before)), ["gone", "link", "new"]);
         write("same", "sane");
-        let later = Contents::look(folder.path(), "list").unwrap();
+        let later = Contents::look(folder.path(), "list", &[]).unwrap();
         assert_eq!(paths(later.changed_since(&now)), ["same"]);
+    }
+
+    #[test]
+    fn a_file_that_git_ignores_counts_where_the_list_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git/info")).unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write(".gitignore", "*.env\n");
+        for name in ["a.env", "b.env", "gone.env", "old.env", "seen.txt"] {
+            write(name, name);
+        }
+        let named = ["a.env", "gone.env", "new.env", "old.env", "seen.txt", ".git/HEAD", ".git"];
+        let named = named.map(str::to_owned);
+        let look = || Contents::look(folder.path(), "tasks.md", &named).unwrap();
+        let before = look();
+        let kept = KeptContents { number: 7, contents: Some(before.clone()) };
+        assert_eq!(KeptContents::parse(&kept.to_bytes()), Some(kept));
+        for name in ["a.env", "b.env", "new.env", "seen.txt", ".git/HEAD"] {
+            write(name, "another");
+        }
+        fs::remove_file(folder.path().join("gone.env")).unwrap();
+        let changed: Vec<_> =
+            look().changed_since(&before).into_iter().map(|it| (it.path, it.change)).collect();
+        let wanted = [
+            ("a.env", ContentChange::Ignored),
+            ("gone.env", ContentChange::Ignored),
+            ("new.env", ContentChange::Ignored),
+            ("seen.txt", ContentChange::Content),
+        ];
+        assert_eq!(changed, wanted.map(|(path, change)| (path.to_owned(), change)));
+        // Git does not ignore it any more, and nothing else is different.
+        let ignored = look();
+        write(".gitignore", "");
+        let changed = look().changed_since(&ignored);
+        let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
+        assert_eq!(paths, [".gitignore", "b.env"]);
     }
 
     #[test]
@@ -243,7 +319,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        let look = || Contents::look(folder.path(), "tasks.md").unwrap();
+        let look = || Contents::look(folder.path(), "tasks.md", &[]).unwrap();
         for name in
             ["blanks.rs", "code.rs", "comment.rs", "from.rs", "gone.rs", "mode.sh", "twin.rs"]
         {

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::engine::proof::{
-    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, judge,
-    paths_in,
+    ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts,
+    files_named_in, judge, paths_in,
 };
 use crate::engine::tasks::{Task, TaskList};
-use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::contents::{Contents, KeptContents, MOST_NAMED};
 use crate::evidence::task_list::TASKS;
 use crate::feature::HANDOFF;
 use crate::feature::project::{Feature, Project};
@@ -65,7 +65,8 @@ pub fn keep_armed(
     let its = list_of(feature);
     let receipts = Receipts::of(root, &feature.name, &its)?;
     let number = armed_at.millis();
-    let contents = Contents::look_within(root, &its, limit);
+    let named = named_in(list);
+    let contents = Contents::look_within(root, &its, &named, limit);
     let kept = KeptContents { number, contents };
     receipts.keep_armed(number, &kept.to_bytes(), list)
 }
@@ -111,7 +112,7 @@ impl<'a> TaskProofs<'a> {
         if is_large {
             return FilesSeen::default();
         }
-        let now = Contents::look_within(&self.project.root, &its, limit);
+        let now = Contents::look_within(&self.project.root, &its, &self.named(), limit);
         let Some(seen) = &now else { return FilesSeen::default() };
         let changed = |kept: &Contents| {
             let mut files = seen.changed_since(kept);
@@ -123,6 +124,12 @@ impl<'a> TaskProofs<'a> {
         let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
         let since_arming = armed.map(|kept| changed(&kept)).unwrap_or_default();
         FilesSeen { now, since_tick, since_arming }
+    }
+
+    /// Returns the files that the list named when the loop was armed.
+    pub fn named(&self) -> Vec<String> {
+        let list = self.receipts.armed_list(self.armed_at.millis());
+        list.map(|list| named_in(&list)).unwrap_or_default()
     }
 
     fn kept(&self, bytes: Option<Vec<u8>>) -> Option<KeptContents> {
@@ -238,6 +245,11 @@ pub fn facts_of(armed: Option<&ArmedList>, task: &Task, text: &[u8]) -> TaskFact
 /// Returns how well a task is proved where every tick counts.
 pub fn at_least_word(judged: &JudgedTask) -> Proof {
     judged.proof.clone().unwrap_or(Proof::Word)
+}
+
+/// Returns the files that count as work although git ignores them: those that a task list names.
+pub fn named_in(list: &[u8]) -> Vec<String> {
+    files_named_in(&String::from_utf8_lossy(list), MOST_NAMED)
 }
 
 /// A text as it is in a receipt.

@@ -295,7 +295,7 @@ fn outside_git(layout: &Layout, _: usize) -> Case {
     case.turn(format!("put env config/local.env\n{}", mark(layout, 1)))
 }
 
-/// Git ignores it, and so nobody sees it: the agent has to say so.
+/// Git ignores it, and the task names it.
 fn ignored(layout: &Layout, number: usize) -> Case {
     let why = "git ignores config/local.env, and it has the address now";
     outside_git(layout, number)

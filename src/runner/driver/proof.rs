@@ -25,6 +25,7 @@ use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
 use crate::session::messages::proof::lack;
+use crate::session::proof::named_in;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
 use crate::store::write::{Flush, write_whole};
@@ -46,16 +47,25 @@ impl Driver<'_> {
             return;
         }
         let Some(list) = self.list_path() else { return };
-        let contents = Contents::look(self.view.folder, &list);
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
+        let list_at_start = folder.and_then(|folder| task_list::read(&folder).ok());
+        let named = list_at_start.as_ref().map(|file| named_in(&file.bytes)).unwrap_or_default();
+        let contents = Contents::look(self.view.folder, &list, &self.in_worktree(&named));
         self.proofs = TickProofs {
+            named,
             at_tick: contents.clone(),
             at_start: contents,
-            list_at_start: folder.and_then(|folder| task_list::read(&folder).ok()),
+            list_at_start,
             armed: pin.map(|pin| pin.commands.clone()).unwrap_or_default(),
             judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };
+    }
+
+    /// These paths of the project as paths of the work tree.
+    fn in_worktree(&self, paths: &[String]) -> Vec<String> {
+        let above = self.project_in_worktree();
+        paths.iter().map(|path| [above.as_str(), path].concat()).collect()
     }
 
     /// The path of the list relative to the work tree, `None` without one.
@@ -91,8 +101,9 @@ impl Driver<'_> {
         if ticked.is_empty() && is_nothing_to_ask {
             return;
         }
-        let now =
-            self.proofs.at_start.as_ref().and_then(|_| Contents::look(self.view.folder, &list));
+        let is_small = self.proofs.at_start.is_some();
+        let named = self.in_worktree(&self.proofs.named);
+        let now = is_small.then(|| Contents::look(self.view.folder, &list, &named)).flatten();
         let files = self.file_facts(now.as_ref(), &file, &list);
         // What was ticked before is asked about once more only where protected files differ.
         let ticked = match (ticked.is_empty(), files.protected.is_empty()) {
@@ -176,8 +187,11 @@ impl Driver<'_> {
             let kept = kept.filter(|kept| is_whole && kept.number == number);
             return kept.map_or(now, |kept| kept.contents);
         }
-        let of_project =
-            if is_whole { now.clone() } else { Contents::look(&change.root, receipts.list()) };
+        let of_project = if is_whole {
+            now.clone()
+        } else {
+            Contents::look(&change.root, receipts.list(), &self.proofs.named)
+        };
         let kept = KeptContents { number, contents: of_project };
         if let Err(error) = receipts.keep_contents(&kept.to_bytes()) {
             self.console.screen.warn(&format!(

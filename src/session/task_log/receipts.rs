@@ -47,7 +47,7 @@ pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
     if kept.and_then(|bytes| KeptContents::number_in(&bytes)) == Some(number) {
         return Ok(());
     }
-    let contents = Contents::look(&project.root, &list_of(feature));
+    let contents = Contents::look(&project.root, &list_of(feature), &proofs.named());
     proofs.receipts.keep_contents(&KeptContents { number, contents }.to_bytes())
 }
 
