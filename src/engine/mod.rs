@@ -14,6 +14,7 @@ mod landing;
 mod ledger;
 mod line;
 mod observation;
+pub mod order;
 mod output;
 pub mod promise;
 pub mod proof;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::order::sorted;
 use super::tasks::{Task, TaskList};
 
 /// How well a task has to be proved for its tick to count.
@@ -158,7 +159,7 @@ pub fn judge(tasks: &[TaskFacts], files: &FileFacts) -> Vec<JudgedTask> {
                 all.filter(is_named).filter(counts).map(|file| file.path.clone()).collect()
             }
         };
-        own.sort_unstable();
+        own = sorted(own, Ord::cmp);
         own.dedup();
         let proof = task.proof(named, &own, files);
         JudgedTask { id: task.id.clone(), proof, files: own }

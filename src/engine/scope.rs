@@ -1,10 +1,10 @@
 //! A part of a task list: what a loop is about that is not about all of it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use super::edit::split_number;
 use super::hidden::{hidden_lines, split_lines};
+use super::order::map_of;
 use super::tasks::{TaskList, heading_of};
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
@@ -20,19 +20,18 @@ impl TaskList {
         if ids.is_empty() {
             return self;
         }
-        let places: BTreeMap<&str, usize> =
-            self.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
-        let wanted: BTreeSet<_> = ids.iter().map(|id| stem(id)).collect();
+        let by_id = self.by_id();
+        let wanted = map_of(ids.iter().map(|id| (stem(id), 0)));
         let named: Vec<bool> =
-            self.tasks.iter().map(|task| wanted.contains(&stem(&task.id))).collect();
+            self.tasks.iter().map(|task| wanted.contains_key(&stem(&task.id))).collect();
         let mut kept = named.clone();
         for (place, kept) in kept.iter_mut().enumerate() {
             let mut one = place;
             for _ in 0..LONGEST_CHAIN {
-                let fixed = self.tasks[one].fixes.as_deref().and_then(|id| places.get(id));
+                let fixed = self.tasks[one].fixes.as_deref().and_then(|id| by_id.last(id));
                 let Some(fixed) = fixed else { break };
-                *kept |= named[*fixed];
-                one = *fixed;
+                *kept |= named[fixed];
+                one = fixed;
             }
         }
         let mut kept = kept.into_iter();

@@ -13,6 +13,7 @@ use super::fingerprint::{Hasher, hash_of};
 use super::hidden::{TextLine, column_of, hidden_lines, split_lines};
 use super::line::{TaskBox, TaskText, text_of};
 use super::observation::Tampered;
+use super::order::{map_of, places};
 
 /// How many columns further in a nested task is: the width of the bullet it hangs from.
 const NESTED: usize = 2;
@@ -24,6 +25,12 @@ const VERIFY: &[u8] = b"[VERIFY]";
 pub struct TaskList {
     /// The tasks in the order of the file.
     pub tasks: Vec<Task>,
+}
+
+/// The tasks of a list by their ids.
+pub struct TasksById<'a> {
+    tasks: &'a [Task],
+    places: Vec<usize>,
 }
 
 /// One task of the list.
@@ -76,6 +83,15 @@ impl Task {
             let value = value.trim_start_matches(['*', '_', ' ']).strip_prefix(':')?;
             code_in(value).map(str::to_owned)
         })
+    }
+}
+
+impl TasksById<'_> {
+    /// Returns where the last task with this id is in the list, from 0; `None` when no task has it.
+    pub fn last(&self, id: &str) -> Option<usize> {
+        let id_of = |place: usize| self.tasks[place].id.as_str();
+        let place = *self.places[..self.places.partition_point(|it| id_of(*it) <= id)].last()?;
+        (id_of(place) == id).then_some(place)
     }
 }
 
@@ -149,24 +165,30 @@ impl TaskList {
 
     /// Returns the open tasks by id, each with a hash of its text.
     pub fn open_by_text(&self) -> BTreeMap<String, u64> {
-        self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))).collect()
+        map_of(self.open().map(|task| (task.id.clone(), hash_of(task.title.as_bytes()))))
     }
 
     /// Returns what became of tasks that were open, other than being done.
     pub fn tampered_since(&self, before: &BTreeMap<String, u64>) -> Tampered {
-        let now: BTreeMap<&str, &Task> =
-            self.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
+        let now = self.by_id();
         let mut tampered = Tampered::default();
         for (id, text) in before {
-            match now.get(id.as_str()) {
+            match now.last(id) {
                 None => tampered.removed.push(id.clone()),
-                Some(task) if hash_of(task.title.as_bytes()) != *text => {
+                Some(place) if hash_of(self.tasks[place].title.as_bytes()) != *text => {
                     tampered.reworded.push(id.clone());
                 }
                 Some(_) => {}
             }
         }
         tampered
+    }
+
+    /// Returns the tasks by their ids.
+    pub fn by_id(&self) -> TasksById<'_> {
+        let id = |place: usize| self.tasks[place].id.as_str();
+        let places = places(self.tasks.len(), &|one, other| id(one).cmp(id(other)));
+        TasksById { tasks: &self.tasks, places }
     }
 
     /// Returns the place of the first open task, from 0, or the number of tasks when none is open.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::comments::Hashes;
 use super::tree::{Bounds, FoundFile, Go, Whole, is_own, look};
 use crate::engine::Hasher;
+use crate::engine::order::sorted;
 use crate::engine::proof::{ChangedFile, ContentChange};
 use crate::store::read;
 use crate::system::folders::FileStat;
@@ -123,7 +124,7 @@ impl Contents {
             let change = if is_moved { ContentChange::Moved } else { ContentChange::Content };
             changed.push((path, seen.of_work(change)));
         }
-        changed.sort_unstable_by_key(|(path, _)| *path);
+        let changed = sorted(changed, |(one, _): &(&Vec<u8>, _), (other, _)| one.cmp(other));
         let file = |(path, change): (&Vec<u8>, ContentChange)| ChangedFile {
             path: String::from_utf8_lossy(path).into_owned(),
             change,

@@ -1,6 +1,7 @@
 //! The checklists of a feature: spec-kit asks a person before it implements a feature that has open ones.
 
 use super::project::Feature;
+use crate::engine::order::sorted;
 use crate::store::read::{self, Problem};
 use crate::text;
 
@@ -47,7 +48,7 @@ fn open(feature: &Feature) -> Vec<String> {
     let names = found.entries.iter().map(std::fs::DirEntry::file_name);
     let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "md"));
-    names.sort_unstable();
+    let names = sorted(names, Ord::cmp);
     let states = names.iter().flat_map(|name| match read::read_in(&folder, name, MOST) {
         Ok(content) => match items(&content.bytes) {
             (0, _) => Vec::new(),

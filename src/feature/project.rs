@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
+use crate::engine::order::sorted;
 use crate::refusal::Refusal;
 use crate::store::loops::{Loops, is_session_id};
 use crate::store::names::LoopKind;
@@ -248,8 +249,7 @@ impl Project {
                 }
             }
         }
-        found.sort_by(|one, other| one.name.cmp(&other.name));
-        found
+        sorted(found, |one, other| one.name.cmp(&other.name))
     }
 
     fn feature_in(&self, name: &str, folder: PathBuf) -> Feature {

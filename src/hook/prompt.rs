@@ -215,8 +215,8 @@ fn project_of_session(event: &HookEvent) -> Option<Project> {
     let knows = |project: &Project| Loops::of(&project.root).knows(session);
     let mut own: Vec<_> = projects.filter(|it| knows(it) || it.has_pin_of(session)).collect();
     // Notes alone can be made in any folder; what a person armed is found where they armed it.
-    own.sort_by_key(|project| !project.has_pin_of(session));
-    own.into_iter().next()
+    let first = own.iter().position(|project| project.has_pin_of(session)).unwrap_or(0);
+    (first < own.len()).then(|| own.swap_remove(first))
 }
 
 /// The folder that has loops, that of this session's loop before any other.

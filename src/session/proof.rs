@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::engine::order::sorted;
 use crate::engine::proof::{
     ChangedFile, ContentChange, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts,
     files_named_in, judge, paths_in,
@@ -214,7 +215,7 @@ impl FilesSeen {
                 since.push(ChangedFile { path: path.clone(), change: ContentChange::Content });
             }
         }
-        since.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        *since = sorted(std::mem::take(since), |one, other| one.path.cmp(&other.path));
     }
 }
 

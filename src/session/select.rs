@@ -1,5 +1,6 @@
 //! Which loop of a project is selected: the named session's, this session's, or the only one.
 
+use crate::engine::order::sorted;
 use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::refusal::Refusal;
@@ -56,7 +57,7 @@ fn records(loops: &Loops) -> Vec<Record> {
 pub fn sessions(loops: &Loops) -> Vec<String> {
     let mut ids = loops.sessions();
     ids.extend(loops.root().map(|root| Pins::sessions(&root)).unwrap_or_default());
-    ids.sort();
+    let mut ids = sorted(ids, Ord::cmp);
     ids.dedup();
     ids
 }

@@ -30,6 +30,7 @@ use super::session::{LastRead, RECORD, arrived, changed_at, load_record, record_
 use super::write::{
     Flush, LEFT_ALONE, is_private_folder, make_private_folder, remove_all_leftovers, write_private,
 };
+use crate::engine::order::sorted;
 use crate::system::files::real_path;
 use crate::world::{self, FileTime};
 
@@ -96,9 +97,8 @@ impl Loops {
         let names = found.entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
         let has_journal =
             |name: &String| self.folder.join(name).join("journal.jsonl").symlink_metadata().is_ok();
-        let mut ids: Vec<_> = names.filter(|name| self.knows(name) || has_journal(name)).collect();
-        ids.sort();
-        ids
+        let ids = names.filter(|name| self.knows(name) || has_journal(name));
+        sorted(ids.collect(), Ord::cmp)
     }
 
     /// Returns the record of a session without locking it, `None` when there is none that can be read.

@@ -2,6 +2,7 @@
 
 use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
+use crate::engine::order::sorted;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, REVIEW};
 use crate::text::{self, distance};
@@ -203,8 +204,8 @@ fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
     });
     let of_reviews = reviews.flatten().filter_map(|(key, _)| name_of(key, &OF_A_REVIEW).err());
     let errors = of_settings.chain(of_checks).chain(of_reviews);
-    let mut errors: Vec<SettingsError> = errors.collect();
-    errors.sort_by_key(|error| error.line);
+    let mut errors =
+        sorted(errors.collect(), |one: &SettingsError, other| one.line.cmp(&other.line));
     if errors.len() < 2 {
         return errors.pop().map_or(Ok(()), Err);
     }

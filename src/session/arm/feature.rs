@@ -8,6 +8,7 @@ use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
 use crate::engine::Ledger;
+use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
@@ -339,7 +340,7 @@ fn verify_commands(tasks: &TaskList, text: &[u8]) -> VerifyCommands {
         let command = task.verify_command(text)?;
         Some((task.id.clone(), command))
     });
-    commands.collect()
+    map_of(commands)
 }
 
 fn armed_entry(claim: &Claim, armer: Armer<'_>, pin: &Pin, commands: &VerifyCommands) -> Entry {

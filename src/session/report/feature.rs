@@ -6,6 +6,7 @@ use std::path::Path;
 use super::armed;
 #[cfg(feature = "cli")]
 use super::live::{self, LiveReport};
+use crate::engine::order::sorted;
 #[cfg(feature = "cli")]
 use crate::engine::scoreboard::Scoreboard;
 use crate::engine::{Ledger, TerminalReason};
@@ -110,7 +111,7 @@ impl FeaturesReport {
     pub fn of(project: &Project) -> Self {
         let current = project.current_feature().ok().flatten();
         let loops = Loops::of(&project.root);
-        let mut features: Vec<FeatureReport> = project
+        let features: Vec<FeatureReport> = project
             .features()
             .iter()
             .map(|feature| {
@@ -121,7 +122,9 @@ impl FeaturesReport {
                 report.current || report.phase != "none" || report.loop_status != "none"
             })
             .collect();
-        features.sort_by_key(|report| (!report.current, report.name.clone()));
+        let features = sorted(features, |one, other| {
+            (!one.current, &one.name).cmp(&(!other.current, &other.name))
+        });
         let settings = Settings::read(&project.root);
         Self {
             project: project.root.display().to_string(),

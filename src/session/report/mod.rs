@@ -5,9 +5,11 @@ pub mod feature;
 #[cfg(feature = "cli")]
 pub mod live;
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::engine::order::sorted;
 use crate::feature::project::{Project, printable};
 use crate::session::life::{self, SessionLife};
 use crate::session::{messages, pinned, select};
@@ -81,10 +83,12 @@ impl TaskReport {
         let loops = &Loops::of(root);
         let records =
             select::sessions(loops).into_iter().filter_map(|session| loops.peek(&session));
-        let mut records: Vec<_> = records.filter(|record| record.kind == LoopKind::Task).collect();
-        records.sort_by_key(|record| {
-            (!record.ledger.is_live(), std::cmp::Reverse(record.last_sign()))
-        });
+        let records = records.filter(|record| record.kind == LoopKind::Task);
+        let place =
+            |record: Record| ((!record.ledger.is_live(), Reverse(record.last_sign())), record);
+        let records =
+            sorted(records.map(place).collect(), |one: &(_, Record), other| one.0.cmp(&other.0));
+        let mut records: Vec<Record> = records.into_iter().map(|(_, record)| record).collect();
         let live = records.iter().filter(|record| record.ledger.is_live()).count();
         records.truncate(live + PAST);
         records.into_iter().map(|record| Self::of(root, loops, record)).collect()
