@@ -7,5 +7,6 @@ pub mod ignored;
 pub(crate) mod index;
 pub(crate) mod pattern;
 pub(crate) mod progress;
+pub(crate) mod protected;
 pub(crate) mod task_list;
 pub mod tree;

@@ -1,5 +1,7 @@
 //! One line of a `.gitignore`, and whether it matches a path: the rules of git's own `wildmatch`.
 
+use crate::text;
+
 /// The longest pattern that is looked at, in bytes; a longer one matches nothing.
 const LONGEST: usize = 1024;
 /// The most steps that one comparison may take: a pattern of many stars would take forever.
@@ -47,6 +49,12 @@ impl Pattern {
         let literal = text.iter().position(|byte| is_special(*byte)).unwrap_or(text.len());
         let name_only = !text.contains(&b'/');
         Some(Self { text: text.to_vec(), negated, only_folders, name_only, literal })
+    }
+
+    /// Returns the pattern of files that are protected, `None` for a text that is none, or frees files (`!` before it).
+    pub fn protecting(text: &str) -> Option<Self> {
+        let is_plain = !text.trim().is_empty() && text::is_plain(text);
+        Self::parse(text.as_bytes()).filter(|pattern| is_plain && !pattern.negated)
     }
 
     /// Returns whether it matches a path below the folder of its file; `name` is the path's last part.

@@ -430,7 +430,14 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
         (Some(_), 0) => "the command that was typed".to_owned(),
         (Some(_), _) => format!("{SETTINGS} and the command that was typed"),
     };
-    shown(&pin.checks, &from, commands, &pin.list) + &shown_notice(&pin.notify, SETTINGS)
+    let mut text = shown(&pin.checks, &from, commands, &pin.list);
+    text += &shown_notice(&pin.notify, SETTINGS);
+    if !pin.protect.is_empty() {
+        let patterns: Vec<_> = pin.protect.iter().map(|it| text::line(it)).collect();
+        let _ =
+            writeln!(text, "Protected, from {SETTINGS}: only you change {}", patterns.join(", "));
+    }
+    text
 }
 
 /// Returns the lines that show the command for notices and where it is from, empty for none.

@@ -12,12 +12,14 @@ use crate::engine::proof::{
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::contents::{Contents, KeptContents, MOST_NAMED};
+use crate::evidence::protected::Protected;
 use crate::evidence::task_list::TASKS;
 use crate::feature::HANDOFF;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned;
-use crate::store::pins::Pin;
+use crate::store::loops::VerifyCommands;
+use crate::store::pins::{Pin, PinKey, Pins};
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world::WallTime;
 
@@ -25,6 +27,8 @@ use crate::world::WallTime;
 pub struct TaskProofs<'a> {
     project: &'a Project,
     feature: &'a Feature,
+    /// What a person armed, `None` where no person did.
+    pin: Option<Pin>,
     /// Its receipts.
     pub receipts: Receipts,
     /// When it was armed; not known for a loop that no person armed.
@@ -42,6 +46,8 @@ pub struct FilesSeen {
     pub since_tick: Option<Vec<ChangedFile>>,
     /// Those that differ since arming, or nothing where that is not known.
     pub since_arming: Vec<ChangedFile>,
+    /// Those of them that are protected and that no task names.
+    pub protected: Vec<String>,
 }
 
 /// The task list as it was when the loop was armed.
@@ -82,6 +88,7 @@ impl<'a> TaskProofs<'a> {
             receipts: Receipts::of(&project.root, &feature.name, &list_of(feature))?,
             armed_at: pin.map(|pin| pin.armed_at).unwrap_or_default(),
             least: pin.map(|pin| pin.proof).unwrap_or_default(),
+            pin: pin.cloned(),
         })
     }
 
@@ -115,16 +122,41 @@ impl<'a> TaskProofs<'a> {
         }
         let now = Contents::look_within(&self.project.root, &its, &self.named(), limit);
         let Some(seen) = &now else { return FilesSeen::default() };
-        let changed = |kept: &Contents| {
-            let mut files = seen.changed_since(kept);
-            let handoff = [&self.feature.relative, "/", HANDOFF].concat();
-            files.retain(|file| file.path != handoff && file.path != SETTINGS);
-            files
-        };
-        let since_tick = last.and_then(|kept| kept.contents).map(|kept| changed(&kept));
+        let handoff = [&self.feature.relative, "/", HANDOFF].concat();
+        let is_work = |file: &ChangedFile| file.path != handoff && file.path != SETTINGS;
+        let mut since_tick =
+            last.and_then(|kept| kept.contents).map(|kept| seen.changed_since(&kept));
         let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
-        let since_arming = armed.map(|kept| changed(&kept)).unwrap_or_default();
-        FilesSeen { now, since_tick, since_arming }
+        let mut since_arming = armed.map(|kept| seen.changed_since(&kept)).unwrap_or_default();
+        let protected = self.protected(&since_arming);
+        if let Some(files) = &mut since_tick {
+            files.retain(is_work);
+        }
+        since_arming.retain(is_work);
+        FilesSeen { now, since_tick, since_arming, protected }
+    }
+
+    /// The protected ones of these files. What a task of the armed list names is its work.
+    fn protected(&self, changed: &[ChangedFile]) -> Vec<String> {
+        let Some(pin) = self.pin.as_ref().filter(|_| self.least == LeastProof::Files) else {
+            return Vec::new();
+        };
+        let armed = self.verify_commands();
+        let commands = pin.checks.iter().map(|check| &check.run).chain(armed.values());
+        let protected = Protected::of(&pin.protect, commands.map(String::as_str));
+        let list = self.receipts.armed_list(self.armed_at.millis());
+        protected.among(changed, &list.unwrap_or_default())
+    }
+
+    /// Returns the Verify commands that a person armed, by the id of their task; none where they cannot be read.
+    pub fn verify_commands(&self) -> VerifyCommands {
+        let Some(pin) = &self.pin else { return VerifyCommands::new() };
+        let whose = match pin.process {
+            0 => PinKey::Feature(&self.feature.name),
+            _ => PinKey::Change(&self.feature.name),
+        };
+        let commands = Pins::of(&self.project.root).and_then(|pins| pins.verify(whose, pin));
+        commands.unwrap_or_default()
     }
 
     /// Returns the files that the list named when the loop was armed.
@@ -149,7 +181,7 @@ impl<'a> TaskProofs<'a> {
         let files = FileFacts {
             since_tick: seen.since_tick.clone(),
             unclaimed: self.unclaimed(tasks, seen, list),
-            protected: Vec::new(),
+            protected: seen.protected.clone(),
         };
         judge(tasks, &files)
     }

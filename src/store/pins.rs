@@ -73,6 +73,9 @@ pub struct Pin {
     pub limits: LoopLimits,
     /// How well each task of its list has to be proved.
     pub proof: LeastProof,
+    /// Patterns of files that nobody but a person may change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protect: Vec<String>,
     /// The extension hooks of spec-kit that have to run for a feature.
     #[serde(skip_serializing_if = "ExtensionHooks::is_empty")]
     pub hooks: ExtensionHooks,

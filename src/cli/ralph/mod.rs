@@ -241,7 +241,8 @@ fn of_every_loop(root: &Path) -> Result<ProjectChecks> {
     }
     let has_any = !settings.checks.is_empty() || settings.review.is_some();
     let foreign = has_any && settings::come_with_the_repository(root);
-    Ok(ProjectChecks { checks: settings.checks, review: settings.review, foreign })
+    let settings::Settings { checks, review, protect, .. } = settings;
+    Ok(ProjectChecks { checks, review, protect, foreign })
 }
 
 /// The demo brings a project of its own: nothing of this place or of the person's files counts.

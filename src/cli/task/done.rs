@@ -16,7 +16,7 @@ use crate::forms;
 use crate::forms::task::{ProvedTask, VerifyState};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
-use crate::session::messages::proof::lack;
+use crate::session::messages::proof::{PUT_BACK, lack};
 use crate::session::proof::{FilesSeen, TaskProofs, at_least_word, facts_of};
 use crate::session::task_log::{ArmedVerify, Done, Tick, is_together, no_task, one_line};
 use crate::world::Stopwatch;
@@ -223,10 +223,14 @@ fn refused(proved: &ProvedTask, task: &Task, unproved: &Unproved) -> ProvedTask 
     let id = printable(&task.id);
     let what = if task.done { "is ticked by hand and not proved" } else { "is not ticked" };
     let verify = proved.words.as_ref().map_or_else(String::new, |words| format!("\n{words}"));
-    let words = format!(
-        "{id} {what}: {}.{verify}\nDo the work and call done again. Done together with a task that is ticked: spool task done {id} --with ID. It rightly changes nothing: spool task done {id} --no-change \"why\"",
-        lack(unproved)
-    );
+    let lack = lack(unproved);
+    let words = if let Unproved::ProtectedChanged(_) = unproved {
+        format!("{id} {what}: {lack}.{verify}\n{PUT_BACK}, and call done again.")
+    } else {
+        format!(
+            "{id} {what}: {lack}.{verify}\nDo the work and call done again. Done together with a task that is ticked: spool task done {id} --with ID. It rightly changes nothing: spool task done {id} --no-change \"why\""
+        )
+    };
     ProvedTask {
         done: task.done,
         unproved: Some(unproved.into()),

@@ -5,16 +5,18 @@ use super::yaml::{Node, YamlValue, short};
 use crate::engine::order::sorted;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, REVIEW};
+use crate::evidence::pattern::Pattern;
 use crate::text::{self, distance};
 
 /// The keys that the settings have.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "enabled",
     "checks",
     "continue_with",
     "landing",
     "notify",
     "proof",
+    "protect",
     "quiet",
     "review",
     "spec_kit_command",
@@ -26,7 +28,10 @@ const OF_A_REVIEW: [&str; 5] = ["harness", "model", "timeout", "token_budget", "
 /// The agent programs that can be held to reading, the one of the session first.
 pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
 /// Other words that people use for the keys.
-const ALIKE: [(&str, &str); 28] = [
+const ALIKE: [(&str, &str); 31] = [
+    ("protected", "protect"),
+    ("forbidden", "protect"),
+    ("readonly", "protect"),
     ("limit", "timeout"),
     ("agent", "harness"),
     ("proved", "proof"),
@@ -112,6 +117,8 @@ pub struct Settings {
     pub landing: bool,
     /// How well each task has to be proved.
     pub proof: LeastProof,
+    /// Patterns of files that nobody but a person may change, as `.gitignore` has them.
+    pub protect: Vec<String>,
     /// Whether spec-kit's own implement command arms the loop.
     pub spec_kit_command: bool,
     /// Hash of the file's bytes, 0 where there is no file: tells one content from another.
@@ -129,6 +136,7 @@ impl Default for Settings {
             quiet: false,
             landing: true,
             proof: LeastProof::Files,
+            protect: Vec::new(),
             spec_kit_command: true,
             digest: 0,
         }
@@ -168,6 +176,7 @@ pub fn settings_of(node: Node) -> Result<Settings, SettingsError> {
                 settings.continue_with = one_of("continue_with", &CONTINUE_WITH, &value)?;
             }
             "proof" => settings.proof = one_of("proof", &PROOF, &value)?,
+            "protect" => settings.protect = protect(value)?,
             _ => settings.checks = checks(value)?,
         }
     }
@@ -188,8 +197,8 @@ fn is_glued(text: &str) -> bool {
 
 /// Returns an error that names every unknown key, of the settings and of their checks, so that a person fixes all at once.
 fn all_known(pairs: &[(Node, Node)]) -> Result<(), SettingsError> {
-    let lists = pairs.iter().filter_map(|(_, value)| match &value.value {
-        YamlValue::List(items) => Some(items),
+    let lists = pairs.iter().filter_map(|(key, value)| match &value.value {
+        YamlValue::List(items) if !is_text(key, |key| key == "protect") => Some(items),
         _ => None,
     });
     let of_checks = lists.flatten().filter_map(|item| match &item.value {
@@ -292,6 +301,26 @@ fn checks(node: Node) -> Result<Vec<Check>, SettingsError> {
             Err(SettingsError::at(node.line, "`checks` is a map, not a list", ONE_CHECK))
         }
     }
+}
+
+/// Patterns of files, in a list.
+fn protect(node: Node) -> Result<Vec<String>, SettingsError> {
+    const A_LIST: &str = "write a list, one pattern a line with `- ` before it, each in quotes";
+    let YamlValue::List(items) = node.value else {
+        return Err(SettingsError::at(node.line, "`protect` is no list", A_LIST));
+    };
+    let pattern = |item: Node| match item.value {
+        YamlValue::Text(text) if Pattern::protecting(&text).is_some() => Ok(text),
+        value => {
+            let what = match &value {
+                YamlValue::Text(text) => ["`", &short(text), "` in `protect`"].concat(),
+                _ => "something in `protect`".to_owned(),
+            };
+            let advice = "write one such as `tests/**`, without `!`";
+            Err(SettingsError::at(item.line, what + " is no pattern of files to protect", advice))
+        }
+    };
+    items.into_iter().map(pattern).collect()
 }
 
 fn check(node: Node) -> Result<Check, SettingsError> {

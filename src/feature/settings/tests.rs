@@ -48,6 +48,14 @@ fn a_check_may_ask_for_more_than_exit_code_0() {
 }
 
 #[test]
+fn protected_files_are_patterns_in_a_list() {
+    let protect = |text: &str| Settings::parse(text.as_bytes()).unwrap().protect;
+    assert_eq!(protect("protect:\n  - 'tests/**'\n  - \"*.lock\"\n"), ["tests/**", "*.lock"]);
+    assert_eq!(protect("protect: [/a/b]\n"), ["/a/b"]);
+    assert_eq!(protect("protect: []\n"), [""; 0]);
+}
+
+#[test]
 fn s3_every_way_to_write_a_list_of_commands_gives_the_commands() {
     for text in [
         "checks:\n  - cargo test\n  - run: npm run lint\n    limit: 60\n",
@@ -194,7 +202,7 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
             "line 2: unknown key `check`; line 4: unknown key `cmd`; line 5: unknown key `title`\n\
              line 2: did you mean `checks`?\nline 4: did you mean `run`?\n\
              line 5: remove it; the keys here are `enabled`, `checks`, `continue_with`, `landing`, `notify`, `proof`, \
-              `quiet`, `review`, `spec_kit_command`",
+              `protect`, `quiet`, `review`, `spec_kit_command`",
         ),
         ("---\nchecks:\n  - limit: 5\n---\n", "line 3: a check has no `run`"),
         ("---\nchecks:\n  - npm run lint: fix\n---\n", "put quotes around all of it"),
@@ -212,6 +220,18 @@ fn s3_what_is_not_understood_is_refused_with_its_line() {
         ("---\ncontinue_with: [block]\n---\n", "line 2: `continue_with` has no word"),
         ("---\ncontinue-with: auto\n---\n", "did you mean `continue_with`?"),
         ("---\nenabled: [false]\n---\n", "line 2: `enabled` is neither"),
+        (
+            "---\nprotect: tests/**\n---\n",
+            "line 2: `protect` is no list\nwrite a list, one pattern",
+        ),
+        ("---\nprotect:\n---\n", "line 2: `protect` is no list"),
+        (
+            "---\nprotect:\n  - a\n  - '!src'\n---\n",
+            "line 4: `!src` in `protect` is no pattern of files to protect\nwrite one such as `tests/**`",
+        ),
+        ("---\nprotect: ['']\n---\n", "line 2: `` in `protect` is no pattern"),
+        ("---\nprotect: [{ a: b }]\n---\n", "line 2: something in `protect` is no pattern"),
+        ("---\nprotected: ['a']\n---\n", "did you mean `protect`?"),
         ("---\nchecks:\n---\n", "line 2: `checks` has no list"),
         ("---\nchecks: cargo test\n---\n", "line 2: `checks` is no list"),
         ("---\nchecks: |\n  cargo test\n---\n", "line 2: `checks` is no list"),

@@ -80,7 +80,7 @@ pub fn run(change: &Change, options: &Options) -> Result<ExitCode> {
         let event = RunnerEvent::Armed { checks: checks_in_force };
         driver.console.screen.report(event, checks.trim_end());
     }
-    let pinned = pin::pin(change, options.proof);
+    let pinned = pin::pin(change, options);
     driver.begin_proofs(pinned.as_ref());
     if let Some(pin) = pinned.as_ref().filter(|pin| !pin.words.is_empty()) {
         driver.console.screen.report(RunnerEvent::Armed { checks: Vec::new() }, &pin.words);

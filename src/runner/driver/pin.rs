@@ -7,6 +7,7 @@ use crate::engine::proof::LeastProof;
 use crate::engine::tasks::Task;
 use crate::evidence::task_list::{self, TASKS};
 use crate::feature::project::Feature;
+use crate::runner::options::Options;
 use crate::runner::target::{Change, ChangeKind};
 use crate::session::pinned;
 use crate::session::proof::keep_armed;
@@ -33,7 +34,8 @@ pub(super) struct RunPin<'a> {
 
 /// Pins the Verify commands of a change's list, and for a feature how well its tasks have to be proved; `None` where there is
 /// nothing to pin.
-pub(super) fn pin(change: &Change, proof: LeastProof) -> Option<RunPin<'_>> {
+pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a>> {
+    let proof = options.proof;
     let file = task_list::read(&change.folder).ok()?;
     let command = |task: &Task| Some((task.id.clone(), task.verify_command(&file.bytes)?));
     let commands: VerifyCommands = file.list.tasks.iter().filter_map(command).collect();
@@ -57,6 +59,7 @@ pub(super) fn pin(change: &Change, proof: LeastProof) -> Option<RunPin<'_>> {
         process: std::process::id(),
         list: format!("{}/{TASKS}", feature.relative),
         proof: if judges { proof } else { LeastProof::Word },
+        protect: options.protect.clone(),
         ..Pin::default()
     };
     let kept = Pins::of(&change.root)

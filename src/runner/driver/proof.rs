@@ -11,20 +11,19 @@ use crate::engine::edit::untick;
 use crate::engine::promise::no_changes;
 use crate::engine::proof::{
     ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
-    paths_in,
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, KeptContents};
-use crate::evidence::pattern::Pattern;
+use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
 use crate::forms::events::RunnerEvent;
-use crate::runner::harness::{RunOutcome, command};
+use crate::runner::harness::RunOutcome;
 use crate::runner::state::Iteration;
 use crate::runner::target::ChangeKind;
 use crate::runner::task_list::{TaskListUpdate, Tasks};
-use crate::session::messages::proof::lack;
+use crate::session::messages::proof::{PUT_BACK, lack};
 use crate::session::proof::named_in;
 use crate::store::loops::Loops;
 use crate::store::receipts::{Receipt, Witness};
@@ -34,12 +33,6 @@ use crate::world::{Stopwatch, WallTime};
 
 /// How long to wait for who keeps the task log at the same time.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The files that say what has to hold: the loop does not change them, unless a task names them.
-const SETTINGS: [&str; 2] = [".claude/ralph-speckit.local.md", ".spool/ralph.toml"];
-/// Programs whose first argument is the program that runs.
-const INTERPRETERS: [&str; 9] =
-    ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
-
 impl Driver<'_> {
     /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>) {
@@ -287,21 +280,10 @@ impl Driver<'_> {
     /// task of the list names is its work.
     fn protected(&self, changed: &[ChangedFile], file: &TaskFile) -> Vec<String> {
         let options = self.plan.options;
-        let patterns: Vec<Pattern> =
-            options.protect.iter().filter_map(|text| Pattern::parse(text.as_bytes())).collect();
         let armed = self.proofs.armed.values();
-        let programs = options.checks.iter().map(|check| &check.run).chain(armed);
-        let programs: Vec<String> = programs.filter_map(|run| program_of(run)).collect();
-        let is_protected = |path: &str| {
-            let is_known = SETTINGS.contains(&path) || programs.iter().any(|it| it == path);
-            is_known || is_matched(&patterns, path)
-        };
-        let texts = self.proofs.list_at_start.as_ref().unwrap_or(file);
-        let named = paths_in(&String::from_utf8_lossy(&texts.bytes));
-        let paths = changed.iter().map(|file| file.path.as_str());
-        let protected = paths
-            .filter(|path| is_protected(path) && !named.iter().any(|named| named.covers(path)));
-        protected.map(str::to_owned).collect()
+        let commands = options.checks.iter().map(|check| &check.run).chain(armed);
+        let protected = Protected::of(&options.protect, commands.map(String::as_str));
+        protected.among(changed, &self.proofs.list_at_start.as_ref().unwrap_or(file).bytes)
     }
 
     /// Opens the boxes of what is not proved, and tells the next agent and the person of it.
@@ -402,67 +384,16 @@ fn same_task<'a>(earlier: &'a TaskList, task: &Task) -> Option<&'a Task> {
 fn remark(id: &str, why: &Unproved) -> String {
     let lack = lack(why);
     if matches!(why, Unproved::ProtectedChanged(_)) {
-        return format!(
-            "The box of {id} is open again: {lack}. Only a person changes these: put them back as they were, then tick it."
-        );
+        return format!("The box of {id} is open again: {lack}. {PUT_BACK}, then tick it.");
     }
     format!(
         "The box of {id} is open again: it was ticked, but {lack}. Do the work, then tick it. If it rightly changes nothing, tick it and write in your final message, alone on its line: `<no-change>{id}: why</no-change>`"
     )
 }
 
-/// The file that a command line runs, where it is one of the project.
-fn program_of(run: &str) -> Option<String> {
-    let words = command::split(run).ok()?;
-    let first = words.first()?;
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let program = if INTERPRETERS.contains(&name) { words.get(1)? } else { first };
-    let program = program.strip_prefix("./").unwrap_or(program);
-    (!program.starts_with(['/', '-'])).then(|| program.to_owned())
-}
-
-/// Whether one of these patterns matches a path, or a folder that it is in.
-fn is_matched(patterns: &[Pattern], path: &str) -> bool {
-    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-    let parts: Vec<(&str, bool)> = ends.map(|end| (&path[..end], end < path.len())).collect();
-    patterns.iter().any(|pattern| {
-        parts.iter().any(|(part, is_folder)| {
-            let name = part.rsplit('/').next().unwrap_or(part);
-            pattern.matches(part.as_bytes(), name.as_bytes(), *is_folder)
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_program_of_a_check_is_known() {
-        for (run, program) in [
-            ("./check.sh --all", Some("check.sh")),
-            ("sh scripts/check.sh", Some("scripts/check.sh")),
-            ("/usr/bin/python3 tools/x.py", Some("tools/x.py")),
-            ("cargo test", Some("cargo")),
-            ("/bin/true", None),
-            ("bash -c true", None),
-            ("sh 'a", None),
-        ] {
-            assert_eq!(program_of(run).as_deref(), program, "{run}");
-        }
-    }
-
-    #[test]
-    fn patterns_protect_files_and_what_is_in_folders() {
-        let is_protected = |pattern: &str, path: &str| {
-            is_matched(&[Pattern::parse(pattern.as_bytes()).unwrap()], path)
-        };
-        assert!(is_protected("tests/**", "tests/a/b.rs"));
-        assert!(is_protected("tests/", "tests/a/b.rs"));
-        assert!(is_protected("*.lock", "a/b.lock"));
-        assert!(!is_protected("tests/**", "src/tests.rs"));
-        assert!(!is_matched(&[], "a"));
-    }
 
     #[test]
     fn an_agent_is_told_how_to_say_that_nothing_changes() {

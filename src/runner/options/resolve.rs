@@ -348,7 +348,8 @@ fn choice(settings: &RunnerSettings) -> Result<HarnessChoice> {
 /// What every place protects: none takes away what another one has said.
 fn protect(layers: &Layers) -> Vec<String> {
     let all = [&layers.person, &layers.project, &layers.typed].into_iter();
-    all.flat_map(|settings| settings.protect.iter().map(|it| it.value.0.clone())).collect()
+    let all = all.flat_map(|settings| settings.protect.iter().map(|it| it.value.0.clone()));
+    layers.of_every_loop.protect.iter().cloned().chain(all).collect()
 }
 
 fn check_timeout(settings: &RunnerSettings) -> Result<Duration> {

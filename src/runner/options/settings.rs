@@ -346,6 +346,8 @@ pub struct ProjectChecks {
     pub checks: Vec<Check>,
     /// The review that follows all checks, `None` for none.
     pub review: Option<Check>,
+    /// Patterns of files that nobody but a person may change.
+    pub protect: Vec<String>,
     /// Whether the file comes with the repository, so that nobody here may have read it.
     pub foreign: bool,
 }

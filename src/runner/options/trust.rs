@@ -45,7 +45,7 @@ pub fn only_what_is_trusted(
     if trusted == ProjectTrust::Now || names_project(&layers.person, root) {
         return Ok(layers);
     }
-    let ProjectChecks { checks, review, foreign } = &layers.of_every_loop;
+    let ProjectChecks { checks, review, foreign, .. } = &layers.of_every_loop;
     let checks: Vec<_> = checks.iter().chain(review).collect();
     let commands: Vec<String> = checks.iter().map(|check| check.run.clone()).collect();
     let is_known = |file: &str, commands: &[String]| {

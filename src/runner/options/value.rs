@@ -177,12 +177,12 @@ impl SettingValue for CommandLine {
 
 impl SettingValue for PathPattern {
     fn parse(text: &str) -> Result<Self, String> {
-        match Pattern::parse(text.as_bytes()) {
-            Some(pattern) if pattern.negated => {
+        match Pattern::protecting(text) {
+            Some(_) => Ok(Self(text.to_owned())),
+            None if text.starts_with('!') => {
                 Err(format!("protects files and frees none: leave out `{}`", printable(text)))
             }
-            Some(_) if is_plain(text) => Ok(Self(text.to_owned())),
-            _ => Err(format!("needs a pattern such as `tests/**`, not `{}`", printable(text))),
+            None => Err(format!("needs a pattern such as `tests/**`, not `{}`", printable(text))),
         }
     }
 }

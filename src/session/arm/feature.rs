@@ -251,6 +251,7 @@ fn pin_of(
         notify: if person { settings.notify.clone() } else { String::new() },
         list: format!("{}/{TASKS}", feature.relative),
         proof: if person { settings.proof } else { LeastProof::Word },
+        protect: if person { settings.protect.clone() } else { Vec::new() },
         limits: if person { limits } else { limits_of(&PinState::Nobody, state) },
         settings: SettingsThen { hash: settings.digest, tracked: false },
         ..Pin::default()

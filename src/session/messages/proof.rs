@@ -6,6 +6,9 @@ use crate::feature::project::printable;
 /// The most files that are named.
 const FILES: usize = 4;
 
+/// What is to be done about protected files that have changed, without a full stop.
+pub const PUT_BACK: &str = "Only a person changes these: put them back as they were";
+
 /// Returns what a task lacks, in a few words without a full stop.
 pub fn lack(unproved: &Unproved) -> String {
     match unproved {

@@ -52,6 +52,9 @@ pub fn lines(
         let (run, limit) = (text::title(pin.notify.trim(), 300), NOTICE_LIMIT.as_secs());
         let _ = writeln!(text, "  Notice: {run} (when it ends or needs you, within {limit} s)");
     }
+    if !pin.protect.is_empty() {
+        let _ = writeln!(text, "  Protected: {}", text::title(&pin.protect.join(", "), 300));
+    }
     let due = pin.hooks.left(&record.map(|record| record.hooks_ran.clone()).unwrap_or_default());
     if !due.is_empty() {
         let _ = writeln!(text, "  Extension hooks still to run: {}", hooks_in_words(&due));

@@ -261,3 +261,33 @@ fn what_a_verify_command_writes_is_not_the_work_of_the_next_task() {
     assert_eq!(files(&project, "T001"), json!(["src/a.rs"]));
     project.call(&["done", "T002"]).refused();
 }
+
+#[test]
+fn a_protected_file_that_changed_keeps_a_task_open_until_it_is_put_back_or_a_task_names_it() {
+    let settings = "---\nchecks: [sh check.sh]\nprotect:\n  - 'tests/**'\n---\n";
+    let path = ".claude/ralph-speckit.local.md";
+    let project =
+        Project::with("- [ ] T001 a\n- [ ] T002 Write tests/b.rs\n- [ ] T003 c\n- [ ] T004 d\n");
+    let files = [("tests/a.rs", "fn a() {}"), ("check.sh", "exit 1"), (path, settings)];
+    for (path, text) in files {
+        project.write(path, text);
+    }
+    project.arm("");
+    let status = project.spool(&["status"]).ok();
+    assert!(status.contains("Protected: tests/**"), "{status}");
+    for (path, text) in files {
+        project.write(format!("src/of-{}", path.len()), "fn work() {}");
+        project.write(path, "exit 0");
+        let said = project.call(&["done", "T001"]).refused();
+        let wanted = format!("T001 is not ticked: protected files have changed: {path}.");
+        assert!(said.starts_with(&wanted) && said.contains("put them back"), "{said}");
+        let reason = answer(&project.call(&["done", "T001", "--json"]).out)["unproved"].take();
+        assert_eq!(reason, json!({"reason": "protected_changed", "files": [path]}));
+        project.write(path, text);
+    }
+    project.call(&["done", "T001"]).ok();
+    project.write("tests/b.rs", "fn b() {}");
+    project.call(&["done", "T002"]).ok();
+    project.write("tests/c.rs", "fn c() {}");
+    project.call(&["done", "T003"]).refused();
+}

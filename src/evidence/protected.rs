@@ -1,0 +1,139 @@
+//! Files that nobody but a person may change: those that a person named, the settings, and the programs of checks.
+
+use super::pattern::Pattern;
+use crate::engine::proof::{ChangedFile, paths_in};
+
+/// The files that say what has to hold: the loop does not change them, unless a task names them.
+const SETTINGS: [&str; 2] = [".claude/ralph-speckit.local.md", ".spool/ralph.toml"];
+/// Programs whose first argument is the program that runs.
+const INTERPRETERS: [&str; 9] =
+    ["sh", "bash", "zsh", "python", "python3", "node", "ruby", "perl", "php"];
+
+/// What is protected in one project.
+pub struct Protected {
+    patterns: Vec<Pattern>,
+    programs: Vec<String>,
+}
+
+impl Protected {
+    /// Returns what is protected where a person named these patterns and armed these commands; what is no pattern
+    /// protects nothing.
+    pub fn of<'a>(patterns: &[String], commands: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            patterns: patterns.iter().filter_map(|text| Pattern::protecting(text)).collect(),
+            programs: commands.filter_map(program_of).collect(),
+        }
+    }
+
+    /// Returns those of these files that are protected and that no task of the list in these bytes names.
+    pub fn among(&self, changed: &[ChangedFile], list: &[u8]) -> Vec<String> {
+        let paths = changed.iter().map(|file| file.path.as_str());
+        let mut found: Vec<&str> = paths.filter(|path| self.protects(path)).collect();
+        if !found.is_empty() {
+            let named = paths_in(&String::from_utf8_lossy(list));
+            found.retain(|path| !named.iter().any(|named| named.covers(path)));
+        }
+        found.into_iter().map(str::to_owned).collect()
+    }
+
+    fn protects(&self, path: &str) -> bool {
+        SETTINGS.contains(&path)
+            || self.programs.iter().any(|it| it == path)
+            || is_matched(&self.patterns, path)
+    }
+}
+
+/// The file that a command line runs, where it is one of the project.
+fn program_of(run: &str) -> Option<String> {
+    let mut words = first_words(run)?.into_iter();
+    let first = words.next()?;
+    let name = first.rsplit('/').next().unwrap_or(&first);
+    let program = if INTERPRETERS.contains(&name) { words.next()? } else { first };
+    let program = program.strip_prefix("./").unwrap_or(&program);
+    (!program.starts_with(['/', '-'])).then(|| program.to_owned())
+}
+
+/// The first two words of a command line, as a shell would split it; `None` for a quotation mark that is never closed.
+fn first_words(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\'' | '"', None) => (quote, begun) = (Some(letter), true),
+            (_, Some(open)) if open == letter => quote = None,
+            ('\\', None | Some('"')) if cfg!(unix) => word.extend(letters.next()),
+            (_, None) if letter.is_whitespace() => {
+                if begun || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                    begun = false;
+                }
+            }
+            _ => word.push(letter),
+        }
+    }
+    words.push(word);
+    words.truncate(2);
+    quote.is_none().then_some(words)
+}
+
+/// Whether one of these patterns matches a path, or a folder that it is in.
+fn is_matched(patterns: &[Pattern], path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let parts: Vec<(&str, bool)> = ends.map(|end| (&path[..end], end < path.len())).collect();
+    patterns.iter().any(|pattern| {
+        parts.iter().any(|(part, is_folder)| {
+            let name = part.rsplit('/').next().unwrap_or(part);
+            pattern.matches(part.as_bytes(), name.as_bytes(), *is_folder)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::proof::ContentChange;
+
+    #[test]
+    fn the_program_of_a_check_is_known() {
+        for (run, program) in [
+            ("./check.sh --all", Some("check.sh")),
+            ("sh scripts/check.sh", Some("scripts/check.sh")),
+            ("sh 'scripts/my check.sh' x", Some("scripts/my check.sh")),
+            ("  \"./a b\"", Some("a b")),
+            ("/usr/bin/python3 tools/x.py", Some("tools/x.py")),
+            ("cargo test", Some("cargo")),
+            ("/bin/true", None),
+            ("bash -c true", None),
+            ("sh 'a", None),
+        ] {
+            assert_eq!(program_of(run).as_deref(), program, "{run}");
+        }
+    }
+
+    #[test]
+    fn patterns_protect_files_and_what_is_in_folders() {
+        let is_protected = |pattern: &str, path: &str| {
+            Protected::of(&[pattern.to_owned()], [].into_iter()).protects(path)
+        };
+        assert!(is_protected("tests/**", "tests/a/b.rs"));
+        assert!(is_protected("tests/", "tests/a/b.rs"));
+        assert!(is_protected("*.lock", "a/b.lock"));
+        assert!(!is_protected("tests/**", "src/tests.rs"));
+        assert!(!is_protected("!src", "src/a.rs"));
+    }
+
+    #[test]
+    fn what_a_task_names_is_its_work() {
+        let changed = ["a.lock", "check.sh", "src/a.rs", ".spool/ralph.toml", "tests/b.rs"];
+        let changed = changed
+            .map(|path| ChangedFile { path: path.to_owned(), change: ContentChange::Content });
+        let patterns = ["*.lock", "tests/"].map(str::to_owned);
+        let protected = Protected::of(&patterns, ["sh check.sh", "true"].into_iter());
+        let among = |list: &str| protected.among(&changed, list.as_bytes());
+        assert_eq!(among(""), ["a.lock", "check.sh", ".spool/ralph.toml", "tests/b.rs"]);
+        assert_eq!(
+            among("- [ ] T1 Write tests/b.rs and `check.sh`"),
+            ["a.lock", ".spool/ralph.toml"]
+        );
+    }
+}
