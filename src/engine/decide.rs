@@ -87,7 +87,7 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
         return end(after, TerminalReason::Completed);
     }
     if let Some(waiting) = waits(ledger, seen) {
-        return Decision { verdict: Verdict::Wait(waiting), ledger: ledger.clone() };
+        return Decision { verdict: Verdict::Wait(waiting), ledger: waited(ledger, &after, seen) };
     }
     if let Some(reason) = guardrail(contract, &after, seen) {
         return end(after, reason);
@@ -99,6 +99,18 @@ pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -
 pub fn time_is_up(contract: &Contract, elapsed_seconds: u64) -> Option<TerminalReason> {
     let limit = contract.guardrails.max_seconds.filter(|limit| elapsed_seconds >= *limit)?;
     Some(TerminalReason::TimedOut { limit })
+}
+
+/// Returns the end that a used up budget brings, also between two iterations; `None` while there is something left.
+pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReason> {
+    let limit = contract.guardrails.max_tokens.filter(|limit| after.all_tokens() >= *limit)?;
+    Some(TerminalReason::Budget { used: after.all_tokens(), limit })
+}
+
+/// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used.
+fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
+    let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
+    Ledger { tokens: if is_run { after.tokens } else { before.tokens }, ..before.clone() }
 }
 
 /// The ledger with this iteration counted in.
@@ -362,10 +374,8 @@ fn guardrail(contract: &Contract, after: &Ledger, seen: &Observation) -> Option<
     if let Some(reason) = time_is_up(contract, seen.elapsed_seconds) {
         return Some(reason);
     }
-    if let Some(limit) = rails.max_tokens
-        && after.all_tokens() >= limit
-    {
-        return Some(TerminalReason::Budget { used: after.all_tokens(), limit });
+    if let Some(reason) = budget_is_up(contract, after) {
+        return Some(reason);
     }
     if rails.max_denied.is_some_and(|limit| after.denied >= limit) {
         return Some(TerminalReason::Blocked { need: permission(after.denied, &seen.denied) });

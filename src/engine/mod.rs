@@ -25,7 +25,7 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, REVIEW, WithoutWork};
-pub use decide::{UNSEEN, is_last_idle_stop, time_is_up};
+pub use decide::{UNSEEN, budget_is_up, is_last_idle_stop, time_is_up};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use landing::{NearLimit, near_limit};

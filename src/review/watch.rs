@@ -44,7 +44,7 @@ impl Watcher for ReviewWatch<'_> {
         });
         if self.printed > self.output {
             self.halt = self.halt.or(Some(Halt::Output));
-        } else if self.tokens.is_some_and(|most| self.reader.tokens_so_far() > most) {
+        } else if self.tokens.is_some_and(|most| self.reader.so_far().usage.total() > most) {
             self.halt = self.halt.or(Some(Halt::Tokens));
         }
         if self.halt.is_some() { watch.then(Control::End) } else { watch }

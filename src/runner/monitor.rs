@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::allowance::Allowance;
 use super::console::{Console, EndRequest};
 use super::harness::{AgentEvent, OutputReader, Stream};
 use super::options::time_in_words;
@@ -43,6 +44,10 @@ pub struct RunMonitor<'a> {
     pub end_request: Option<EndRequest>,
     /// Tool calls that were seen.
     calls: u64,
+    /// What the run may still use.
+    pub allowance: Allowance<'a>,
+    /// Whether the result is there: what is used then is used, and a run is not cut for it.
+    finished: bool,
 }
 
 impl<'a> RunMonitor<'a> {
@@ -54,9 +59,21 @@ impl<'a> RunMonitor<'a> {
         about: &'a About,
         grace: Duration,
         clock: Stopwatch,
+        allowance: Allowance<'a>,
     ) -> Self {
-        let (drawn, end_request, calls) = (Duration::ZERO, None, 0);
-        Self { reader, console, about, grace, clock, drawn, end_request, calls }
+        let (drawn, end_request, calls, finished) = (Duration::ZERO, None, 0, false);
+        Self {
+            reader,
+            console,
+            about,
+            grace,
+            clock,
+            drawn,
+            end_request,
+            calls,
+            allowance,
+            finished,
+        }
     }
 }
 
@@ -75,6 +92,14 @@ impl Watcher for RunMonitor<'_> {
             *calls += u64::from(matches!(event, AgentEvent::Called { .. }));
             screen.heard(&event);
         });
+        match watch {
+            Control::Finished => self.finished = true,
+            Control::AtWork => self.finished = false,
+            _ => {}
+        }
+        if !self.finished && self.allowance.is_passed_after_line(self.reader.so_far()) {
+            watch = watch.then(Control::End);
+        }
         watch
     }
 
@@ -98,6 +123,7 @@ impl Watcher for RunMonitor<'_> {
             let ending = if self.end_request.is_some() { "ending · " } else { "" };
             self.console.screen.live(&format!("{ending}{line}"));
         }
-        if self.end_request.is_some() { Control::End } else { Control::GoOn }
+        let is_passed = !self.finished && self.allowance.is_passed_now(self.reader.so_far());
+        if self.end_request.is_some() || is_passed { Control::End } else { Control::GoOn }
     }
 }

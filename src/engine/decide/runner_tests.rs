@@ -89,6 +89,21 @@ fn work_that_is_done_is_done_although_the_program_failed() {
 }
 
 #[test]
+fn what_a_run_used_before_it_met_a_usage_limit_is_used_and_no_other_wait_counts_anything() {
+    let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
+    let waits = |waiting| Observation { tokens: 60, waiting: vec![waiting], ..works(1) };
+    let limited = waits(Waiting::UsageLimit("5 hours".to_owned()));
+    let after = last(&contract, &[limited.clone(), limited]).ledger;
+    assert_eq!((after.iterations, after.tokens), (0, 120));
+    assert_eq!(
+        budget_is_up(&contract, &after),
+        Some(TerminalReason::Budget { used: 120, limit: 100 })
+    );
+    let after = last(&contract, &[waits(Waiting::Approval), waits(Waiting::Approval)]).ledger;
+    assert_eq!((after.tokens, budget_is_up(&contract, &after)), (0, None));
+}
+
+#[test]
 fn tokens_that_are_used_up_end_a_loop_unless_it_is_done() {
     let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
     let uses = |tokens| Observation { tokens, ..works(1) };

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::exec::find::find;
+use crate::runner::allowance::Allowance;
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
-use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome};
+use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
 use crate::runner::monitor::{About, RunMonitor};
 use crate::runner::process::{self, ProcessLimits, ProcessOutcome};
 use crate::runner::tokens::{self, Counter};
@@ -39,6 +40,8 @@ pub struct AgentRun {
     pub ended: ProcessOutcome,
     /// What asked for the end of the loop meanwhile.
     pub end_request: Option<EndRequest>,
+    /// What it had used when it was ended because a limit was passed, `None` where none was.
+    pub passed_at: Option<TokenUsage>,
     /// How long it took.
     pub lasted: Duration,
 }
@@ -59,7 +62,7 @@ impl AgentProgram {
         &self,
         order: &AgentOrder<'_>,
         worktree: &Path,
-        limits: &ProcessLimits,
+        (limits, tokens_left): (&ProcessLimits, Option<u64>),
         about: &About,
         console: &Console<'_>,
         log: &mut File,
@@ -68,12 +71,14 @@ impl AgentProgram {
         launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let mut reader = self.harness.reader(order);
         let clock = Stopwatch::start();
-        let mut monitor = RunMonitor::new(reader.as_mut(), console, about, limits.grace, clock);
+        let allowance = Allowance::new(tokens_left, self.harness.as_ref(), world::now());
+        let mut monitor =
+            RunMonitor::new(reader.as_mut(), console, about, limits.grace, clock, allowance);
         let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)
             .with_context(|| format!("cannot start `{}`", launch.program.display()))?;
-        let end_request = monitor.end_request;
+        let (end_request, passed_at) = (monitor.end_request, monitor.allowance.passed_at);
         let report = reader.report(&ended.left);
-        Ok(AgentRun { report, ended, end_request, lasted: clock.elapsed() })
+        Ok(AgentRun { report, ended, end_request, passed_at, lasted: clock.elapsed() })
     }
 
     /// Returns what `wt-usage` counts since a time in the form of ISO 8601, `None` without it or when it fails.
@@ -113,6 +118,7 @@ impl AgentRun {
             report: AgentReport { outcome, ..AgentReport::default() },
             ended: ProcessOutcome::default(),
             end_request: None,
+            passed_at: None,
             lasted: Duration::ZERO,
         }
     }

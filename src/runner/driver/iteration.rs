@@ -72,7 +72,11 @@ impl Driver<'_> {
         let usage = self.agent.usage.is_some();
         let used = usage.then(|| WtUsage { before: used_before, after: self.used(&mut log) });
         let AgentProgram { counter, harness, .. } = &mut self.agent;
-        let counted = counter.count(used, &ran.report, harness.as_ref(), began_at);
+        let mut counted = counter.count(used, &ran.report, harness.as_ref(), began_at);
+        if let Some(passed_at) = ran.passed_at {
+            // What ended the run counts, also where another figure goes before it otherwise.
+            counted.tokens = counted.tokens.max(passed_at.total());
+        }
         if let Some(warning) = &counted.warning {
             self.console.screen.warn(warning);
         }
@@ -150,7 +154,8 @@ impl Driver<'_> {
             lingering: LINGERING,
             grace: options.grace,
         };
-        self.agent.run(&order, self.view.folder, &limits, about, &self.console, log)
+        let left = (&limits, self.tokens_left());
+        self.agent.run(&order, self.view.folder, left, about, &self.console, log)
     }
 
     /// The session to continue, `None` for a fresh one.
@@ -166,6 +171,12 @@ impl Driver<'_> {
             (Some(own), Some(left)) => Some(own.min(left)),
             (own, left) => own.or(left),
         }
+    }
+
+    /// How many tokens the loop may still use, `None` for no limit.
+    fn tokens_left(&self) -> Option<u64> {
+        let used = self.files.state.ledger.all_tokens();
+        self.plan.contract.guardrails.max_tokens.map(|limit| limit.saturating_sub(used))
     }
 
     fn used(&self, log: &mut File) -> Option<u64> {
@@ -277,6 +288,7 @@ impl Driver<'_> {
             }
             (true, ..) => " (cut short by its time limit)".to_owned(),
             (_, true, _) => " (interrupted)".to_owned(),
+            _ if ran.passed_at.is_some() => " (cut short: the budget is used up)".to_owned(),
             (.., false) if !is_limit => format!(" (failed: {})", entry.failure),
             _ => String::new(),
         };

@@ -89,6 +89,7 @@ fn unfinished(ran: &AgentRun) -> Option<&'static str> {
         _ if ran.end_request.is_some() => Some("it was interrupted"),
         (_, Some(Cut::Wall)) => Some("its time was up"),
         (_, Some(Cut::Silence)) => Some("nothing was heard of it"),
+        _ if ran.passed_at.is_some() => Some("the budget was used up"),
         (RunOutcome::Finished, _) => None,
         (RunOutcome::UsageLimit { .. }, _) => Some("a usage limit was reached"),
         (RunOutcome::Cut, _) => Some("it was ended"),

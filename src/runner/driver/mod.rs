@@ -160,6 +160,10 @@ impl Driver<'_> {
                 Next::Iteration(pause) if pause.is_zero() => None,
                 Next::Iteration(pause) => self.rest(pause, "a pause after a failed run")?,
                 Next::Limit(resets_at) => {
+                    // A run that met a usage limit has used something as well.
+                    if let Some(reason) = self.budget_is_up() {
+                        return self.finish(&reason, None);
+                    }
                     let words = "the usage limit";
                     let pause = limit_pause(resets_at.map(until), self.totals.limits_in_a_row);
                     self.rest(pause, words)?
@@ -169,6 +173,13 @@ impl Driver<'_> {
                 return self.stop(request);
             }
         }
+    }
+
+    /// The end of a loop whose budget is used up.
+    fn budget_is_up(&mut self) -> Option<TerminalReason> {
+        let reason = engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)?;
+        self.files.state.ledger.ended = Some(reason.clone());
+        Some(reason)
     }
 
     /// The end of a loop whose time a wait or a pause has used up: no agent is started for nothing.

@@ -129,13 +129,24 @@ pub trait OutputReader {
     /// Takes in one line, without its end and whatever its bytes, and reports to `heard` what it says.
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent));
 
-    /// Returns the tokens that were reported so far, 0 where the output says nothing before its end.
-    fn tokens_so_far(&self) -> u64 {
-        0
+    /// Returns what was reported so far; nothing where the output says nothing before its end.
+    fn so_far(&self) -> SoFar<'_> {
+        SoFar::default()
     }
 
     /// Returns what the whole run came to.
     fn report(&mut self, left: &ExitInfo) -> AgentReport;
+}
+
+/// What the output of a run has reported so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SoFar<'a> {
+    /// The tokens of this run alone.
+    pub usage: TokenUsage,
+    /// The session, `None` before it is known.
+    pub session: Option<&'a str>,
+    /// The model that answers, `None` before it is known.
+    pub model: Option<&'a str>,
 }
 
 /// How the process left.
@@ -252,6 +263,11 @@ pub trait Harness {
     /// epoch, from what the program has written down about this session alone; `None` where it says nothing.
     fn session_tokens(&self, _session: &str, _since: WallTime) -> Option<TokenUsage> {
         None
+    }
+
+    /// Returns the same in the middle of a run; `None` also where it takes another program to find out.
+    fn session_tokens_now(&self, session: &str, since: WallTime) -> Option<TokenUsage> {
+        self.session_tokens(session, since)
     }
 
     /// Returns a line for the person when this version is older than the one that was proven; it may

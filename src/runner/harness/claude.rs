@@ -428,8 +428,8 @@ impl Format for ClaudeStream {
         })
     }
 
-    fn tokens_so_far(&self, _run: &RunState) -> u64 {
-        TokenUsage::sum(self.messages.values().copied()).map_or(0, TokenUsage::total)
+    fn usage_so_far(&self, _run: &RunState) -> TokenUsage {
+        TokenUsage::sum(self.messages.values().copied()).unwrap_or_default()
     }
 
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {

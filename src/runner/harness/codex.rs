@@ -275,6 +275,11 @@ impl Format for CodexStream {
         })
     }
 
+    fn usage_so_far(&self, run: &RunState) -> TokenUsage {
+        // A session that is resumed is counted from its first day.
+        run.tokens.filter(|_| !run.resumed).unwrap_or_default()
+    }
+
     fn report(&mut self, run: &mut RunState, left: &ExitInfo) -> AgentReport {
         let mut report = run.report(&PROGRAM, left);
         if let (StreamEnd::Nothing, RunOutcome::Failed(message)) =

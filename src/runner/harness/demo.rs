@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::claude::{self, ClaudeStream};
 use super::stream::StreamReader;
 use super::{
-    AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader, Stream,
-    environment,
+    AgentEvent, AgentOrder, AgentReport, ExitInfo, Harness, Input, Launch, OutputReader, SoFar,
+    Stream, environment,
 };
 use crate::runner::script::{self, ScriptStep};
 use crate::world;
@@ -92,6 +92,10 @@ struct DemoReader(StreamReader<ClaudeStream>);
 impl OutputReader for DemoReader {
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
         self.0.line(stream, line, heard);
+    }
+
+    fn so_far(&self) -> SoFar<'_> {
+        self.0.so_far()
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {

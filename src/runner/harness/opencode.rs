@@ -178,6 +178,10 @@ impl Harness for Opencode {
         })
     }
 
+    fn session_tokens_now(&self, _: &str, _: WallTime) -> Option<TokenUsage> {
+        None
+    }
+
     fn caution(&self, version: &str) -> Option<String> {
         PROGRAM.caution(version)
     }

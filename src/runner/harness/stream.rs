@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
 use super::program::KnownProgram;
 use super::usage::TokenUsage;
-use super::{AgentEvent, AgentOrder, AgentReport, ExitInfo, Missing, OutputReader, Stream};
+use super::{AgentEvent, AgentOrder, AgentReport, ExitInfo, Missing, OutputReader, SoFar, Stream};
 
 /// Tool calls without an end that are remembered.
 const OPEN: usize = 64;
@@ -23,9 +23,9 @@ pub trait Format: fmt::Debug {
     /// Takes in a line of standard error, which is kept in any case.
     fn error_line(&mut self, _run: &mut RunState, _line: &[u8]) {}
 
-    /// Returns the tokens that were reported so far.
-    fn tokens_so_far(&self, run: &RunState) -> u64 {
-        run.tokens.map_or(0, TokenUsage::total)
+    /// Returns the tokens of this run alone that were reported so far.
+    fn usage_so_far(&self, run: &RunState) -> TokenUsage {
+        run.tokens.unwrap_or_default()
     }
 
     /// Returns what the whole run came to.
@@ -63,8 +63,12 @@ impl<F: Format> OutputReader for StreamReader<F> {
         self.run.events.drain(..).for_each(heard);
     }
 
-    fn tokens_so_far(&self) -> u64 {
-        self.format.tokens_so_far(&self.run)
+    fn so_far(&self) -> SoFar<'_> {
+        SoFar {
+            usage: self.format.usage_so_far(&self.run),
+            session: self.run.session.as_deref(),
+            model: self.run.model.as_deref(),
+        }
     }
 
     fn report(&mut self, left: &ExitInfo) -> AgentReport {

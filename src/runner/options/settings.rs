@@ -147,7 +147,7 @@ pub struct RunnerSettings {
     /// The longest that the whole loop may take; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_runtime: Option<Set<Time<60>>>,
-    /// The most tokens that the loop may use; 0 for no limit [default: 0]
+    /// The most tokens that the loop may use, also in the middle of an iteration; 0 for no limit [default: 0]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
     /// Do not ask the last iteration before a limit to leave a handoff.md for the next loop

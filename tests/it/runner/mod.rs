@@ -2,6 +2,7 @@
 
 mod agents;
 mod beside;
+mod budgets;
 pub mod claude;
 mod distrust;
 mod ends;

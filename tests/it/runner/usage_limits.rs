@@ -80,6 +80,19 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
 }
 
 #[test]
+fn what_a_run_used_before_its_limit_counts_and_nobody_waits_for_a_budget_that_is_used_up() {
+    let bench = Bench::new();
+    // The client reports no tokens for a run that ended at its limit, but for each of its messages.
+    bench.claude("calls Bash\ncalls Bash\nlimit $(($(date +%s) + 7200))");
+    bench
+        .ralph("--token-budget 300")
+        .run()
+        .with_code(8)
+        .says("322 tokens are used, and 300 are allowed");
+    assert_eq!(bench.runs(), 1);
+}
+
+#[test]
 fn a_warning_that_the_limit_is_near_stops_nothing() {
     let bench = Bench::new();
     bench.claude(&format!(

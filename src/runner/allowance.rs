@@ -1,0 +1,77 @@
+//! What an iteration may still use, held against what it has used while it runs.
+
+use std::time::Duration;
+
+use super::harness::{Harness, SoFar, TokenUsage};
+use crate::world::{Deadline, Stopwatch, WallTime};
+
+/// The shortest time between two looks at what the agent program writes down about its session.
+const LOOK: Duration = Duration::from_millis(500);
+/// How many times as long as the last look took the next one waits: looking takes a twentieth of the time at most.
+const REST: u32 = 20;
+
+/// What an iteration may still use.
+pub struct Allowance<'a> {
+    tokens: Option<u64>,
+    harness: &'a dyn Harness,
+    began_at: WallTime,
+    /// What the agent program has written down about this run.
+    recorded: TokenUsage,
+    next_look: Deadline,
+    /// Whether anything was heard since the last look.
+    has_news: bool,
+    /// What was used when the limit was passed, `None` before that.
+    pub passed_at: Option<TokenUsage>,
+}
+
+impl<'a> Allowance<'a> {
+    /// Returns that of an iteration which began at this moment; `None` for tokens without a limit.
+    pub fn new(tokens: Option<u64>, harness: &'a dyn Harness, began_at: WallTime) -> Self {
+        Self {
+            tokens,
+            harness,
+            began_at,
+            recorded: TokenUsage::default(),
+            next_look: Deadline::after(LOOK),
+            has_news: false,
+            passed_at: None,
+        }
+    }
+
+    /// Returns whether a limit is passed, after a line of output.
+    pub fn is_passed_after_line(&mut self, so_far: SoFar<'_>) -> bool {
+        self.has_news = true;
+        self.is_passed(so_far)
+    }
+
+    /// Returns whether a limit is passed, and looks from time to time at what the agent program has written down: most of
+    /// them say nothing in their output before its end, or only a part of it.
+    pub fn is_passed_now(&mut self, so_far: SoFar<'_>) -> bool {
+        if self.tokens.is_some()
+            && self.has_news
+            && self.next_look.is_over()
+            && let Some(session) = so_far.session
+        {
+            let clock = Stopwatch::start();
+            if let Some(recorded) = self.harness.session_tokens_now(session, self.began_at) {
+                self.recorded = recorded;
+            }
+            self.next_look = Deadline::after(LOOK.max(clock.elapsed() * REST));
+            self.has_news = false;
+        }
+        self.is_passed(so_far)
+    }
+
+    fn is_passed(&mut self, so_far: SoFar<'_>) -> bool {
+        if self.passed_at.is_none() {
+            let used = if self.recorded.total() > so_far.usage.total() {
+                self.recorded
+            } else {
+                so_far.usage
+            };
+            let is_passed = self.tokens.is_some_and(|left| used.total() >= left);
+            self.passed_at = is_passed.then_some(used);
+        }
+        self.passed_at.is_some()
+    }
+}

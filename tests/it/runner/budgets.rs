@@ -1,0 +1,71 @@
+//! Budgets that end an iteration in its middle, at most one call of the model over.
+
+use serde_json::json;
+
+use crate::runner::support::Bench;
+
+/// A `claude` that calls the model again and again, and counts its calls on the desk; each uses 161 tokens.
+const CALLS: &str = "i=0\nwhile [ $i -lt 100 ]; do i=$((i + 1)); echo $i > \"$DESK/calls\"; calls Bash; sleep 0.3; done\nresult 'On it.'";
+
+#[test]
+fn tokens_that_are_used_up_end_an_iteration_one_call_later_at_most() {
+    let bench = Bench::new();
+    bench.claude(CALLS);
+    let ran = bench.ralph("--token-budget 400").run().with_code(8);
+    ran.says("(cut short: the budget is used up)").says("483 tokens are used, and 400 are allowed");
+    let calls: u32 = bench.desk("calls").trim().parse().unwrap();
+    // The third one passes the limit; a busy machine may let one more begin.
+    assert!((3..=4).contains(&calls), "{calls}");
+    assert_eq!(bench.runs(), 1);
+    let entry = &bench.iterations()[0];
+    assert_eq!(
+        (&entry["tokens_used"], &entry["verdict"]),
+        (&json!(161 * calls), &json!("end")),
+        "{entry:#?}"
+    );
+    assert_eq!(bench.state()["reason"], "budget");
+}
+
+#[test]
+fn what_earlier_iterations_have_used_is_not_left_for_the_next() {
+    let bench = Bench::new();
+    bench.claude(&format!(
+        "if [ $n = 1 ]; then calls Bash; echo $n > made.txt; result 'On it.'; exit; fi\n{CALLS}"
+    ));
+    // The first one uses 420.
+    bench.ralph("--token-budget 700").run().with_code(8);
+    let calls: u32 = bench.desk("calls").trim().parse().unwrap();
+    assert!((2..=3).contains(&calls), "{calls}");
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn a_run_whose_result_is_there_is_not_cut() {
+    let bench = Bench::new();
+    bench.claude("calls Bash\nresult '<promise>COMPLETE</promise>'\nsleep 0.5");
+    bench.ralph("--token-budget 300").run().with_code(0);
+    let entry = &bench.iterations()[0];
+    assert_eq!((&entry["done_check"], &entry["exit_code"]), (&json!(true), &json!(0)));
+}
+
+#[test]
+fn tokens_that_only_the_programs_own_record_has_are_seen_while_it_runs() {
+    let bench = Bench::new();
+    let record = r#"printf '{"timestamp":"%s","type":"token_usage_record","payload":{"usage":{"input_tokens":150,"output_tokens":50}}}\n' "$(date -u +%Y-%m-%dT%H:%M:%S.999Z)" >> "$HOME/.codex/sessions/rollout-$thread.jsonl""#;
+    let script = format!(
+        "thread=01a20085-9b33-7a03-b25f-398d5274d1d9\nmkdir -p \"$HOME/.codex/sessions\"\n\
+         echo '{{\"type\":\"thread.started\",\"thread_id\":\"'$thread'\"}}'\n\
+         i=0\nwhile [ $i -lt 60 ]; do i=$((i + 1)); echo $i > \"$DESK/calls\"; {record}\n\
+         echo '{{\"type\":\"item.completed\",\"item\":{{\"id\":\"item_'$i'\",\"type\":\"agent_message\",\"text\":\"On it.\"}}}}'; sleep 1; done"
+    );
+    bench.named_agent(
+        "codex",
+        "--version) echo 'codex-cli 0.169.0'; exit ;;\nlogin) echo 'Logged in using an API key'; exit ;;",
+        &script,
+    );
+    let ran = bench.ralph("--token-budget 500 --harness codex").run().with_code(8);
+    ran.says("(cut short: the budget is used up)");
+    let calls: u32 = bench.desk("calls").trim().parse().unwrap();
+    assert!((3..=5).contains(&calls), "{calls}");
+    assert_eq!(bench.iterations()[0]["tokens_used"], json!(200 * calls));
+}
