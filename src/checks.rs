@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::engine::{Check, CheckResult, ReviewResult, ran_no_test};
+use crate::engine::{Check, CheckResult, FinishedPart, ReviewResult, ran_no_test};
 use crate::exec::{Program, ProgramEnd, ProgramOutput, shell};
 use crate::mask::masked;
 use crate::text;
@@ -70,15 +70,21 @@ pub struct ReviewCall {
 }
 
 impl ReviewCall {
-    /// Returns the call for the review of this feature, within what is left of the time of all checks; `results` are
-    /// those of the commands.
-    pub fn of(check: &Check, feature: &str, results: &[CheckResult], left: Duration) -> Self {
+    /// Returns the call for the review of this feature, or of what was finished of it, within what is left of the time of
+    /// all checks; `results` are those of the commands.
+    pub fn of(
+        check: &Check,
+        (feature, part): (&str, Option<&FinishedPart>),
+        results: &[CheckResult],
+        left: Duration,
+    ) -> Self {
         let most = left.as_secs().saturating_sub(BESIDE_READER).max(1);
         let reader = check.limit_seconds.min(most);
-        let words = check.run.split(' ').skip(1).map(str::to_owned);
+        let words = check.review_words().split(' ').skip(1).map(str::to_owned);
+        let tasks = part.map(|part| ["--tasks=", &part.tasks.join(",")].concat());
         let more = [["--timeout=", &reader.to_string(), "s"].concat(), feature.to_owned()];
         Self {
-            arguments: words.chain(more).collect(),
+            arguments: words.chain(tasks).chain(more).collect(),
             passed: results
                 .iter()
                 .fold(MARK.to_owned(), |text, it| [&text, &it.run, MARK, &it.tail, MARK].concat()),

@@ -35,6 +35,9 @@ pub struct ReviewArgs {
     /// Show what changed since this commit, such as main; without it, since the loop was armed
     #[arg(long, value_name = "REV", conflicts_with = "last")]
     base: Option<String>,
+    /// Review only what these finished tasks are about, such as T001,T002; what other tasks build is left for later
+    #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "last")]
+    tasks: Vec<String>,
     /// The agent program that reads: claude, opencode, codex, gemini or copilot [default: that of `spool ralph`]
     #[arg(long, value_name = "NAME", conflicts_with = "last")]
     harness: Option<Set<HarnessChoice>>,
@@ -126,6 +129,7 @@ pub fn run(args: &ReviewArgs) -> Result<ExitCode> {
     let review = review(&ReviewOrder {
         project: &project,
         feature: &feature,
+        part: &args.tasks,
         harness,
         version,
         model: options.model.as_deref(),

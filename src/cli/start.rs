@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::context::{Where, own_session, whole};
 use super::person::in_agents_session;
 use super::steered::{Answer, Steered};
+use crate::engine::ReviewWhen;
 use crate::session::arguments::feature::FeatureRequest;
 use crate::session::arm::Armer;
 use crate::session::arm::feature::arm;
@@ -39,6 +40,10 @@ pub struct StartArgs {
     /// Have another agent program review the work before it counts as done; --review=false for not, whatever the settings say
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     review: Option<bool>,
+    /// When it is made besides the end: phases (when all tasks of a phase are ticked), verify (when a [VERIFY] task is), or end
+    /// [default: end]
+    #[arg(long, value_name = "WHEN", value_parser = review_when)]
+    review_when: Option<ReviewWhen>,
     #[command(flatten)]
     answer: Answer,
     #[command(flatten)]
@@ -47,6 +52,11 @@ pub struct StartArgs {
 
 /// What a person does who armed it in a terminal.
 const FIRST: &str = "Now start Claude Code in this project and ask it to work through the tasks: the first session that stops takes the loop.\n";
+
+fn review_when(text: &str) -> Result<ReviewWhen, String> {
+    let known = ReviewWhen::ALL.into_iter().find(|it| it.word() == text);
+    known.ok_or_else(|| "it is end, phases or verify".to_owned())
+}
 
 /// Arms and says what was armed.
 pub fn run(args: &StartArgs) -> Result<ExitCode> {
@@ -59,6 +69,7 @@ pub fn run(args: &StartArgs) -> Result<ExitCode> {
         recovery_mode: args.recovery_mode,
         ignore_checklists: args.ignore_checklists,
         review: args.review,
+        review_when: args.review_when,
     };
     let session = own_session();
     let by = if in_agents_session() { &ArmedBy::Session } else { &ArmedBy::Terminal };

@@ -57,6 +57,31 @@ pub struct Check {
 /// The words that make a check a review; no command of a person begins with them.
 pub const REVIEW: &str = "spool review";
 
+/// What stands before the word for when it is made.
+const WHEN: &str = " --when ";
+
+/// When a review is made; always also when all else says that the work is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewWhen {
+    /// At no other time.
+    #[default]
+    End,
+    /// When the tasks of a phase of the list are all ticked.
+    Phases,
+    /// When a task with the mark `[VERIFY]` is ticked.
+    Verify,
+}
+
+impl ReviewWhen {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::End, Self::Phases, Self::Verify];
+
+    /// Returns the word that people write for it.
+    pub fn word(self) -> &'static str {
+        ["end", "phases", "verify"][self as usize]
+    }
+}
+
 impl Check {
     /// Seconds that a review has where nothing else is said.
     pub const REVIEW_LIMIT: u64 = 900;
@@ -71,6 +96,29 @@ impl Check {
             run += &[" --token-budget ", &tokens.to_string()].concat();
         }
         Self { run, limit_seconds, ..Self::default() }
+    }
+
+    /// Returns the same review, made at these times.
+    #[must_use]
+    pub fn made(mut self, when: ReviewWhen) -> Self {
+        self.run.truncate(self.review_words().len());
+        if when != ReviewWhen::End {
+            self.run += &[WHEN, when.word()].concat();
+        }
+        self
+    }
+
+    /// Returns when a review is made.
+    pub fn when(&self) -> ReviewWhen {
+        let word = &self.run[self.review_words().len()..];
+        let is_its =
+            |it: &ReviewWhen| self.is_review() && word.strip_prefix(WHEN) == Some(it.word());
+        ReviewWhen::ALL.into_iter().find(is_its).unwrap_or_default()
+    }
+
+    /// Returns the words of a review without those that say when it is made.
+    pub fn review_words(&self) -> &str {
+        self.run.split(WHEN).next().unwrap_or_default()
     }
 
     /// Returns whether it is a review: another agent program reads the work. It runs last, without a shell, and only when

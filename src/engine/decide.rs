@@ -3,7 +3,7 @@
 //! The guards stand in the order in which they are tried: demands of a person, state that stayed
 //! unreadable, the evidence of completion, waiting, the guardrails, and only then "continue".
 
-use super::contract::{Contract, Guardrails, WithoutWork};
+use super::contract::{Check, Contract, Guardrails, WithoutWork};
 use super::fingerprint::{Fingerprint, Hasher};
 use super::ledger::Ledger;
 use super::observation::{
@@ -44,6 +44,17 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
         && shortfalls_before_checks(contract, &count(ledger, seen), seen).is_empty()
 }
 
+/// Returns whether what was finished before the end has to be reviewed now. One that is paid for helps the next tasks: none
+/// is made while the loop waits, or where it ends.
+pub(super) fn wants_review(contract: &Contract, ledger: &Ledger, seen: &Observation) -> bool {
+    let has_review = contract.checks.last().is_some_and(Check::is_review);
+    let is_asked = has_review && seen.finished.is_some() && seen.checks.is_none();
+    is_asked
+        && seen.failed.is_none()
+        && seen.tampered.is_empty()
+        && matches!(decide(contract, ledger, seen).verdict, Verdict::Continue(_))
+}
+
 /// Returns whether the files have to be looked at before `decide` can judge this observation: the loop
 /// would end for want of progress, or the agent would be warned of that, and a changed file would keep it going.
 ///
@@ -74,7 +85,7 @@ pub fn is_last_idle_stop(rails: &Guardrails, ledger: &Ledger) -> bool {
 /// Returns the verdict on one iteration and the ledger after it.
 pub(super) fn decide(contract: &Contract, ledger: &Ledger, seen: &Observation) -> Decision {
     let after = count(ledger, seen);
-    let after = count_failure(ledger, after, seen.checks.as_deref());
+    let after = count_failure(ledger, after, seen);
     if let Some(demand) = &seen.demand {
         return end(after, demanded(demand));
     }
@@ -196,12 +207,15 @@ fn most_idle(seen: &Observation, earlier: Option<&Fingerprint>) -> u32 {
 }
 
 /// The ledger with the failed checks of this iteration counted in; checks that did not run say nothing.
-fn count_failure(before: &Ledger, mut after: Ledger, checks: Option<&[CheckResult]>) -> Ledger {
-    let Some(results) = checks else {
+fn count_failure(before: &Ledger, mut after: Ledger, seen: &Observation) -> Ledger {
+    let Some(results) = &seen.checks else {
         return after;
     };
     review::count(before, &mut after, results);
     let failure = failure_of(results);
+    if let (Some(part), None) = (&seen.finished, failure) {
+        after.reviewed.extend_from_slice(&part.marks);
+    }
     after.same_failure = match (failure, after.failure) {
         (None, _) => 0,
         (now, before) if now == before => after.same_failure.saturating_add(1),
@@ -243,7 +257,9 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
     if !seen.tampered.is_empty() {
         missing.push(Shortfall::Tampered(seen.tampered.clone()));
     }
-    if !missing.is_empty() || contract.checks.is_empty() {
+    // The review of a part says nothing of the rest: it alone never ends a loop.
+    let of_part = seen.finished.is_some() && seen.checks.is_some();
+    if contract.checks.is_empty() || (!missing.is_empty() && !of_part) {
         return missing;
     }
     match &seen.checks {
@@ -254,7 +270,7 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
                 Some(review) if !review.judged => Shortfall::NotReviewed(result),
                 _ => Shortfall::CheckFailed(result),
             }));
-            if missing.is_empty() && results.len() < contract.checks.len() {
+            if missing.is_empty() && (of_part || results.len() < contract.checks.len()) {
                 missing.push(Shortfall::ChecksNotRun);
             }
             if after.same_failure >= SAME_FAILURE && missing.iter().any(is_failed) {

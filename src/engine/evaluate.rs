@@ -4,9 +4,9 @@
 //! none of them can compare what the checks wrote.
 
 use super::contract::{Check, Contract};
-use super::decide::{Decision, decide, is_waiting, wants_checks, wants_files};
+use super::decide::{Decision, decide, is_waiting, wants_checks, wants_files, wants_review};
 use super::ledger::Ledger;
-use super::observation::{CheckResult, Demand, Observation, UnchangedFiles};
+use super::observation::{CheckResult, Demand, FinishedPart, Observation, UnchangedFiles};
 use super::verdict::{TerminalReason, Verdict};
 
 /// What an observation comes to.
@@ -49,12 +49,16 @@ pub fn evaluate(
     look: &mut dyn FnMut() -> UnchangedFiles,
 ) -> Evaluation {
     let runs_checks = wants_checks(contract, ledger, &seen);
+    if runs_checks {
+        seen.finished = None;
+    }
+    let may_review = seen.finished.is_some();
     if seen.files == UnchangedFiles::NotLooked
-        && (runs_checks || wants_files(contract, ledger, &seen))
+        && (runs_checks || may_review || wants_files(contract, ledger, &seen))
     {
         seen.files = look();
     }
-    if runs_checks {
+    if runs_checks || (may_review && wants_review(contract, ledger, &seen)) {
         let waits = is_waiting(ledger, &seen);
         let checks = contract.checks.clone();
         return Evaluation::RunChecks(Box::new(Pending { checks, waits, seen }));
@@ -73,9 +77,15 @@ fn judged(contract: &Contract, ledger: &Ledger, seen: Observation) -> Judgement 
 }
 
 impl Pending {
-    /// Returns the commands to run, in order.
+    /// Returns the commands to run, in order; none for what was finished before the end.
     pub fn commands(&self) -> &[Check] {
-        Contract::commands_and_review(&self.checks).0
+        let commands = Contract::commands_and_review(&self.checks).0;
+        if self.finished().is_some() { &[] } else { commands }
+    }
+
+    /// Returns what alone is to be reviewed, `None` for all of the work.
+    pub fn finished(&self) -> Option<&FinishedPart> {
+        self.seen.finished.as_ref()
     }
 
     /// Returns the review that runs when all of the commands have passed, `None` for none.
@@ -106,6 +116,7 @@ impl Pending {
             files: self.seen.files,
             after_checks: Some(now.fingerprint),
             checks: is_asked_for.then_some(results),
+            finished: self.seen.finished,
             ..now
         };
         judged(contract, ledger, seen)

@@ -49,6 +49,9 @@ pub struct Ledger {
     pub failure: Option<u64>,
     /// Tokens that reviews used since arming, beside `tokens`.
     pub review_tokens: u64,
+    /// What was reviewed and found good before the end: a mark for each phase or check of the list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reviewed: Vec<String>,
     /// What the work looked like at the last iteration.
     pub fingerprint: Option<Fingerprint>,
     /// The unreadable state that was already reported.

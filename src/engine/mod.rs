@@ -16,6 +16,7 @@ mod line;
 mod observation;
 pub mod order;
 mod output;
+mod part;
 pub mod promise;
 pub mod proof;
 mod review;
@@ -24,15 +25,15 @@ pub mod scoreboard;
 pub mod tasks;
 mod verdict;
 
-pub use contract::{Check, Contract, Guardrails, REVIEW, WithoutWork};
+pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
 pub use decide::{UNSEEN, budget_is_up, is_last_idle_stop, time_is_up};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use landing::{NearLimit, near_limit};
 pub use ledger::Ledger;
 pub use observation::{
-    Attempt, CheckResult, Demand, Difference, Observation, ReviewResult, Tampered, TokenTotals,
-    UnchangedFiles, Waiting, Work,
+    Attempt, CheckResult, Demand, Difference, FinishedPart, Observation, ReviewResult, Tampered,
+    TokenTotals, UnchangedFiles, Waiting, Work,
 };
 pub use output::ran_no_test;
 pub use promise::{Promise, PromiseMatch};

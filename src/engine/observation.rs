@@ -53,6 +53,8 @@ pub struct Observation {
     pub after_checks: Option<Fingerprint>,
     /// The results of the contract's checks, or `None` when they were not run.
     pub checks: Option<Vec<CheckResult>>,
+    /// What was finished while other tasks are open, and is to be reviewed before them; `None` for nothing.
+    pub finished: Option<FinishedPart>,
     /// The agent's last words, short and on one line; empty where no review has to be answered with them.
     pub last_words: String,
     /// What is still running or still to be answered.
@@ -67,6 +69,15 @@ pub struct Observation {
     pub reentered: bool,
     /// An end that a person, the agent or the driver asks for.
     pub demand: Option<Demand>,
+}
+
+/// Tasks that were finished together, to be reviewed before the next ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FinishedPart {
+    /// Their ids, in the order of the list.
+    pub tasks: Vec<String>,
+    /// What the ledger knows the phases or checks by once they are reviewed.
+    pub marks: Vec<String>,
 }
 
 /// Tokens of an agent's messages.

@@ -1,7 +1,8 @@
 //! What the review of another agent program comes to in a loop, beside the checks that are commands.
 //!
 //! A verdict that is not a pass sends the agent back like a failed check. Where there is no verdict, nothing is said of
-//! the work: the review is made again at the next attempt. Neither continues for ever: a person is asked.
+//! the work: the review is made again at the next attempt. Neither continues for ever: a person is asked. What was
+//! finished before the end is reviewed in the same way, and its review alone never ends a loop.
 
 use std::fmt;
 use std::str::FromStr;

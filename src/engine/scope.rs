@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::edit::split_number;
 use super::hidden::{hidden_lines, split_lines};
 use super::order::map_of;
-use super::tasks::{TaskList, heading_of};
+use super::tasks::{TaskList, heading_of, phase_of};
 
 /// How long a chain of repairs is followed; lists may have chains that go round in a circle.
 const LONGEST_CHAIN: usize = 8;
@@ -111,14 +111,6 @@ fn stem(id: &str) -> Cow<'_, str> {
         return Cow::Owned(stem.to_ascii_uppercase());
     }
     Cow::Borrowed(stem)
-}
-
-/// The number in a heading such as `Phase 2: Foundational`.
-fn phase_of(heading: &str) -> Option<&str> {
-    let (word, rest) = heading.split_at_checked(5)?;
-    let rest = rest.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    (word.eq_ignore_ascii_case("phase") && digits > 0).then(|| &rest[..digits])
 }
 
 #[cfg(test)]

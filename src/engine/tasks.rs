@@ -62,6 +62,8 @@ pub struct Task {
     pub block: std::ops::Range<usize>,
     /// The number of headings and checkpoints above it: tasks of one parallel group share it.
     pub section: usize,
+    /// The number of headings above it that begin a phase: of the first or second level, or `Phase N`.
+    pub phases: usize,
 }
 
 impl Task {
@@ -105,7 +107,7 @@ impl TaskList {
         let hidden = hidden_lines(&lines);
         let mut list = Self::default();
         let mut phase: Arc<str> = Arc::from("");
-        let mut section = 0;
+        let (mut section, mut phases) = (0, 0);
         let mut open: Option<usize> = None;
         let mut ids = Ids::default();
         for (number, line) in lines.iter().enumerate() {
@@ -114,6 +116,8 @@ impl TaskList {
             }
             if let Some(heading) = heading_of(line.text) {
                 list.close(open.take(), line.start);
+                let is_high = !line.text.starts_with(b"###");
+                phases += usize::from(is_high || phase_of(&heading).is_some());
                 phase = heading.into();
                 section += 1;
                 continue;
@@ -148,6 +152,7 @@ impl TaskList {
                 column: column_of(line.text),
                 block: line.start..text.len(),
                 section,
+                phases,
             });
         }
         list
@@ -290,6 +295,14 @@ pub(super) fn heading_of(line: &[u8]) -> Option<String> {
         return None;
     }
     Some(text_of(line[level..].trim_ascii()).into_owned())
+}
+
+/// The number in a heading such as `Phase 2: Foundational`.
+pub(super) fn phase_of(heading: &str) -> Option<&str> {
+    let (word, rest) = heading.split_at_checked(5)?;
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (word.eq_ignore_ascii_case("phase") && digits > 0).then(|| &rest[..digits])
 }
 
 /// `**Checkpoint**: …` between two groups of tasks.

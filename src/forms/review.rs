@@ -12,6 +12,8 @@ pub struct ReviewForm {
     pub version: FormVersion,
     /// The feature.
     pub feature: String,
+    /// The finished tasks that it is about; empty for all of the work.
+    pub tasks: Vec<String>,
     /// When it began.
     pub began_at: Option<JsonTime>,
     /// Seconds it took.
@@ -128,6 +130,8 @@ pub enum ReviewJudgement {
     NotMet,
     /// The reader cannot tell.
     CannotTell,
+    /// Tasks that are still open build it; only where a part of the work is reviewed.
+    Later,
 }
 
 /// Something that was found besides the requirements.

@@ -31,6 +31,9 @@ pub enum RequirementVerdict {
     #[default]
     #[serde(rename = "cannot tell")]
     CannotTell,
+    /// Tasks that are still open build it; only where a part of the work is reviewed.
+    #[serde(rename = "later")]
+    Later,
 }
 
 impl RequirementVerdict {
@@ -40,6 +43,7 @@ impl RequirementVerdict {
             Self::Met => "met",
             Self::NotMet => "not met",
             Self::CannotTell => "cannot tell",
+            Self::Later => "later",
         }
     }
 }
@@ -136,12 +140,23 @@ pub struct ReviewAnswer {
 ///
 /// Only what stands between the two lines with the code counts: the code is in no file, so nothing that the reader has
 /// read and repeats can be taken for its answer.
-pub fn parse(words: &str, code: &str, wanted: &[Requirement]) -> Result<ReviewAnswer, Vec<String>> {
+/// That something is for later is an answer only where a part of the work is reviewed.
+pub fn parse(
+    words: &str,
+    code: &str,
+    wanted: &[Requirement],
+    is_part: bool,
+) -> Result<ReviewAnswer, Vec<String>> {
     let lines = between(words, code).map_err(|why| vec![why])?;
     let mut answer = ReviewAnswer::default();
     let mut problems = Vec::new();
     for line in lines {
         take(&mut answer, line, wanted).unwrap_or_else(|why| problems.push(why));
+    }
+    let for_later = answer.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Later);
+    for judged in for_later.filter(|_| !is_part) {
+        let id = text::title(&judged.id, SHOWN);
+        problems.push(format!("`{id}` is left for later, and all of the work is reviewed"));
     }
     let given: BTreeSet<&str> = answer.requirements.iter().map(|it| it.id.as_str()).collect();
     let missing = wanted.iter().filter(|it| !given.contains(it.id.as_str()));
@@ -222,7 +237,12 @@ mod tests {
     }
 
     fn parsed(body: &str) -> Result<ReviewAnswer, Vec<String>> {
-        parse(&format!("I read it.\n\nREVIEW {CODE}\n{body}\nEND {CODE}\nThanks."), CODE, &wanted())
+        parse(
+            &format!("I read it.\n\nREVIEW {CODE}\n{body}\nEND {CODE}\nThanks."),
+            CODE,
+            &wanted(),
+            false,
+        )
     }
 
     fn problem(body: &str) -> String {
@@ -281,13 +301,26 @@ mod tests {
             format!("REVIEW\n{both}\nEND"),
             format!("review {CODE}\n{both}\nEND {CODE}"),
         ] {
-            let why = parse(&words, CODE, &wanted()).unwrap_err().join("; ");
+            let why = parse(&words, CODE, &wanted(), false).unwrap_err().join("; ");
             assert_eq!(why, "it has no line with `REVIEW` and the code of this review", "{words}");
         }
-        let cut = parse(&format!("REVIEW {CODE}\n{both}"), CODE, &wanted()).unwrap_err();
+        let cut = parse(&format!("REVIEW {CODE}\n{both}"), CODE, &wanted(), false).unwrap_err();
         assert_eq!(cut, ["it has no line with `END` and the code: it was cut"]);
         let turned = format!("END {CODE}\n{both}\nREVIEW {CODE}");
-        assert_eq!(parse(&turned, CODE, &wanted()).unwrap_err(), ["it holds more than one answer"]);
+        assert_eq!(
+            parse(&turned, CODE, &wanted(), false).unwrap_err(),
+            ["it holds more than one answer"]
+        );
+    }
+
+    #[test]
+    fn only_the_review_of_a_part_leaves_something_for_later() {
+        let body =
+            format!("REVIEW {CODE}\n{FR}\n{}\nEND {CODE}", US.replace("cannot tell", "later"));
+        let why = parse(&body, CODE, &wanted(), false).unwrap_err();
+        assert_eq!(why, ["`US1.1` is left for later, and all of the work is reviewed"]);
+        let answer = parse(&body, CODE, &wanted(), true).unwrap();
+        assert_eq!(answer.requirements[1].verdict, RequirementVerdict::Later);
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub struct Review {
     pub version: u32,
     /// The feature.
     pub feature: String,
+    /// The finished tasks that it is about; empty for all of the work.
+    pub tasks: Vec<String>,
     /// When it began.
     pub began_at: WallTime,
     /// Seconds it took.

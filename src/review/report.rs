@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::form::{Evidence, RequirementVerdict};
 use super::record::{Outcome, Review};
+use crate::engine::scope::in_runs;
 use crate::engine::{Hasher, ReviewResult};
 use crate::forms::FORMS_VERSION;
 use crate::forms::plain::{JsonTime, words};
@@ -17,14 +18,22 @@ use crate::text;
 
 /// The most letters of a sentence of the reader.
 const SENTENCE: usize = 400;
+/// The most letters of the names of tasks.
+const TASKS: usize = 120;
 /// The most bytes of what a loop is told: the end of an output that a loop keeps holds it whole.
 const WORDS: usize = 1_400;
 
 impl Review {
     /// Returns how it ended, in one line.
     pub fn line(&self) -> String {
-        let (words, counted) = (self.outcome.words(), self.counted());
-        format!("Review of {} by {}: {words}{counted}", self.feature, self.harness)
+        let (words, counted, part) = (self.outcome.words(), self.counted(), self.part());
+        format!("Review of {}{part} by {}: {words}{counted}", self.feature, self.harness)
+    }
+
+    /// The finished tasks that it is about, behind a comma; empty for all of the work.
+    fn part(&self) -> String {
+        let tasks = text::title(&in_runs(&self.tasks), TASKS);
+        if tasks.is_empty() { tasks } else { [", ", &tasks].concat() }
     }
 
     /// Returns how it ended, who read, and what that took, without the name of the feature: `not passed (1 of 2 met), by codex,
@@ -34,8 +43,9 @@ impl Review {
         let cost = self.cost.map(|it| format!(", ${:.2}", it as f64 / 1e6));
         let counted = self.counted();
         format!(
-            "{}{counted}, by {}{}{}",
+            "{}{counted}{}, by {}{}{}",
             self.outcome.words(),
+            self.part(),
             self.harness,
             tokens.unwrap_or_default(),
             cost.unwrap_or_default()
@@ -82,17 +92,29 @@ impl Review {
         self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Met).count()
     }
 
+    /// The ids of what tasks build that are still open.
+    fn later(&self) -> impl Iterator<Item = &str> {
+        let later = self.requirements.iter().filter(|it| it.verdict == RequirementVerdict::Later);
+        later.map(|it| it.id.as_str())
+    }
+
     fn counted(&self) -> String {
-        let met = self.met();
-        match self.requirements.len() {
-            0 => String::new(),
-            all => format!(" ({met} of {all} met)"),
+        let (met, all, later) = (self.met(), self.requirements.len(), self.later().count());
+        match (all, later) {
+            (0, _) => String::new(),
+            (_, 0) => format!(" ({met} of {all} met)"),
+            _ => format!(" ({met} of {} met, {later} later)", all - later),
         }
     }
 
     /// Returns all of it in words.
     pub fn text(&self) -> String {
         let mut text = self.line() + "\n" + &self.found();
+        let later: Vec<&str> = self.later().collect();
+        if !later.is_empty() {
+            let later = text::title(&later.join(", "), SENTENCE);
+            let _ = writeln!(text, "  left for later tasks: {later}");
+        }
         for caveat in &self.caveats {
             let _ = writeln!(text, "  note: {}", text::title(caveat, SENTENCE));
         }
@@ -118,7 +140,8 @@ impl Review {
         for changed in &self.changed {
             let _ = writeln!(text, "  changed meanwhile: {}", text::title(changed, SENTENCE));
         }
-        for judged in self.requirements.iter().filter(|it| it.verdict != RequirementVerdict::Met) {
+        let speaks = [RequirementVerdict::NotMet, RequirementVerdict::CannotTell];
+        for judged in self.requirements.iter().filter(|it| speaks.contains(&it.verdict)) {
             let why = text::title(&judged.why, SENTENCE);
             let why = if why.is_empty() { why } else { format!(": {why}") };
             let _ = writeln!(text, "  {} {}{why}", judged.id, judged.verdict.word());
@@ -187,6 +210,7 @@ impl From<&Review> for ReviewForm {
         Self {
             version: FORMS_VERSION,
             feature: review.feature.clone(),
+            tasks: review.tasks.clone(),
             began_at: JsonTime::of(review.began_at),
             seconds: review.seconds,
             harness: review.harness.clone(),
@@ -243,6 +267,7 @@ impl From<RequirementVerdict> for ReviewJudgement {
             RequirementVerdict::Met => Self::Met,
             RequirementVerdict::NotMet => Self::NotMet,
             RequirementVerdict::CannotTell => Self::CannotTell,
+            RequirementVerdict::Later => Self::Later,
         }
     }
 }

@@ -16,9 +16,10 @@ use super::requirements::{Requirement, requirements};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
+use crate::engine::tasks::TaskList;
 use crate::evidence::task_list;
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
-use crate::feature::project::{Feature, Project};
+use crate::feature::project::{Feature, Project, printable};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
@@ -58,6 +59,8 @@ pub struct ReviewOrder<'a> {
     pub project: &'a Project,
     /// The feature to review.
     pub feature: &'a Feature,
+    /// The ids of the finished tasks that alone are reviewed; empty for all of the work.
+    pub part: &'a [String],
     /// The agent program that reads.
     pub harness: Box<dyn Harness>,
     /// Its version, empty where it is not known.
@@ -120,6 +123,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         &PacketMaterial {
             feature: &order.feature.name,
             requirements: &requirements,
+            part: order.part,
             specification: (&spec_path, &specification),
             tasks: tasks.as_deref().map(|text| (tasks_path.as_str(), text)),
             since: &base.words,
@@ -137,6 +141,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         .with_context(|| format!("`{}` cannot be written", log_path.display()))?;
     let mut review = Review {
         feature: order.feature.name.clone(),
+        tasks: order.part.to_vec(),
         began_at: world::now(),
         harness: order.harness.name().to_owned(),
         harness_version: order.version.clone(),
@@ -190,7 +195,7 @@ fn judge(
     wanted: &[Requirement],
     ground: &Ground<'_>,
 ) {
-    let answer = match form::parse(words, &marks.code, wanted) {
+    let answer = match form::parse(words, &marks.code, wanted, !review.tasks.is_empty()) {
         Ok(answer) => answer,
         Err(problems) => {
             review.outcome = Outcome::UnusableAnswer;
@@ -199,7 +204,8 @@ fn judge(
         }
     };
     let invented = evidence::problems(&answer, ground);
-    let is_met = answer.requirements.iter().all(|it| it.verdict == RequirementVerdict::Met);
+    let good = [RequirementVerdict::Met, RequirementVerdict::Later];
+    let is_met = answer.requirements.iter().all(|it| good.contains(&it.verdict));
     let is_free = answer.findings.iter().all(|it| it.severity < Severity::High);
     review.outcome = match (invented.is_empty(), is_met && is_free) {
         (false, _) => Outcome::InventedEvidence,
@@ -261,6 +267,14 @@ impl ReviewOrder<'_> {
         } else {
             None
         };
+        let list = TaskList::parse(tasks.as_deref().unwrap_or_default().as_bytes());
+        if let Some(id) = self.part.iter().find(|id| list.find(id).is_none()) {
+            bail!(
+                "`{}` has no task `{}`\nname tasks of it: --tasks T001,T002",
+                file("tasks.md"),
+                printable(id)
+            );
+        }
         let interrupted = self.signals.any();
         let interrupt = Box::new(move || interrupted.load(Ordering::Relaxed));
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);

@@ -6,7 +6,10 @@ use std::time::Duration;
 use super::context::{StopContext, StopSession};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
-use crate::engine::{Contract, Demand, Observation, Shortfall, TerminalReason, Verdict, ends};
+use crate::engine::tasks::TaskList;
+use crate::engine::{
+    Contract, Demand, FinishedPart, Observation, Shortfall, TerminalReason, Verdict, ends,
+};
 use crate::feature::project::printable;
 use crate::feature::snapshot::FeatureSnapshot;
 use crate::feature::state::State;
@@ -135,8 +138,21 @@ impl FeatureStop {
         if self.list_changed && record.tasks_hash != 0 {
             seen.tampered = snapshot.tampered_since(&session.folder.open_tasks()?);
         }
+        seen.finished = self.finished(session);
+        let (snapshot, record) = (&self.snapshot, &mut session.record);
         note_gone_tasks(record, snapshot, &seen);
         Ok((snapshot.contract(&session.standing), seen))
+    }
+
+    /// What was finished of the list since the loop was armed, and is to be reviewed before the rest.
+    fn finished(&self, session: &StopSession<'_>) -> Option<FinishedPart> {
+        let (pin, list) = (session.standing.pin()?, self.snapshot.tasks.as_ref()?);
+        let mut armed = || {
+            let receipts = receipts_of(session.context.project, &self.snapshot.feature).ok()?;
+            Some(TaskList::parse(&receipts.armed_list(pin.armed_at.millis())?))
+        };
+        let reviewed = &session.record.ledger.reviewed;
+        FinishedPart::of(pin.checks.last()?.when(), list, reviewed, &mut armed)
     }
 
     /// Keeps the open tasks, where the list is another one than before.

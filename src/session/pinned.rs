@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::checks::NOTICE_LIMIT;
-use crate::engine::{Check, Contract, TerminalReason, Verdict};
+use crate::engine::{Check, Contract, ReviewWhen, TerminalReason, Verdict};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::{Feature, Project};
 use crate::feature::settings::{SETTINGS, Settings, come_with_the_repository};
@@ -404,9 +404,13 @@ pub fn shown(checks: &[Check], checks_from: &str, commands: &VerifyCommands, lis
         }
     }
     if let Some(review) = review {
-        text.push_str(
-            "Review by another agent program, run when all else says that the work is done:\n",
-        );
+        text.push_str("Review by another agent program, run when ");
+        text.push_str(match review.when() {
+            ReviewWhen::End => "",
+            ReviewWhen::Phases => "the tasks of a phase are all ticked, and when ",
+            ReviewWhen::Verify => "a [VERIFY] task is ticked, and when ",
+        });
+        text.push_str("all else says that the work is done:\n");
         write(&mut text, review);
     }
     if !commands.is_empty() {

@@ -263,7 +263,8 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
             note(review, all);
-            let call = ReviewCall::of(review, &record.about, &results, limit.left());
+            let call =
+                ReviewCall::of(review, (&record.about, pending.finished()), &results, limit.left());
             let result = run_review(review, &call, root);
             write(of_check(&result), String::new());
             results.push(result);

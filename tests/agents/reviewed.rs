@@ -25,6 +25,7 @@ by_every_reader! {
     a_reader_that_crashes_is_no_verdict
     a_usage_limit_of_the_reader_is_no_verdict
     a_reader_over_its_time_is_no_verdict_and_leaves_no_process
+    a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once
 }
 
 fn play(reader: Agent, test: fn(Agent)) {
@@ -43,10 +44,19 @@ fn stage<S>(reader: Agent, mut answer: S) -> Stage
 where
     S: FnMut(usize, &Asked) -> Reply + Send + 'static,
 {
+    with_tasks(reader, "- [ ] T001 Greet\n", move |number, asked| answer(number, asked))
+}
+
+/// The same with this list.
+fn with_tasks<S>(reader: Agent, list: &str, mut answer: S) -> Stage
+where
+    S: FnMut(usize, &Asked) -> Reply + Send + 'static,
+{
     let mut stage = Stage::new(Agent::Claude, |scene| {
         let mut reviews = 0;
         move |asked: &Asked| {
-            if asked.body.to_string().contains("The code of this review is") {
+            let prompt = asked.body.to_string();
+            if prompt.contains("The code of this review is") {
                 reviews += 1;
                 return answer(reviews, asked);
             }
@@ -55,8 +65,11 @@ where
                 return Reply::text("FR-002 is met: it logs.").usage(usage);
             }
             let log = scene.project.join("log.txt").display().to_string();
+            // What a review sent back is repaired before the next box is ticked.
+            let is_repair = prompt.contains("Check failed: a review");
+            let box_of = if is_repair { "none" } else { "- \\[ \\]" };
             let work = format!(
-                "echo greeted >> '{log}'; echo hello > greet.sh; sed -i 's/- \\[ \\]/- [x]/' {LIST}"
+                "echo greeted >> '{log}'; echo hello > greet.sh; sed -i '0,/{box_of}/s//- [x]/' {LIST}"
             );
             scene.agent.shell(&work).usage(usage)
         }
@@ -66,7 +79,7 @@ where
     }
     stage.write(".specify/feature.json", "{\"feature_directory\": \"specs/001-greeting\"}");
     stage.write("specs/001-greeting/spec.md", SPEC);
-    stage.write(LIST, "- [ ] T001 Greet\n");
+    stage.write(LIST, list);
     stage.commit("the feature");
     stage
 }
@@ -242,4 +255,27 @@ fn a_reader_over_its_time_is_no_verdict_and_leaves_no_process(reader: Agent) {
     let ended = run(&stage, reader, &["--review-timeout", "2s"]);
     pause(Duration::from_millis(200));
     assert_no_verdict(&stage, ended, "the reader was over its time");
+}
+
+fn a_ticked_check_has_its_tasks_reviewed_before_the_next_ones_and_once(reader: Agent) {
+    let list = "- [ ] T001 Greet in greet.sh and log.txt\n- [ ] T002 [VERIFY] See log.txt\n- [ ] T003 Log in log.txt\n";
+    let stage = with_tasks(reader, list, |number, asked| {
+        let log = ["not met", "later", "met"][(number - 1).min(2)];
+        judged(asked, "hello", log, "about the log")
+    });
+    let (code, printed) = run(&stage, reader, &["--review-when", "verify"]);
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    assert!(printed.contains("run when a [VERIFY] task is ticked, and when all else"), "{facts}");
+    // T001; T002 and a review that does not pass; its repair and one that does; T003 and that of all.
+    assert_eq!(stage.state()["ledger"]["iterations"], 4, "{facts}");
+    let asked: Vec<String> = stage.model.requests().iter().map(|it| it.body.to_string()).collect();
+    let asked: Vec<&String> = asked.iter().filter(|it| it.contains("The code of this")).collect();
+    let of_a_part = asked.iter().map(|it| it.contains("these tasks: T001, T002. Judge"));
+    assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{facts}");
+    assert!(
+        journal(&stage).contains("review: passed (1 of 1 met, 1 later), T001, T002, by"),
+        "{facts}"
+    );
+    assert_nothing_is_left(&stage);
 }

@@ -26,6 +26,7 @@ by_every_reader! {
     a_reader_that_crashes_is_no_verdict
     a_usage_limit_of_the_reader_is_no_verdict
     a_reader_over_its_time_is_no_verdict
+    a_finished_phase_is_reviewed_before_the_next_one_and_once
 }
 
 const SETTINGS: &str = ".claude/ralph-speckit.local.md";
@@ -93,11 +94,8 @@ impl Stage {
         mut answer: impl FnMut(usize, &Asked) -> Reply + Send + 'static,
         more: &str,
     ) -> (ClientRun, ScriptedModel) {
-        let reader = self.reader;
-        let settings = format!("---\nreview:\n  harness: {reader}\n{more}---\n");
-        self.workshop.project.write(SETTINGS, &settings);
         let (worker, mut reviews) = (self.workshop.worker(), 0);
-        let model = ScriptedModel::start(move |asked| {
+        let script = move |asked: &Asked| {
             if is_review(asked) {
                 reviews += 1;
                 return answer(reviews, asked);
@@ -111,7 +109,20 @@ impl Stage {
                 }
                 None => Reply::text("FR-002 is met: it logs.\n\nALL_TASKS_COMPLETE"),
             }
-        });
+        };
+        self.play(script, more)
+    }
+
+    /// Runs a whole loop with this model, worker and reader.
+    fn play(
+        &self,
+        script: impl FnMut(&Asked) -> Reply + Send + 'static,
+        more: &str,
+    ) -> (ClientRun, ScriptedModel) {
+        let reader = self.reader;
+        let settings = format!("---\nreview:\n  harness: {reader}\n{more}---\n");
+        self.workshop.project.write(SETTINGS, &settings);
+        let model = ScriptedModel::start(script);
         let model = model.expect("a model");
         let run = self.client(&model).run("/speckit:implement").expect("a run");
         assert!(run.is_success(), "{}", run.describe());
@@ -267,4 +278,39 @@ fn a_reader_over_its_time_is_no_verdict(stage: &Stage) {
     let project = stage.workshop.project.path().display().to_string();
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
     assert!(!list.lines().any(|line| line.contains(&project) && line.contains("review")), "{list}");
+}
+
+fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
+    let list = "## Phase 1: First\n\n- [ ] T001 Write out/T001.txt\n\n## Phase 2: Second\n\n- [ ] T002 Write out/T002.txt\n";
+    stage.workshop.project.write(&Workshop::in_feature("tasks.md"), list);
+    let (mut reviews, mut step) = (0, 0);
+    let script = move |asked: &Asked| {
+        if is_review(asked) {
+            reviews += 1;
+            let log = ["not met", "later", "met"][(reviews - 1).min(2)];
+            return judged(asked, WORK, log, "about the log");
+        }
+        // One call in each turn: the first task, the repair, the second task.
+        step += 1;
+        match step {
+            1 => Worker::work_on("T001"),
+            3 => Worker::run("echo more >> out/log.txt"),
+            5 => Worker::work_on("T002"),
+            6.. => Reply::text("All is done.\n\nALL_TASKS_COMPLETE"),
+            _ => Reply::text("I stop here."),
+        }
+    };
+    let (run, model) = stage.play(script, "  when: phases\n");
+    let verdicts = stage.workshop.verdicts();
+    assert_eq!(verdicts, ["continue", "continue", "end completed"], "{}", run.describe());
+    let told = run.hook_feedbacks();
+    for words in ["not passed (1 of 2 met), T001, by", "FR-002 not met", "Before any other task"] {
+        assert!(told[0].contains(words), "{words}: {told:?}");
+    }
+    assert!(!told[1].contains("review"), "{told:?}");
+    let asked: Vec<String> = model.requests().iter().map(|it| it.body.to_string()).collect();
+    let asked: Vec<&String> = asked.iter().filter(|it| it.contains("The code of this")).collect();
+    let of_a_part = asked.iter().map(|it| it.contains("these tasks: T001. Judge"));
+    assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{}", run.describe());
+    assert!(run.describe().contains("run when the tasks of a phase are all ticked"));
 }

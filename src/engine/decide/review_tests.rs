@@ -3,7 +3,7 @@
 use super::super::evaluate::{Evaluation, evaluate};
 use super::super::observation::ReviewResult;
 use super::*;
-use crate::engine::Check;
+use crate::engine::{Check, FinishedPart, ReviewWhen};
 
 const RUN: &str = "spool review --harness codex";
 
@@ -196,4 +196,112 @@ fn what_a_loop_reads_of_a_review_is_numbers_that_nothing_else_is_taken_for() {
     for wrong in ["", "--yolo", "a b", "a\tb", "modèle", "a\u{202e}"] {
         assert!(!Check::is_model(wrong), "{wrong}");
     }
+}
+
+fn marks() -> Vec<String> {
+    vec!["11".to_owned()]
+}
+
+/// One phase is finished and another one is open.
+fn in_between() -> Observation {
+    Observation {
+        work: Work::List { done: 1, open: vec!["T002".to_owned()] },
+        finished: Some(FinishedPart { tasks: vec!["T001".to_owned()], marks: marks() }),
+        ..done()
+    }
+}
+
+/// The judgement on a finished part whose review came to this.
+fn of_part(contract: &Contract, ledger: &Ledger, result: CheckResult) -> (Vec<Shortfall>, Ledger) {
+    let pending = match evaluate(contract, ledger, in_between(), &mut || UnchangedFiles::Still(9)) {
+        Evaluation::RunChecks(pending) => pending,
+        Evaluation::Decided(judgement) => panic!("{judgement:?}"),
+    };
+    // The commands wait for the end.
+    assert_eq!(pending.commands(), []);
+    assert_eq!(pending.review().map(|it| it.run.as_str()), Some(RUN));
+    assert_eq!(pending.finished().map(|it| it.tasks.join(" ")).as_deref(), Some("T001"));
+    let judgement = pending.with(contract, ledger, vec![result], in_between());
+    match judgement.verdict {
+        Verdict::Continue(missing) => (missing, judgement.ledger),
+        verdict => panic!("{verdict:?}"),
+    }
+}
+
+#[test]
+fn a_finished_part_is_reviewed_before_the_rest_and_remembered_only_when_it_passes() {
+    let contract = contract();
+    let failed = judged(7, "x").remove(1);
+    let (missing, ledger) = of_part(&contract, &Ledger::default(), failed.clone());
+    assert_eq!(missing, [Shortfall::OpenTasks, Shortfall::CheckFailed(failed.clone())]);
+    assert_eq!((ledger.reviewed.len(), ledger.review_tokens), (0, 1_000));
+    let (missing, ledger) = of_part(&contract, &ledger, unjudged().remove(1));
+    assert!(
+        matches!(missing[..], [Shortfall::OpenTasks, Shortfall::NotReviewed(_)]),
+        "{missing:?}"
+    );
+    assert!(ledger.reviewed.is_empty());
+    let (missing, ledger) = of_part(&contract, &ledger, judged(0, "").remove(1));
+    assert_eq!((missing, &ledger.reviewed[..]), (vec![Shortfall::OpenTasks], &marks()[..]));
+}
+
+#[test]
+fn three_equal_verdicts_on_a_part_ask_a_person() {
+    let contract = contract();
+    let (_, ledger) = of_part(&contract, &Ledger::default(), judged(7, "a").remove(1));
+    let (_, ledger) = of_part(&contract, &ledger, judged(7, "b").remove(1));
+    let Evaluation::RunChecks(pending) =
+        evaluate(&contract, &ledger, in_between(), &mut || UnchangedFiles::Still(9))
+    else {
+        panic!("no review");
+    };
+    let end = pending.with(&contract, &ledger, vec![judged(7, "c").remove(1)], in_between());
+    assert!(matches!(end.verdict, Verdict::End(TerminalReason::Blocked { .. })), "{end:?}");
+}
+
+#[test]
+fn the_review_of_a_part_alone_never_completes_a_loop() {
+    let review = Check::review("codex", "", 0, 900);
+    let contract = Contract { checks: vec![review], ..Contract::default() };
+    let Evaluation::RunChecks(pending) =
+        evaluate(&contract, &Ledger::default(), in_between(), &mut || UnchangedFiles::Still(9))
+    else {
+        panic!("no review");
+    };
+    // Somebody has ticked the rest meanwhile.
+    let judged = pending.with(&contract, &Ledger::default(), vec![judged(0, "").remove(1)], done());
+    assert_eq!(judged.verdict, Verdict::Continue(vec![Shortfall::ChecksNotRun]));
+    assert_eq!(judged.ledger.reviewed, marks());
+}
+
+#[test]
+fn no_part_is_reviewed_while_the_loop_waits_or_where_it_ends() {
+    let contract = contract();
+    let waiting = Observation { waiting: vec![Waiting::Approval], ..in_between() };
+    let failed = Observation { failed: Some("it crashed".to_owned()), ..in_between() };
+    let demand = Observation { demand: Some(Demand::Cancelled), ..in_between() };
+    let over = Observation { reported_iteration: 100, ..in_between() };
+    for seen in [waiting, failed, demand, over] {
+        let evaluation =
+            evaluate(&contract, &Ledger::default(), seen, &mut || UnchangedFiles::Still(0));
+        assert!(matches!(evaluation, Evaluation::Decided(_)), "{evaluation:?}");
+    }
+    // Without a review nothing is asked for.
+    let contract = Contract { checks: contract.checks[..1].to_vec(), ..contract };
+    let evaluation =
+        evaluate(&contract, &Ledger::default(), in_between(), &mut || UnchangedFiles::Still(0));
+    assert!(matches!(evaluation, Evaluation::Decided(_)), "{evaluation:?}");
+}
+
+#[test]
+fn the_words_of_a_review_say_when_it_is_made() {
+    let review = Check::review("codex", "o3", 5, 900);
+    for when in ReviewWhen::ALL {
+        let made = review.clone().made(when);
+        assert_eq!((made.when(), made.review_words()), (when, review.run.as_str()));
+        assert_eq!(made.made(ReviewWhen::End), review);
+    }
+    assert!(review.clone().made(ReviewWhen::Phases).run.ends_with(" --when phases"));
+    let command = Check { run: "make test --when phases".to_owned(), ..Check::default() };
+    assert_eq!(command.when(), ReviewWhen::End);
 }

@@ -4,7 +4,7 @@ use super::error::SettingsError;
 use super::yaml::{Node, YamlValue, short};
 use crate::engine::order::sorted;
 use crate::engine::proof::LeastProof;
-use crate::engine::{Check, REVIEW};
+use crate::engine::{Check, REVIEW, ReviewWhen};
 use crate::evidence::pattern::Pattern;
 use crate::text::{self, distance};
 
@@ -24,7 +24,11 @@ pub const NAMES: [&str; 10] = [
 /// The keys that a check has.
 const OF_A_CHECK: [&str; 4] = ["run", "limit", "expect", "min_tests"];
 /// The keys that a review has.
-const OF_A_REVIEW: [&str; 5] = ["harness", "model", "timeout", "token_budget", "token-budget"];
+const OF_A_REVIEW: [&str; 6] =
+    ["harness", "model", "timeout", "token_budget", "token-budget", "when"];
+/// When it is made.
+const WHEN: [(&str, ReviewWhen); 3] =
+    [("end", ReviewWhen::End), ("phases", ReviewWhen::Phases), ("verify", ReviewWhen::Verify)];
 /// The agent programs that can be held to reading, the one of the session first.
 pub const READERS: [&str; 5] = ["claude", "codex", "opencode", "gemini", "copilot"];
 /// Other words that people use for the keys.
@@ -271,21 +275,27 @@ fn switch(key: &str, node: &Node) -> Result<bool, SettingsError> {
 
 /// The one of these words that a key has.
 fn one_of<T: Copy>(key: &str, words: &[(&str, T)], node: &Node) -> Result<T, SettingsError> {
+    let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    Ok(words[place_in(key, &names, node)?].1)
+}
+
+/// The place of that word among them; one function for all kinds of values.
+fn place_in(key: &str, words: &[&str], node: &Node) -> Result<usize, SettingsError> {
     let advice = || {
-        let (last, first) = words.split_last().map_or(("", words), |((last, _), it)| (*last, it));
-        let first: Vec<_> = first.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let (last, first) = words.split_last().map_or(("", words), |(last, it)| (*last, it));
+        let first: Vec<_> = first.iter().map(|word| format!("`{word}`")).collect();
         format!("write {} or `{last}`", first.join(", "))
     };
     let YamlValue::Text(text) = &node.value else {
         return Err(SettingsError::at(node.line, format!("`{key}` has no word"), advice()));
     };
     let word = text.to_ascii_lowercase();
-    if let Some((_, known)) = words.iter().find(|(known, _)| *known == word) {
-        return Ok(*known);
+    if let Some(place) = words.iter().position(|known| *known == word) {
+        return Ok(place);
     }
     let what = format!("`{key}` is `{}`", short(text));
-    let near = words.iter().find(|(known, _)| distance(&word, known) <= 2);
-    let advice = near.map_or_else(advice, |(known, _)| format!("did you mean `{known}`?"));
+    let near = words.iter().find(|known| distance(&word, known) <= 2);
+    let advice = near.map_or_else(advice, |known| format!("did you mean `{known}`?"));
     Err(SettingsError::at(node.line, what, advice))
 }
 
@@ -355,7 +365,7 @@ fn review(node: Node) -> Result<Option<Check>, SettingsError> {
         return Ok(switch("review", &node)?.then(|| reviewer(READERS[0])));
     };
     let (mut harness, mut model, mut tokens) = (READERS[0], String::new(), 0);
-    let mut limit = Check::REVIEW_LIMIT;
+    let (mut limit, mut when) = (Check::REVIEW_LIMIT, ReviewWhen::End);
     for (key, value) in pairs {
         match name_of(&key, &OF_A_REVIEW)? {
             "harness" => {
@@ -378,10 +388,11 @@ fn review(node: Node) -> Result<Option<Check>, SettingsError> {
                 return Err(SettingsError::at(value.line, "`model` is no name of a model", advice));
             }
             "timeout" => limit = whole("timeout", "s", "seconds", LONGEST_REVIEW, &value)?,
+            "when" => when = one_of("when", &WHEN, &value)?,
             key => tokens = whole(key, "", "numbers", MOST_TOKENS, &value)?,
         }
     }
-    Ok(Some(Check::review(harness, &model, tokens, limit)))
+    Ok(Some(Check::review(harness, &model, tokens, limit).made(when)))
 }
 
 /// Returns the review by this agent program where nothing else is said.

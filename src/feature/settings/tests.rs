@@ -439,6 +439,12 @@ fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
     let whole =
         "review:\n  harness: opencode\n  model: a/b-1\n  timeout: 1400\n  token-budget: 5000";
     assert_eq!(run(whole), by("opencode --model a/b-1 --token-budget 5000", 1_400));
+    assert_eq!(run("review: { when: end }"), by("claude", 900));
+    assert_eq!(run("review: { when: phases }"), by("claude --when phases", 900));
+    assert_eq!(
+        run("review: { when: verify, model: o3 }"),
+        by("claude --model o3 --when verify", 900)
+    );
     assert_eq!(review("review: true").unwrap().commands(), ["spool review --harness claude"]);
     for (wrong, said) in [
         ("review:", "`review` has no value"),
@@ -452,6 +458,8 @@ fn a_review_is_switched_on_or_said_how_and_whatever_else_is_refused_by_name() {
         ("review: { timeout: 1401 }", "`timeout` is `1401`"),
         ("review: { timeout: 15m }", "write whole seconds from 1 to 1400"),
         ("review: { token_budget: 0 }", "`token_budget` is `0`"),
+        ("review: { when: phase }", "`when` is `phase`\ndid you mean `phases`?"),
+        ("review: { when: always }", "write `end`, `phases` or `verify`"),
         ("review: { limit: 5 }", "did you mean `timeout`?"),
         ("review: { run: x }", "unknown key `run`"),
         ("review: { run: x }\nmore: y", "unknown key `run`; line 3: unknown key `more`"),

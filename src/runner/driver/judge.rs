@@ -10,16 +10,17 @@ use super::parts::Driver;
 use crate::checks::ReviewCall;
 use crate::engine::promise::{blocked, promise};
 use crate::engine::{
-    Check, CheckResult, Contract, Demand, Evaluation, Fingerprint, Observation, Pending, Promise,
-    TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
+    Check, CheckResult, Contract, Demand, Evaluation, Fingerprint, FinishedPart, Observation,
+    Pending, Promise, TerminalReason, UnchangedFiles, Verdict, Waiting, Work, evaluate,
 };
 use crate::evidence::progress::{LookMoment, outdated};
+use crate::evidence::task_list::TASKS;
 use crate::forms::events::RunnerEvent;
 use crate::runner::checks;
 use crate::runner::harness::{AgentReport, RunOutcome, is_passing};
 use crate::runner::screen::lasted;
 use crate::runner::state::Iteration;
-use crate::runner::task_list::TaskListUpdate;
+use crate::runner::task_list::{TaskListUpdate, list_at};
 use crate::runner::tokens::TokenCount;
 use crate::session::messages::shortfall::of_check;
 use crate::session::stop::LAST_WORDS;
@@ -102,6 +103,7 @@ impl Driver<'_> {
         let promised = promise(token, self.plan.options.promise_match, said);
         let mut seen = Observation {
             work: looked.work,
+            finished: self.finished(),
             claimed: promised == Promise::Kept,
             promise: promised,
             tampered: looked.tampered,
@@ -135,6 +137,15 @@ impl Driver<'_> {
             RunOutcome::Cut => {}
         }
         seen
+    }
+
+    /// What was finished of the list in this run, and is to be reviewed before the rest.
+    fn finished(&self) -> Option<FinishedPart> {
+        let when = self.plan.contract.checks.last()?.when();
+        let list = list_at(&self.view.tasks.as_ref()?.folder()?.join(TASKS))?;
+        let at_start = self.proofs.list_at_start.as_ref();
+        let reviewed = &self.files.state.ledger.reviewed;
+        FinishedPart::of(when, &list, reviewed, &mut || at_start.map(|file| file.list.clone()))
     }
 
     /// What the work looks like once the checks have run: they may have written into the list.
@@ -187,7 +198,8 @@ impl Driver<'_> {
         results.splice(..old.len(), again);
         if let Some(review) = review.filter(|_| results.iter().all(|result| result.passed)) {
             let left = self.time_left().unwrap_or(Duration::MAX);
-            let call = ReviewCall::of(review, &self.plan.change.id, &results, left);
+            let about = (self.plan.change.id.as_str(), pending.finished());
+            let call = ReviewCall::of(review, about, &results, left);
             let result = self.check_one(review, (all, all), &mut Vec::new(), &mut |about| {
                 let CheckPlace { supervisor, folder, interrupted } = about;
                 checks::run_review(supervisor, review, &call, folder, log, interrupted)

@@ -36,12 +36,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 impl Driver<'_> {
     /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>) {
-        if self.plan.options.proof == LeastProof::Word {
-            return;
-        }
         let Some(list) = self.list_path() else { return };
         let folder = self.view.tasks.as_ref().and_then(Tasks::folder);
         let list_at_start = folder.and_then(|folder| task_list::read(&folder).ok());
+        if self.plan.options.proof == LeastProof::Word {
+            self.proofs.list_at_start = list_at_start;
+            return;
+        }
         let named = list_at_start.as_ref().map(|file| named_in(&file.bytes)).unwrap_or_default();
         let contents = Contents::look(self.view.folder, &list, &self.in_worktree(&named));
         self.proofs = TickProofs {

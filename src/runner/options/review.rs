@@ -22,7 +22,9 @@ pub fn review(
 ) -> Result<Option<Check>> {
     let wanted = settings.review.as_ref().map_or(of_every_loop.is_some(), |it| it.value);
     let made = settings.made();
-    let how = made.iter().find(|it| it.name.starts_with("review-"));
+    let how = made.iter().filter(|it| it.name.starts_with("review-"));
+    let how = how.max_by_key(|it| it.name != "review-when");
+    let when = settings.review_when.as_ref().map(|it| it.value);
     if !wanted {
         // A file may say how a review is made where one is asked for.
         if let Some(how) = how.filter(|it| it.origin == super::settings::Origin::CommandLine) {
@@ -30,8 +32,13 @@ pub fn review(
         }
         return Ok(None);
     }
-    if let (Some(review), None) = (of_every_loop, how) {
-        return Ok(Some(review.clone()));
+    let says_when_alone = how.is_none_or(|it| it.name == "review-when");
+    if let (Some(review), true) = (of_every_loop, says_when_alone) {
+        let review = review.clone();
+        return Ok(Some(match when {
+            Some(when) => review.made(when),
+            None => review,
+        }));
     }
     let reader = settings.review_harness.as_ref().map_or(harness, |it| &it.value);
     let name = reader_name(reader)?;
@@ -49,7 +56,8 @@ pub fn review(
         bail!("`review-timeout` is from 1 second to 24 hours");
     }
     let tokens = settings.review_token_budget.as_ref().map_or(0, |it| it.value.0);
-    Ok(Some(Check::review(name, model, tokens, limit.as_secs())))
+    let review = Check::review(name, model, tokens, limit.as_secs());
+    Ok(Some(review.made(when.unwrap_or_default())))
 }
 
 /// The name of an agent program that can be held to reading.

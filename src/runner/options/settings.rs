@@ -11,6 +11,7 @@ use super::value::{
     AgentArgument, CheckCommand, CommandLine, Model, Number, PathPattern, SettingValue, Time,
     Token, Word,
 };
+use crate::engine::ReviewWhen;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch};
 use crate::runner::harness::HarnessChoice;
@@ -108,6 +109,10 @@ pub struct RunnerSettings {
     /// Have another agent program review the work when all else says that it is done: it judges each requirement of spec.md
     #[arg(long, value_name = "BOOL", help_heading = DONE, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub review: Option<Set<bool>>,
+    /// When it is made besides the end: phases (when all tasks of a phase are ticked), verify (when a [VERIFY] task is), or end
+    /// [default: end]
+    #[arg(long, value_name = "WHEN", help_heading = DONE)]
+    pub review_when: Option<Set<ReviewWhen>>,
     /// The agent program that reviews: claude, opencode, codex, gemini or copilot [default: the one that works]
     #[arg(long, value_name = "NAME", help_heading = DONE)]
     pub review_harness: Option<Set<HarnessChoice>>,
@@ -267,6 +272,7 @@ settings! {
     protect "protect" Free,
     check_timeout "check-timeout" Limit,
     review "review" Trusted,
+    review_when "review-when" Trusted,
     review_harness "review-harness" Trusted,
     review_model "review-model" Trusted,
     review_timeout "review-timeout" Trusted,

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
 use crate::engine::proof::LeastProof;
-use crate::engine::{Check, PromiseMatch, REVIEW};
+use crate::engine::{Check, PromiseMatch, REVIEW, ReviewWhen};
 use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::runner::harness::{HarnessChoice, command};
@@ -231,6 +231,12 @@ impl SettingValue for DoneCriteria {
 impl SettingValue for LeastProof {
     fn parse(text: &str) -> Result<Self, String> {
         one_of(text, &[("files", Self::Files), ("word", Self::Word)])
+    }
+}
+
+impl SettingValue for ReviewWhen {
+    fn parse(text: &str) -> Result<Self, String> {
+        one_of(text, &Self::ALL.map(|when| (when.word(), when)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a person typed after `/speckit:implement`, and in what order: the feature, its tasks, words for the agent. Flags
 //! stand anywhere; behind ` -- ` is nothing but words for the agent.
 
+use crate::engine::ReviewWhen;
 use crate::feature::project::{Feature, Project, printable};
 use crate::refusal::Refusal;
 use crate::text::distance;
@@ -24,6 +25,8 @@ pub struct FeatureRequest {
     pub ignore_checklists: bool,
     /// `--review`, `--review=false`: whether another agent program reviews the work; `None` for as the settings say.
     pub review: Option<bool>,
+    /// `--review-when`: when it is made; `None` for as the settings say.
+    pub review_when: Option<ReviewWhen>,
 }
 
 impl FeatureRequest {
@@ -76,6 +79,16 @@ impl FeatureRequest {
             "--max-task-iterations" => self.max_task_iterations = limit()?,
             "--recovery-mode" => self.recovery_mode = switch(flag, joined)?,
             "--review" => self.review = Some(switch(flag, joined)?),
+            "--review-when" => {
+                let value = joined.unwrap_or_else(|| {
+                    let (value, behind) = first_word(after);
+                    rest = behind;
+                    value
+                });
+                let known = ReviewWhen::ALL.into_iter().find(|it| it.word() == value);
+                let wrong = || wrong("`--review-when` needs end, phases or verify".to_owned());
+                self.review_when = Some(known.ok_or_else(wrong)?);
+            }
             "--ignore-checklists" => self.ignore_checklists = switch(flag, joined)?,
             _ => return Err(unknown_flag(flag)),
         }
@@ -123,14 +136,15 @@ pub fn names_feature(word: &str) -> bool {
     title.is_some_and(|title| title.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-const FLAGS: [&str; 5] = [
+const FLAGS: [&str; 6] = [
     "--max-iterations",
     "--max-task-iterations",
     "--recovery-mode",
     "--ignore-checklists",
     "--review",
+    "--review-when",
 ];
-const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
+const USAGE: &str = "Usage: /speckit:implement [FEATURE] [TASKS] [WORDS FOR THE AGENT] [--max-iterations N] [--max-task-iterations N] [--recovery-mode] [--ignore-checklists] [--review] [--review-when end|phases|verify]\nTASKS: T001 T003, T004-T010, US1, phase 2. Words that begin with a dash go after ` -- `.";
 
 /// Whether a word is a flag, or a mistyped one: some programs make a long dash of two.
 fn is_flag(word: &str) -> bool {

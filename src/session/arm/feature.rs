@@ -7,11 +7,11 @@ use super::exclude::keep_out;
 use super::gate::{Gate, gate};
 use super::state::{fill, lower_limits, readable_state, state_to_start_from};
 use super::{Armed, Armer, Arming};
-use crate::engine::Ledger;
 use crate::engine::order::map_of;
 use crate::engine::proof::LeastProof;
 use crate::engine::scope::in_runs;
 use crate::engine::tasks::TaskList;
+use crate::engine::{Ledger, ReviewWhen};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project, printable};
@@ -62,6 +62,9 @@ pub fn arm(
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(all, &asked)?;
     let gate = gate(root, &feature, request, armer)?;
+    if request.review_when.is_some() && !request.review.unwrap_or(settings.review.is_some()) {
+        return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
+    }
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
     let paths = changed_files(&arming, project, &feature);
@@ -79,7 +82,10 @@ pub fn arm(
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     if armer.is_person() {
         let wanted = request.review.unwrap_or(settings.review.is_some());
-        let review = settings.review.unwrap_or_else(|| reviewer(READERS[0]));
+        let mut review = settings.review.unwrap_or_else(|| reviewer(READERS[0]));
+        if let Some(when) = request.review_when {
+            review = review.made(when);
+        }
         pin.checks.extend(Some(review).filter(|_| wanted));
     }
     pin.settings.tracked = tracked;
@@ -88,7 +94,8 @@ pub fn arm(
     let instead =
         format!("run `spool start {}` in a terminal: it prints all of them", feature.name);
     let (runs, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
-    if pin.proof == LeastProof::Files && unkept.is_none() {
+    let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
+    if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
         notes.extend(keep_contents(root, &feature, &pin, &text).err());
     }
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();

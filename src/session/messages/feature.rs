@@ -75,6 +75,9 @@ pub fn resume(
     let is_whole = needs_all(record, form);
     let failed = missing.iter().any(|shortfall| matches!(shortfall, Shortfall::CheckFailed(_)));
     let hooks_due = matches!(missing, [Shortfall::HooksDue(_)]);
+    let is_open =
+        |it: &Shortfall| matches!(it, Shortfall::OpenTasks | Shortfall::ClaimedWithOpenTasks);
+    let before_the_rest = failed && missing.iter().any(is_open);
     if matches!(missing, [Shortfall::NotReviewed(_)]) {
         explain(&mut text, missing, READER);
         return limited(text + END_AGAIN);
@@ -101,6 +104,7 @@ pub fn resume(
     let counts = if is_whole { counters(snapshot, ledger) } else { attempt(snapshot) };
     let _ = writeln!(text, "State: {folder}/{STATE}{counts}");
     text.push_str(match (snapshot.by_outline, is_whole) {
+        _ if before_the_rest => REPAIR_PART,
         (true, _) if failed => REPAIR_CHECKS_BY_OUTLINE,
         (false, _) if failed => REPAIR_CHECKS,
         (true, _) if hooks_due => RUN_HOOKS_BY_OUTLINE,
@@ -229,6 +233,11 @@ Every box is ticked, but the work is done only when the checks pass too. Delegat
 above; never weaken the check. Then end your turn with ALL_TASKS_COMPLETE on a line of its own: the checks run again. \
 When it is a task of its own: `spool task add --after ID \"what is to be done\"`. When only a person can repair it: \
 `spool task block \"what they must do\"`.";
+
+/// The same while other tasks are open, and the review of those that were finished did not pass.
+const REPAIR_PART: &str = "\
+Before any other task, repair what the review of the finished ones names, then end your turn: the review is made again. When only \
+a person can repair it: `spool task block \"what they must do\"`.";
 
 /// The same for an agent that works by spec-kit's own outline.
 const RUN_HOOKS_BY_OUTLINE: &str = "\

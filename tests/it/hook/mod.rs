@@ -24,6 +24,7 @@ mod pinned;
 #[cfg(unix)]
 mod private;
 mod properties;
+mod reviews;
 mod shown;
 mod spec_000;
 mod spec_003;

@@ -32,6 +32,28 @@ fn what_is_not_met_or_cannot_be_told_is_no_pass_and_named() {
 }
 
 #[test]
+fn a_review_of_finished_tasks_leaves_what_open_ones_build_for_later() {
+    let built = Built::new();
+    built.write(&format!("specs/{FEATURE}/tasks.md"), "- [x] T001 Check\n- [ ] T002 Log\n");
+    let later = r#"{"id":"FR-002","verdict":"later"}"#;
+    built.reader(&[US1_1, FR_001, later]);
+    let ran = built.review("--tasks T001").with_code(0);
+    ran.says("Review of 001-login, T001 by command: passed (2 of 2 met, 1 later)\n");
+    ran.says("  left for later tasks: FR-002\n");
+    let last = built.last();
+    assert_eq!(
+        (&last["tasks"], &last["requirements"][2]["verdict"]),
+        (&json!(["T001"]), &json!("later"))
+    );
+    // Of all of the work nothing is left.
+    let ran = built.review("").with_code(4);
+    ran.says("  `FR-002` is left for later, and all of the work is reviewed\n");
+    let ran = built.review("--tasks T001,T009").with_code(1);
+    let said = "tasks.md` has no task `T009`\nname tasks of it: --tasks T001,T002\n";
+    assert!(ran.errors.contains(said), "{ran}");
+}
+
+#[test]
 fn a_high_finding_is_no_pass_and_a_low_one_is_told() {
     let built = Built::new();
     let low = r#"{"finding":"a long name","severity":"low"}"#;

@@ -15,6 +15,7 @@ fn values(name: &str) -> &'static [&'static str] {
         "change" | "module" | "prompt-file" | "model" | "review-model" => &["'a'", "'b'"],
         "no-interactive" | "no-landing" | "continue-session" | "commit" | "strict" | "verbose"
         | "quiet" | "json" | "review" => &["true", "false"],
+        "review-when" => &["'phases'", "'verify'"],
         "review-timeout" => &["'5m'", "'24h'"],
         "review-token-budget" => &["1", "1000000"],
         "harness" | "review-harness" => &["'claude'", "'opencode'"],

@@ -1,0 +1,121 @@
+//! What was finished while other tasks are open: a phase of the list, or what a `[VERIFY]` task stands behind.
+
+use super::contract::ReviewWhen;
+use super::fingerprint::Hasher;
+use super::observation::FinishedPart;
+use super::tasks::{Task, TaskList};
+
+impl FinishedPart {
+    /// Returns what of a list is finished and not reviewed yet, `None` for nothing, and where no task is open: all of the
+    /// work is reviewed then. `armed` is the list as it was when the loop was armed: what was finished in it is not reviewed.
+    /// It is asked for only where something is finished.
+    pub fn of(
+        when: ReviewWhen,
+        list: &TaskList,
+        reviewed: &[String],
+        armed: &mut dyn FnMut() -> Option<TaskList>,
+    ) -> Option<Self> {
+        let tasks = &list.tasks;
+        if when == ReviewWhen::End || tasks.iter().all(|task| task.done) {
+            return None;
+        }
+        let (mut found, mut then) = (Self::default(), None);
+        let mut from = 0;
+        for (at, task) in tasks.iter().enumerate() {
+            let next = tasks.get(at + 1);
+            let is_last = match when {
+                ReviewWhen::Verify => task.verify,
+                _ => next.is_none_or(|next| next.phases != task.phases),
+            };
+            if !is_last {
+                continue;
+            }
+            let group = &tasks[std::mem::replace(&mut from, at + 1)..=at];
+            // Before a check other tasks may be open, in a phase none.
+            let deciding = if when == ReviewWhen::Verify { &tasks[at..=at] } else { group };
+            if !deciding.iter().all(|task| task.done) {
+                continue;
+            }
+            let mark = mark_of(deciding);
+            if reviewed.contains(&mark) {
+                continue;
+            }
+            let then: &TaskList = then.get_or_insert_with(|| armed().unwrap_or_default());
+            if deciding.iter().all(|task| then.find(&task.id).is_some_and(|task| task.done)) {
+                continue;
+            }
+            found.marks.push(mark);
+            let done = group.iter().filter(|task| task.done);
+            found.tasks.extend(done.map(|task| task.id.clone()));
+        }
+        (!found.marks.is_empty()).then_some(found)
+    }
+}
+
+/// A phase is another one when it has other tasks.
+fn mark_of(tasks: &[Task]) -> String {
+    let with_id = |hash: Hasher, task: &Task| hash.with(task.id.as_bytes()).with(b"\n");
+    tasks.iter().fold(Hasher::default(), with_id).finish().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "# Tasks\n\n## Phase 1: Setup\n- [x] T001 a\n### Part\n- [x] T002 b\n- [x] T003 [VERIFY] c\n\n\
+        ## Phase 2: Story\n- [x] T004 d\n- [x] T005 [VERIFY] e\n- [x] T006 f\n- [ ] T007 [VERIFY] g\n";
+
+    fn part(
+        when: ReviewWhen,
+        text: &str,
+        reviewed: &[String],
+        armed: Option<&str>,
+    ) -> Option<(String, Vec<String>)> {
+        let list = TaskList::parse(text.as_bytes());
+        let mut armed = || armed.map(|text| TaskList::parse(text.as_bytes()));
+        let part = FinishedPart::of(when, &list, reviewed, &mut armed)?;
+        Some((part.tasks.join(" "), part.marks))
+    }
+
+    #[test]
+    fn a_phase_is_reviewed_once_when_all_its_tasks_are_ticked() {
+        let open = LIST.replace("[x] T002", "[ ] T002");
+        let (tasks, marks) =
+            part(ReviewWhen::Phases, LIST, &[], Some(&open)).expect("a finished phase");
+        assert_eq!((tasks.as_str(), marks.len()), ("T001 T002 T003", 1));
+        assert_eq!(part(ReviewWhen::Phases, LIST, &marks, Some(&open)), None);
+        assert_eq!(part(ReviewWhen::Phases, &open, &[], Some(&open)), None);
+        assert_eq!(part(ReviewWhen::End, LIST, &[], Some(&open)), None);
+        // What was finished before the loop was armed is not its work; a task that is added later is.
+        assert_eq!(part(ReviewWhen::Phases, LIST, &[], Some(LIST)), None);
+        let more = LIST.replace("- [x] T003", "- [x] T002.1 more\n- [x] T003");
+        let (tasks, _) = part(ReviewWhen::Phases, &more, &marks, Some(LIST)).expect("a new task");
+        assert_eq!(tasks, "T001 T002 T002.1 T003");
+        // All of it is reviewed at the end.
+        let done = LIST.replace("[ ]", "[x]");
+        assert_eq!(part(ReviewWhen::Phases, &done, &[], Some(&open)), None);
+    }
+
+    #[test]
+    fn two_phases_that_are_finished_together_are_reviewed_together() {
+        let list = "### Phase 1\n- [x] T1 a\n### Phase 2\n- [x] T2 b\n### Phase 3\n- [ ] T3 c\n";
+        let (tasks, marks) = part(ReviewWhen::Phases, list, &[], None).expect("two phases");
+        assert_eq!((tasks.as_str(), marks.len()), ("T1 T2", 2));
+        let (tasks, _) = part(ReviewWhen::Phases, list, &marks[..1], None).expect("one phase");
+        assert_eq!(tasks, "T2");
+    }
+
+    #[test]
+    fn a_ticked_check_has_the_tasks_before_it_reviewed_once() {
+        let (tasks, marks) = part(ReviewWhen::Verify, LIST, &[], None).expect("checks");
+        assert_eq!((tasks.as_str(), marks.len()), ("T001 T002 T003 T004 T005", 2));
+        let open = LIST.replace("[x] T005", "[ ] T005");
+        let (tasks, _) = part(ReviewWhen::Verify, LIST, &[], Some(&open)).expect("a check");
+        assert_eq!(tasks, "T004 T005");
+        // A task before it that is open is not reviewed, and one behind it has no check yet.
+        let behind = LIST.replace("[x] T004", "[ ] T004");
+        let (tasks, _) = part(ReviewWhen::Verify, &behind, &marks[..1], None).expect("a check");
+        assert_eq!(tasks, "T005");
+        assert_eq!(part(ReviewWhen::Verify, LIST, &marks, None), None);
+    }
+}

@@ -1,0 +1,50 @@
+//! A review that a person asks for when a loop is armed: what is shown of it, and when it is made.
+
+use crate::hook::support::Bench;
+use crate::support::scratch::Said;
+use std::fs;
+
+const SETTINGS: &str = ".claude/ralph-speckit.local.md";
+
+fn ready() -> Bench {
+    let bench = Bench::ready();
+    fs::write(bench.feature_path("spec.md"), "# Login\n\n- **FR-001**: MUST log\n").unwrap();
+    bench
+}
+
+#[test]
+fn what_is_typed_says_when_a_review_is_made_and_outranks_the_settings() {
+    let earlier = "Review by another agent program, run when the tasks of a phase are all ticked, and when all else says that the work is done:\n";
+    let shown = ready().implement("s1", "--review --review-when phases").message().to_owned();
+    assert!(shown.contains(earlier), "{shown}");
+    assert!(
+        shown.contains("  spool review --harness claude --when phases (within 900 s)"),
+        "{shown}"
+    );
+
+    let bench = ready();
+    fs::create_dir_all(bench.root.join(".claude")).unwrap();
+    fs::write(bench.root.join(SETTINGS), "---\nreview: { harness: codex, when: verify }\n---\n")
+        .unwrap();
+    let said = Said::of(bench.spool().args(["start"])).ok();
+    assert!(said.contains("run when a [VERIFY] task is ticked, and when all else"), "{said}");
+    let bench = ready();
+    fs::create_dir_all(bench.root.join(".claude")).unwrap();
+    fs::write(bench.root.join(SETTINGS), "---\nreview: { harness: codex, when: verify }\n---\n")
+        .unwrap();
+    let said = Said::of(bench.spool().args(["start", "--review-when", "end"])).ok();
+    assert!(said.contains("program, run when all else says"), "{said}");
+    assert!(said.contains("  spool review --harness codex (within 900 s)"), "{said}");
+}
+
+#[test]
+fn when_alone_asks_for_no_review_and_another_word_is_refused() {
+    let bench = ready();
+    let before = bench.everything();
+    let refused = |arguments: &str| bench.implement("s1", arguments).reason().to_owned();
+    let said = refused("--review-when phases");
+    assert!(said.contains("`--review-when` does nothing without a review\nadd --review"), "{said}");
+    let said = refused("--review --review-when=always");
+    assert!(said.contains("`--review-when` needs end, phases or verify"), "{said}");
+    assert_eq!(bench.everything(), before);
+}
