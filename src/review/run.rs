@@ -139,19 +139,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
     let log_path = folder.join("review.log");
     let mut log = open_or_create(&log_path, File::options().write(true).truncate(true))
         .with_context(|| format!("`{}` cannot be written", log_path.display()))?;
-    let mut review = Review {
-        feature: order.feature.name.clone(),
-        tasks: order.part.to_vec(),
-        began_at: world::now(),
-        harness: order.harness.name().to_owned(),
-        harness_version: order.version.clone(),
-        model: order.model.unwrap_or_default().to_owned(),
-        read_only: order.approval == Approval::ReadOnly,
-        base: base.commit.unwrap_or_default(),
-        since: base.words,
-        log: log_path.display().to_string(),
-        ..Review::default()
-    };
+    let mut review = order.begun(base, &log_path);
     if !checks.is_empty() && !are_fresh {
         review.caveats.push(
             "the checks are those of the last loop: they may be older than the newest change"
@@ -236,6 +224,23 @@ struct ReaderRun {
 }
 
 impl ReviewOrder<'_> {
+    /// The review that begins now, with what is known of it already.
+    fn begun(&self, base: Base, log: &Path) -> Review {
+        Review {
+            feature: self.feature.name.clone(),
+            tasks: self.part.to_vec(),
+            began_at: world::now(),
+            harness: self.harness.name().to_owned(),
+            harness_version: self.version.clone(),
+            model: self.model.unwrap_or_default().to_owned(),
+            read_only: self.approval == Approval::ReadOnly,
+            base: base.commit.unwrap_or_default(),
+            since: base.words,
+            log: log.display().to_string(),
+            ..Review::default()
+        }
+    }
+
     fn ready(&self) -> Result<ReviewInput> {
         let folder = &self.feature.folder;
         let file = |name: &str| format!("{}/{name}", self.feature.relative);
