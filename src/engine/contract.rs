@@ -108,6 +108,12 @@ impl Check {
         self
     }
 
+    /// Returns the agent program that makes a review; empty for a command.
+    pub fn reader(&self) -> &str {
+        let mut words = self.review_words().split(' ').skip_while(|word| *word != "--harness");
+        words.nth(1).filter(|_| self.is_review()).unwrap_or_default()
+    }
+
     /// Returns when a review is made.
     pub fn when(&self) -> ReviewWhen {
         let word = &self.run[self.review_words().len()..];

@@ -22,7 +22,7 @@ pub struct ProofsForm {
     pub by_word: Vec<ByWordForm>,
     /// What a person should look at first, a sentence each, at most 8.
     pub look_first: Vec<String>,
-    /// How many receipts were counted; a task that was ticked twice has two.
+    /// How many receipts were counted; one that was ticked twice, or reviewed later, has two.
     pub receipts: JsonNumber,
 }
 

@@ -83,6 +83,7 @@ impl ReceiptForm {
             Witness::Done => "Receipt of `spool task done`".to_owned(),
             Witness::Iteration => "Receipt of the runner, ticked by hand".to_owned(),
             Witness::Stop => "Receipt of a stop, ticked by hand".to_owned(),
+            Witness::Review => "Receipt of a review".to_owned(),
         }];
         parts.push(match &self.files {
             None => "nobody could look at the files".to_owned(),
@@ -104,6 +105,9 @@ impl ReceiptForm {
             }
             _ => "no Verify command ran".to_owned(),
         });
+        if let Some(reader) = &self.reviewer {
+            parts.push(["found good by ", reader].concat());
+        }
         if let Some(why) = &self.no_change {
             parts.push(format!("it changes nothing: {why}"));
         }

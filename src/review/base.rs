@@ -24,7 +24,8 @@ pub struct Base {
 /// What the last loop of a feature is known to have begun with and checked.
 #[derive(Clone, Debug, Default)]
 pub struct KnownLoop {
-    armed_at: WallTime,
+    /// When it was armed.
+    pub armed_at: WallTime,
     /// The commit on which it began, empty where nobody noted it.
     head: String,
     /// The last run of its checks.

@@ -1,6 +1,7 @@
 //! One review: the packet, the reader, its answer, and what became of the work meanwhile.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
 use crate::engine::tasks::TaskList;
-use crate::evidence::task_list;
+use crate::evidence::task_list::{self, TASKS};
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
 use crate::runner::git::{Git, GitMoment};
@@ -33,7 +34,7 @@ use crate::store::read::read_in;
 use crate::store::receipts::Receipts;
 use crate::store::write::open_or_create;
 use crate::system::{files, names};
-use crate::world::{self, Deadline, FileTime, Stopwatch};
+use crate::world::{self, Deadline, FileTime, Stopwatch, WallTime};
 
 /// The most of a specification that is read, in bytes.
 const SPECIFICATION: u64 = 1 << 20;
@@ -110,6 +111,7 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         anyhow!("another review of `{}` is at work: {error}\nwait for its end, or end it with Ctrl-C where it runs", order.feature.name)
     })?;
     let are_fresh = order.results.is_some();
+    let armed_at = known.as_ref().map(|it| it.armed_at);
     let of_last_loop = || known.map(|it| it.checks).unwrap_or_default();
     let checks = order.results.clone().unwrap_or_else(of_last_loop);
     // What cannot be read is not shown; a note says that there may be none.
@@ -171,6 +173,11 @@ pub fn review(order: &ReviewOrder<'_>) -> Result<Review> {
         Ok(Some(Halt::Signal(signal))) => u8::try_from(128 + signal).unwrap_or(130),
         _ => review.outcome.exit_code(),
     };
+    if let (true, Outcome::Passed, Some(since)) = (are_fresh, review.outcome, armed_at)
+        && let Err(error) = order.keep_in_receipts(tasks.as_deref().unwrap_or_default(), since)
+    {
+        review.caveats.push(format!("the receipts do not have this review: {error}"));
+    }
     record::write(&folder, &mut review)?;
     Ok(review)
 }
@@ -287,6 +294,20 @@ impl ReviewOrder<'_> {
         let base = base(git.as_ref(), self.base, known.as_ref())?;
         let specification = String::from_utf8_lossy(&spec.bytes).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, git, known, base })
+    }
+
+    /// Notes in the receipts of this loop that the tasks which are done in this list, or in the part of it, were found good.
+    fn keep_in_receipts(&self, list: &str, since: WallTime) -> io::Result<()> {
+        let list = TaskList::parse(list.as_bytes());
+        let done = list.tasks.iter().filter(|task| task.done).map(|task| task.id.clone());
+        let is_read = |id: &String| self.part.is_empty() || self.part.contains(id);
+        let read: Vec<String> = done.filter(is_read).collect();
+        let place = format!("{}/{TASKS}", self.feature.relative);
+        Receipts::of(&self.project.root, &self.feature.name, &place)?.reviewed(
+            self.harness.name(),
+            since,
+            &read,
+        )
     }
 
     /// Runs the reader to its end; nothing of its process tree is left.

@@ -86,6 +86,8 @@ pub enum Witness {
     Iteration,
     /// The hook, at the stop before which somebody ticked it by hand.
     Stop,
+    /// `spool review`, which read its work later and found it good; the rest is as in the receipt of the tick.
+    Review,
 }
 
 /// One run of a Verify command.
@@ -131,9 +133,11 @@ impl Receipts {
         files.iter().flat_map(|bytes| lines(bytes)).filter_map(|line| self.receipt(line)).collect()
     }
 
-    /// Returns the one that was written last, `None` without any; however many there are, only it is taken apart.
+    /// Returns the one of a tick that was written last, `None` without any; of the others only those of reviews behind it are
+    /// taken apart.
     pub fn last(&self) -> Option<Receipt> {
-        let newest = |end| lines(&self.bytes(end)).rev().find_map(|line| self.receipt(line));
+        let of_tick = |line: &[u8]| self.receipt(line).filter(|it| it.by != Witness::Review);
+        let newest = |end| lines(&self.bytes(end)).rev().find_map(of_tick);
         newest("jsonl").or_else(|| newest("old.jsonl"))
     }
 
@@ -157,6 +161,25 @@ impl Receipts {
         let list = self.list.clone().unwrap_or_default();
         let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
         append_private_line(&path, &serde_json::to_vec(&receipt)?)
+    }
+
+    /// Appends for each of these tasks that this reader has found it good: its last receipt since that time once more.
+    #[cfg(feature = "cli")]
+    pub fn reviewed(&self, reader: &str, since: WallTime, tasks: &[String]) -> io::Result<()> {
+        let mut all = self.all();
+        all.retain(|it| it.at >= since && it.by != Witness::Review && tasks.contains(&it.task));
+        for (place, receipt) in all.iter().enumerate() {
+            if all[place + 1..].iter().any(|later| later.task == receipt.task) {
+                continue;
+            }
+            self.add(&Receipt {
+                at: crate::world::now(),
+                by: Witness::Review,
+                reviewer: Some(reader.to_owned()),
+                ..receipt.clone()
+            })?;
+        }
+        Ok(())
     }
 
     /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.

@@ -129,6 +129,7 @@ fn a_pass_ends_the_loop_as_done(reader: Agent) {
     let facts = stage.facts();
     assert_eq!(code, Some(0), "{facts}");
     assert!(printed.contains("Review by another agent program"), "{facts}");
+    assert!(printed.contains("Proved: 1 by a review\n"), "{facts}");
     let said = format!("review: passed (2 of 2 met), by {}", reader.name());
     assert!(journal(&stage).contains(&said), "{}\n{facts}", journal(&stage));
     assert_eq!(reviews(&stage), 1, "{facts}");

@@ -283,6 +283,9 @@ fn a_reader_over_its_time_is_no_verdict(stage: &Stage) {
 fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
     let list = "## Phase 1: First\n\n- [ ] T001 Write out/T001.txt\n\n## Phase 2: Second\n\n- [ ] T002 Write out/T002.txt\n";
     stage.workshop.project.write(&Workshop::in_feature("tasks.md"), list);
+    let by_spool = |id: &str| {
+        format!("mkdir -p out && echo 'the work of {id}' >> out/{id}.txt && spool task done {id}")
+    };
     let (mut reviews, mut step) = (0, 0);
     let script = move |asked: &Asked| {
         if is_review(asked) {
@@ -293,9 +296,9 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
         // One call in each turn: the first task, the repair, the second task.
         step += 1;
         match step {
-            1 => Worker::work_on("T001"),
+            1 => Worker::run(&by_spool("T001")),
             3 => Worker::run("echo more >> out/log.txt"),
-            5 => Worker::work_on("T002"),
+            5 => Worker::run(&by_spool("T002")),
             6.. => Reply::text("All is done.\n\nALL_TASKS_COMPLETE"),
             _ => Reply::text("I stop here."),
         }
@@ -313,4 +316,14 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
     let of_a_part = asked.iter().map(|it| it.contains("these tasks: T001. Judge"));
     assert_eq!(of_a_part.collect::<Vec<_>>(), [true, true, false], "{}", run.describe());
     assert!(run.describe().contains("run when the tasks of a phase are all ticked"));
+    // The first one by the review of its phase, both by the one at the end.
+    let ended = run.system_messages("Stop").join("\n");
+    assert!(ended.contains("Proved: 2 by a review"), "{ended}");
+    let shown = stage.workshop.spool(&["task", "show", "T001", "--json"]).stdout;
+    let shown: serde_json::Value = serde_json::from_slice(&shown).expect("a task");
+    let receipts = shown["receipts"].as_array().expect("receipts");
+    let by: Vec<_> =
+        receipts.iter().map(|it| (it["by"].as_str(), it["reviewer"].as_str())).collect();
+    let reader = Some(stage.reader);
+    assert_eq!(by, [(Some("done"), None), (Some("review"), reader), (Some("review"), reader)]);
 }

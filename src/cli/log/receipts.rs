@@ -37,8 +37,8 @@ impl ReceiptsOfLog {
                 let id = entry.words.split(' ').next();
                 is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
             }
-            // It is written right before the entry of its stop.
-            Witness::Stop => false,
+            // They are written before the entry of their stop or iteration, the second for earlier ticks.
+            Witness::Stop | Witness::Review => false,
             Witness::Iteration => !is_done && receipt.at == entry.at,
         };
         let most = if is_done { 1 } else { usize::MAX };

@@ -302,6 +302,7 @@ fn the_words_of_a_review_say_when_it_is_made() {
         assert_eq!(made.made(ReviewWhen::End), review);
     }
     assert!(review.clone().made(ReviewWhen::Phases).run.ends_with(" --when phases"));
+    assert_eq!((review.reader(), Check::default().reader()), ("codex", ""));
     let command = Check { run: "make test --when phases".to_owned(), ..Check::default() };
     assert_eq!(command.when(), ReviewWhen::End);
 }

@@ -42,6 +42,7 @@ impl Driver<'_> {
     ) -> Verdict {
         let ledger = self.files.state.ledger.clone();
         let contract = self.contract();
+        self.proofs.reviewed = None;
         let judgement =
             match evaluate(&contract, &ledger, seen, &mut || UnchangedFiles::InFingerprint) {
                 Evaluation::Decided(judgement) => *judgement,
@@ -57,6 +58,12 @@ impl Driver<'_> {
                         let (since, known) = (self.saved_now(), results.clone());
                         self.checked = Some(Checked { fingerprint, results: known, since });
                         let now = Observation { fingerprint, ..pending.seen().clone() };
+                        let has_passed = results.iter().any(|it| it.review.is_some() && it.passed);
+                        if let Some(review) = pending.review().filter(|_| has_passed) {
+                            let part = pending.finished().map(|it| it.tasks.clone());
+                            let reader = review.reader().to_owned();
+                            self.proofs.reviewed = Some((reader, part.unwrap_or_default()));
+                        }
                         pending.with(&contract, &ledger, results, now)
                     }
                     Err(Stopped) => pending.interrupted(&contract, &ledger, Demand::Stopped),

@@ -49,7 +49,7 @@ impl Driver<'_> {
         let list = self.list_under(self.view.folder);
         let receipts = self.receipts()?;
         let mut known = receipts.all();
-        known.retain(|receipt| receipt.at >= began_at);
+        known.retain(|receipt| receipt.at >= began_at && receipt.by != Witness::Review);
         let is_list = |file: &&String| **file == list;
         let lists = entry.files.iter().filter(is_list).count();
         let files = entry.files.iter().filter(|file| !is_list(file)).take(MOST_FILES);
@@ -71,6 +71,7 @@ impl Driver<'_> {
                 commits: self.view.git.as_ref().map(|_| entry.commits.len() as u64),
                 checks: entry.checks.clone(),
                 tokens: (!entry.tokens_unknown).then_some(entry.tokens_used),
+                reviewer: self.proofs.reviewer_of(task),
                 ..Receipt::default()
             });
             // What is its own is told from the project, as `spool task done` does.

@@ -44,6 +44,8 @@ pub struct TickProofs {
     pub verified: BTreeMap<String, TickProof>,
     /// The tasks whose tick was taken back.
     pub taken_back: BTreeSet<String>,
+    /// The agent program whose review has passed in this iteration, and the tasks that it read; none for all.
+    pub reviewed: Option<(String, Vec<String>)>,
     /// The tasks that change nothing, with why, in the agent's words.
     pub no_change: BTreeMap<String, String>,
 }
@@ -71,6 +73,13 @@ pub struct TickProof {
 }
 
 impl TickProofs {
+    /// Returns the agent program whose review in this iteration has found a task good, `None` for none.
+    pub fn reviewer_of(&self, task: &str) -> Option<String> {
+        let (reader, part) = self.reviewed.as_ref()?;
+        let is_read = part.is_empty() || part.iter().any(|id| id == task);
+        is_read.then(|| reader.clone())
+    }
+
     /// Returns how well a task is proved as `spool task done` has judged it, `None` where the runner has to judge it.
     pub fn judged_by_done(&self, receipt: &Receipt) -> Option<Proof> {
         let judges = self.judged_since.is_some() && receipt.by_content;
