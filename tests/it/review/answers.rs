@@ -34,7 +34,7 @@ fn what_is_not_met_or_cannot_be_told_is_no_pass_and_named() {
 #[test]
 fn a_review_of_finished_tasks_leaves_what_open_ones_build_for_later() {
     let built = Built::new();
-    built.write(&format!("specs/{FEATURE}/tasks.md"), "- [x] T001 Check\n- [ ] T002 Log\n");
+    built.write(format!("specs/{FEATURE}/tasks.md"), "- [x] T001 Check\n- [ ] T002 Log\n");
     let later = r#"{"id":"FR-002","verdict":"later"}"#;
     built.reader(&[US1_1, FR_001, later]);
     let ran = built.review("--tasks T001").with_code(0);
