@@ -205,6 +205,8 @@ pub struct Guardrails {
     pub max_seconds: Option<u64>,
     /// Tokens after which the loop ends, or `None` for no limit (`budget`).
     pub max_tokens: Option<u64>,
+    /// Millionths of a dollar after which the loop ends, or `None` for no limit (`budget`).
+    pub max_cost: Option<u64>,
     /// Iterations in a row without a commit that end the loop, or `None` for no limit
     /// (`no_progress`; the `stall_threshold` of spec 001).
     pub max_commitless: Option<u32>,
@@ -248,6 +250,7 @@ impl Default for Guardrails {
             max_unchanged: 10,
             max_seconds: None,
             max_tokens: None,
+            max_cost: None,
             max_commitless: None,
             max_denied: None,
             max_failures: None,

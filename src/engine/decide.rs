@@ -11,7 +11,7 @@ use super::observation::{
 };
 use super::promise::Promise;
 use super::review::{self, SAME_FAILURE};
-use super::verdict::{Shortfall, Stall, TerminalReason, Verdict};
+use super::verdict::{BudgetUnit, Shortfall, Stall, TerminalReason, Verdict};
 
 /// How many of the things that were denied an end names.
 const DENIED: usize = 3;
@@ -114,14 +114,23 @@ pub fn time_is_up(contract: &Contract, elapsed_seconds: u64) -> Option<TerminalR
 
 /// Returns the end that a used up budget brings, also between two iterations; `None` while there is something left.
 pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReason> {
-    let limit = contract.guardrails.max_tokens.filter(|limit| after.all_tokens() >= *limit)?;
-    Some(TerminalReason::Budget { used: after.all_tokens(), limit })
+    let Guardrails { max_tokens, max_cost, .. } = contract.guardrails;
+    let budgets = [
+        (after.all_tokens(), max_tokens, BudgetUnit::Tokens),
+        (after.cost, max_cost, BudgetUnit::Money),
+    ];
+    budgets.into_iter().find_map(|(used, limit, unit)| {
+        let limit = limit.filter(|limit| used >= *limit)?;
+        Some(TerminalReason::Budget { used, limit, unit })
+    })
 }
 
 /// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
     let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));
-    Ledger { tokens: if is_run { after.tokens } else { before.tokens }, ..before.clone() }
+    let (tokens, cost) =
+        if is_run { (after.tokens, after.cost) } else { (before.tokens, before.cost) };
+    Ledger { tokens, cost, ..before.clone() }
 }
 
 /// The ledger with this iteration counted in.
@@ -165,6 +174,7 @@ fn count(before: &Ledger, seen: &Observation) -> Ledger {
         },
         commits: before.commits.saturating_add(seen.commits.unwrap_or(0)),
         tokens: before.tokens.saturating_add(seen.tokens),
+        cost: before.cost.saturating_add(seen.cost),
         tool_calls: before.tool_calls.saturating_add(calls),
         failed_calls: before.failed_calls.saturating_add(seen.failed_calls.min(calls)),
         answered: before.answered || seen.answered,

@@ -12,6 +12,8 @@ pub enum NearLimit {
     Time,
     /// Nine tenths of the tokens are used up.
     Tokens,
+    /// Nine tenths of the money are used up.
+    Money,
 }
 
 /// Returns the limit that the next iteration may reach, the surest first; `None` while none is near.
@@ -27,6 +29,8 @@ pub fn near_limit(rails: &Guardrails, ledger: &Ledger, elapsed_seconds: u64) -> 
         Some(NearLimit::Time)
     } else if is_near(ledger.all_tokens(), rails.max_tokens) {
         Some(NearLimit::Tokens)
+    } else if is_near(ledger.cost, rails.max_cost) {
+        Some(NearLimit::Money)
     } else {
         None
     }
@@ -63,6 +67,9 @@ mod tests {
                 "{iterations} {seconds} {tokens}"
             );
         }
+        let money = Guardrails { max_cost: Some(100), ..Guardrails::default() };
+        let spent = |cost| near_limit(&money, &Ledger { cost, ..Ledger::default() }, 0);
+        assert_eq!((spent(89), spent(90)), (None, Some(NearLimit::Money)));
         let none = Guardrails { max_iterations: None, ..Guardrails::default() };
         assert_eq!(near_limit(&none, &Ledger::default(), u64::MAX), None);
         let one = Guardrails { max_iterations: Some(1), ..Guardrails::default() };

@@ -29,6 +29,9 @@ pub struct Ledger {
     pub commitless: u32,
     /// Tokens used since arming, as far as they are known.
     pub tokens: u64,
+    /// What the agent cost since arming, in millionths of a dollar, as far as it is known.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub cost: u64,
     /// Failed runs of the agent program in a row.
     pub failures: u32,
     /// Iterations in a row in which the agent was denied something and nothing changed.
@@ -70,4 +73,9 @@ impl Ledger {
     pub fn all_tokens(&self) -> u64 {
         self.tokens.saturating_add(self.review_tokens)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_nothing(cost: &u64) -> bool {
+    *cost == 0
 }

@@ -37,4 +37,4 @@ pub use observation::{
 };
 pub use output::ran_no_test;
 pub use promise::{Promise, PromiseMatch};
-pub use verdict::{Shortfall, Stall, TerminalReason, Verdict};
+pub use verdict::{BudgetUnit, Dollars, Shortfall, Stall, TerminalReason, Verdict};

@@ -34,6 +34,8 @@ pub struct Observation {
     pub commits: Option<u64>,
     /// Tokens used since the last iteration, 0 where nothing says so.
     pub tokens: u64,
+    /// What it cost, in millionths of a dollar, 0 where nobody knows.
+    pub cost: u64,
     /// Those of them that the model wrote.
     pub written_tokens: u64,
     /// Why the agent program failed in this iteration, or `None` when it came to its own end.

@@ -110,15 +110,49 @@ pub enum TerminalReason {
         /// What went wrong.
         why: String,
     },
-    /// The tokens that were allowed are used up.
+    /// The tokens or the money that were allowed are used up.
     Budget {
-        /// Tokens used.
+        /// What is used.
         used: u64,
-        /// Tokens allowed.
+        /// What was allowed.
         limit: u64,
+        /// What both count.
+        #[serde(skip_serializing_if = "BudgetUnit::is_tokens")]
+        unit: BudgetUnit,
     },
     /// The state stayed unreadable after the agent was shown how to recover.
     CorruptState,
+}
+
+/// What a budget counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetUnit {
+    /// Tokens.
+    #[default]
+    Tokens,
+    /// Millionths of a dollar.
+    Money,
+}
+
+impl BudgetUnit {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    fn is_tokens(&self) -> bool {
+        *self == Self::Tokens
+    }
+}
+
+/// Millionths of a dollar, shown as dollars: with two digits, and with four below one dollar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dollars(pub u64);
+
+impl fmt::Display for Dollars {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1.. if self.0 < 1_000_000 => write!(out, "$0.{:04}", self.0 / 100),
+            all => write!(out, "${}.{:02}", all / 1_000_000, all / 10_000 % 100),
+        }
+    }
 }
 
 /// What did not change.
@@ -154,6 +188,7 @@ impl<'de> Visitor<'de> for ReasonFields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TerminalReason, A::Error> {
         let (mut reason, mut words) = (String::new(), String::new());
         let (mut limit, mut times, mut used, mut stall) = (0_u64, 0_u64, 0_u64, None);
+        let mut unit = BudgetUnit::Tokens;
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "reason" => reason = map.next_value()?,
@@ -161,6 +196,7 @@ impl<'de> Visitor<'de> for ReasonFields {
                 "limit" => limit = map.next_value()?,
                 "times" => times = map.next_value()?,
                 "used" => used = map.next_value()?,
+                "unit" => unit = map.next_value()?,
                 "stall" => stall = Some(map.next_value()?),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -180,7 +216,7 @@ impl<'de> Visitor<'de> for ReasonFields {
             ("stopped", _) => TerminalReason::Stopped,
             ("timed_out", _) => TerminalReason::TimedOut { limit },
             ("harness_failed", _) => TerminalReason::HarnessFailed { why: words },
-            ("budget", _) => TerminalReason::Budget { used, limit },
+            ("budget", _) => TerminalReason::Budget { used, limit, unit },
             ("corrupt_state", _) => TerminalReason::CorruptState,
             _ => return Err(A::Error::custom("no reason of an end")),
         })
@@ -236,8 +272,11 @@ impl fmt::Display for TerminalReason {
             Self::Stopped => write!(out, "it was stopped"),
             Self::TimedOut { limit } => write!(out, "the time limit of {limit} s was reached"),
             Self::HarnessFailed { why } => write!(out, "the agent program could not be run: {why}"),
-            Self::Budget { used, limit } => {
+            Self::Budget { used, limit, unit: BudgetUnit::Tokens } => {
                 write!(out, "{used} tokens are used, and {limit} are allowed")
+            }
+            Self::Budget { used, limit, unit: BudgetUnit::Money } => {
+                write!(out, "{} are used, and {} are allowed", Dollars(*used), Dollars(*limit))
             }
             Self::CorruptState => write!(out, "the state file is still unreadable"),
         }
@@ -261,7 +300,8 @@ mod tests {
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: u64::MAX },
             TerminalReason::HarnessFailed { why: words() },
-            TerminalReason::Budget { used: u64::MAX, limit: 1 },
+            TerminalReason::Budget { used: u64::MAX, limit: 1, unit: BudgetUnit::Tokens },
+            TerminalReason::Budget { used: 3, limit: 1, unit: BudgetUnit::Money },
             TerminalReason::CorruptState,
         ];
         for reason in all {

@@ -152,6 +152,12 @@ pub struct RunnerEnd {
     pub tokens: Option<JsonNumber>,
     /// Whether that is all of them, as far as can be seen.
     pub tokens_complete: bool,
+    /// Dollars that it cost, as far as it is known; null where nothing tells.
+    pub cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
+    /// Whether the cost of each iteration is in it.
+    pub cost_complete: bool,
     /// Tools that were denied.
     pub denied_tools: Vec<String>,
     /// Commits.

@@ -45,6 +45,10 @@ pub struct IterationForm {
     pub tokens: Option<JsonNumber>,
     /// Whether the number of tokens is an estimate.
     pub tokens_estimated: bool,
+    /// Dollars that it cost; null where nothing tells.
+    pub cost_usd: Option<f64>,
+    /// Whether that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
     /// Tool calls; null where nothing reports them.
     pub tool_calls: Option<JsonNumber>,
     /// How many of them were denied or failed.

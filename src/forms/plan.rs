@@ -112,6 +112,8 @@ pub struct PlannedLimits {
     pub runtime_seconds: Option<f64>,
     /// Tokens that the loop may use.
     pub tokens: Option<JsonNumber>,
+    /// Dollars that the loop may cost.
+    pub cost_usd: Option<f64>,
     /// Seconds between asking the agent program to end and killing it.
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.

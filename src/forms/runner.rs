@@ -44,6 +44,12 @@ pub struct RunnerForm {
     pub model: Option<String>,
     /// When it continues where it waits; null where it does not.
     pub waits_until: Option<JsonTime>,
+    /// Dollars that this run has cost, as far as it is known; null where nothing tells.
+    pub cost_usd: Option<f64>,
+    /// Whether a part of that is an estimate, by the prices that a person gave.
+    pub cost_estimated: bool,
+    /// Whether the cost of each iteration is in it.
+    pub cost_complete: bool,
     /// Tools that were denied in this run.
     pub denied_tools: Vec<String>,
     /// The git ref that holds what the last try left, which did not come to its own end; null for none.

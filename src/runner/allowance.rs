@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::harness::{Harness, SoFar, TokenUsage};
+use super::prices::PriceTable;
 use crate::world::{Deadline, Stopwatch, WallTime};
 
 /// The shortest time between two looks at what the agent program writes down about its session.
@@ -10,9 +11,20 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How many times as long as the last look took the next one waits: looking takes a twentieth of the time at most.
 const REST: u32 = 20;
 
+/// What is left of a loop's budgets, `None` where there is no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct BudgetsLeft<'a> {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    pub cost: Option<u64>,
+    /// What models cost.
+    pub prices: &'a PriceTable,
+}
+
 /// What an iteration may still use.
 pub struct Allowance<'a> {
-    tokens: Option<u64>,
+    left: BudgetsLeft<'a>,
     harness: &'a dyn Harness,
     began_at: WallTime,
     /// What the agent program has written down about this run.
@@ -25,10 +37,10 @@ pub struct Allowance<'a> {
 }
 
 impl<'a> Allowance<'a> {
-    /// Returns that of an iteration which began at this moment; `None` for tokens without a limit.
-    pub fn new(tokens: Option<u64>, harness: &'a dyn Harness, began_at: WallTime) -> Self {
+    /// Returns that of an iteration which began at this moment.
+    pub fn new(left: BudgetsLeft<'a>, harness: &'a dyn Harness, began_at: WallTime) -> Self {
         Self {
-            tokens,
+            left,
             harness,
             began_at,
             recorded: TokenUsage::default(),
@@ -47,7 +59,7 @@ impl<'a> Allowance<'a> {
     /// Returns whether a limit is passed, and looks from time to time at what the agent program has written down: most of
     /// them say nothing in their output before its end, or only a part of it.
     pub fn is_passed_now(&mut self, so_far: SoFar<'_>) -> bool {
-        if self.tokens.is_some()
+        if (self.left.tokens.is_some() || self.left.cost.is_some())
             && self.has_news
             && self.next_look.is_over()
             && let Some(session) = so_far.session
@@ -69,7 +81,12 @@ impl<'a> Allowance<'a> {
             } else {
                 so_far.usage
             };
-            let is_passed = self.tokens.is_some_and(|left| used.total() >= left);
+            let BudgetsLeft { tokens, cost, prices } = self.left;
+            let is_passed = tokens.is_some_and(|left| used.total() >= left)
+                || cost.is_some_and(|left| {
+                    let costs = so_far.cost.or_else(|| prices.cost(so_far.model, used));
+                    costs.is_some_and(|costs| costs >= left)
+                });
             self.passed_at = is_passed.then_some(used);
         }
         self.passed_at.is_some()

@@ -6,7 +6,7 @@ use crate::system::signals::{SIGHUP, SIGINT, SIGTERM};
 
 use super::screen::lasted;
 use super::state::LoopStatus;
-use crate::engine::{Stall, TerminalReason};
+use crate::engine::{BudgetUnit, Stall, TerminalReason};
 use crate::session::messages::NextStep;
 
 /// Exit code when the loop cannot continue: its files cannot be read or written.
@@ -81,8 +81,11 @@ pub fn what_next(reason: &TerminalReason) -> String {
         TerminalReason::TimedOut { .. } => {
             "Run the same command again; --max-runtime sets another limit."
         }
-        TerminalReason::Budget { .. } => {
+        TerminalReason::Budget { unit: BudgetUnit::Tokens, .. } => {
             "Run the same command again; --token-budget sets another limit."
+        }
+        TerminalReason::Budget { unit: BudgetUnit::Money, .. } => {
+            "Run the same command again; --max-usd sets another limit."
         }
         TerminalReason::HarnessFailed { .. } => "Fix that, then run the same command again.",
         TerminalReason::CorruptState => "Look at tasks.md, then run the same command again.",
@@ -125,7 +128,7 @@ mod tests {
             no_call,
             Reason::Blocked { need: String::new() },
             Reason::TimedOut { limit: 1 },
-            Reason::Budget { used: 1, limit: 1 },
+            Reason::Budget { used: 1, limit: 1, unit: BudgetUnit::Tokens },
             Reason::HarnessFailed { why: String::new() },
             Reason::CorruptState,
             Reason::Stopped,

@@ -1,8 +1,9 @@
 //! What the runner says of an iteration and of an end, in one line each.
 
-use crate::engine::{Verdict, Waiting};
+use crate::engine::{Dollars, Verdict, Waiting};
 use crate::session::messages::shortfall::{brief, open_count};
 
+use super::prices::micros;
 use super::screen::{counted, grouped, lasted};
 use super::state::{Iteration, LoopState};
 
@@ -83,6 +84,19 @@ pub fn tokens(state: &LoopState, about: &str) -> String {
     }
 }
 
+/// Returns what a run cost as far as it is known, `None` where nothing tells; `~` is an estimate.
+pub fn cost(state: &LoopState) -> Option<String> {
+    let least = if state.cost_unknown { "at least " } else { "" };
+    let words = money(state.total_cost_usd, state.cost_estimated)?;
+    Some(format!("{least}{words}"))
+}
+
+fn money(dollars: f64, estimated: bool) -> Option<String> {
+    let micros = micros(dollars);
+    let about = if estimated { "~" } else { "" };
+    (micros > 0).then(|| format!("{about}{}", Dollars(micros)))
+}
+
 /// Returns what an iteration came to: time, tokens, commits, files, tasks.
 pub fn figures(iteration: &Iteration) -> String {
     let mut parts = vec![lasted(Duration::from_secs_f64(iteration.seconds.max(0.0)))];
@@ -92,6 +106,7 @@ pub fn figures(iteration: &Iteration) -> String {
         let about = if iteration.tokens_estimated { "about " } else { "" };
         parts.push(format!("{about}{} tokens", grouped(iteration.tokens_used)));
     }
+    parts.extend(iteration.cost_usd.and_then(|cost| money(cost, iteration.cost_estimated)));
     if let Some(calls) = iteration.tool_calls {
         let failed = match iteration.failed_calls {
             0 => String::new(),

@@ -12,6 +12,7 @@ pub mod harness;
 pub(crate) mod messages;
 pub(crate) mod monitor;
 pub mod options;
+pub(crate) mod prices;
 pub mod process;
 pub(crate) mod prompt;
 pub mod report;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::harness::{AgentReport, Harness, Missing, RunOutcome, sessions};
+use super::harness::{AgentReport, Harness, Missing, RunOutcome, TokenUsage, sessions};
 use crate::world::WallTime;
 
 /// The program that counts tokens over all sessions, where a person has it.
@@ -24,6 +24,8 @@ pub struct TokenCount {
     pub estimated: bool,
     /// Whether nothing says what it used.
     pub unknown: bool,
+    /// The kinds of tokens, as far as the agent program reports or writes them down; `None` where it does not.
+    pub usage: Option<TokenUsage>,
     /// What a person should know about the figure.
     pub warning: Option<String>,
 }
@@ -32,7 +34,7 @@ pub struct TokenCount {
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
     /// What each session's own count was at, for programs that count on from run to run.
-    sessions: BTreeMap<String, u64>,
+    sessions: BTreeMap<String, TokenUsage>,
     /// How long the session files were when they were last looked at, in bytes.
     sizes: BTreeMap<PathBuf, u64>,
 }
@@ -56,12 +58,14 @@ impl Counter {
         harness: &dyn Harness,
         began_at: WallTime,
     ) -> TokenCount {
-        let own = self.own_report(report);
+        let reported = self.own_report(report);
+        let own = reported.map(TokenUsage::total);
         let mut warning = None;
         if let Some(WtUsage { before, after }) = usage {
             match (before, after) {
                 (Some(before), Some(after)) if after > before => {
-                    return TokenCount { tokens: after - before, ..TokenCount::default() };
+                    let usage = reported.filter(|_| report.missing == Missing::Nothing);
+                    return TokenCount { tokens: after - before, usage, ..TokenCount::default() };
                 }
                 (Some(before), Some(after)) => {
                     let grown = i128::from(after) - i128::from(before);
@@ -72,19 +76,21 @@ impl Counter {
         }
         let known = own.filter(|tokens| *tokens > 0);
         if let (Some(tokens), Missing::Nothing) = (known, report.missing) {
-            return TokenCount { tokens, warning, ..TokenCount::default() };
+            return TokenCount { tokens, usage: reported, warning, ..TokenCount::default() };
         }
         // What a program writes down about a question that was never answered is no use of tokens.
         if is_unanswered(report) {
             return TokenCount { warning, ..TokenCount::default() };
         }
-        if let Some(tokens) = self.written_down(report, harness, began_at) {
-            let tokens = tokens.max(known.unwrap_or(0));
+        if let Some(written) = self.written_down(report, harness, began_at) {
+            let usage = reported.filter(|it| it.total() > written.total()).unwrap_or(written);
+            let (tokens, usage) = (usage.total(), Some(usage));
             let estimated = report.missing == Missing::Lost;
-            return TokenCount { tokens, estimated, warning, ..TokenCount::default() };
+            return TokenCount { tokens, estimated, usage, warning, ..TokenCount::default() };
         }
         if let Some(tokens) = known {
-            return TokenCount { tokens, estimated: true, warning, ..TokenCount::default() };
+            let usage = reported;
+            return TokenCount { tokens, estimated: true, usage, warning, unknown: false };
         }
         let growth = self.growth(report.session.as_deref(), &harness.session_folders(), began_at);
         let Some(growth) = growth else {
@@ -99,17 +105,17 @@ impl Counter {
             (None, None) => return TokenCount { tokens, estimated: true, ..TokenCount::default() },
         };
         let warning = Some(format!("{why}; {tokens} are estimated from its session file"));
-        TokenCount { tokens, estimated: true, unknown: false, warning }
+        TokenCount { tokens, estimated: true, warning, ..TokenCount::default() }
     }
 
     /// What the agent program reported for this run alone.
-    fn own_report(&mut self, report: &AgentReport) -> Option<u64> {
-        let total = report.tokens?.total();
+    fn own_report(&mut self, report: &AgentReport) -> Option<TokenUsage> {
+        let all = report.tokens?;
         let Some(session) = &report.session else {
-            return Some(total);
+            return Some(all);
         };
-        let before = self.sessions.insert(session.clone(), total).unwrap_or(0);
-        if report.tokens_of_session { Some(total.saturating_sub(before)) } else { Some(total) }
+        let before = self.sessions.insert(session.clone(), all).unwrap_or_default();
+        if report.tokens_of_session { Some(all.minus(before)) } else { Some(all) }
     }
 
     /// What the program has written down about this session since the start of the iteration.
@@ -118,13 +124,13 @@ impl Counter {
         report: &AgentReport,
         harness: &dyn Harness,
         began_at: WallTime,
-    ) -> Option<u64> {
+    ) -> Option<TokenUsage> {
         let session = report.session.as_deref()?;
-        let tokens = harness.session_tokens(session, began_at)?.total();
+        let tokens = harness.session_tokens(session, began_at)?;
         if report.tokens.is_none() {
             // A count that continues over the session has this in it the next time.
             let stood = self.sessions.entry(session.to_owned()).or_default();
-            *stood = stood.saturating_add(tokens);
+            *stood = stood.plus(tokens);
         }
         Some(tokens)
     }
@@ -240,7 +246,8 @@ mod tests {
             &NOTHING,
             EVER,
         );
-        assert_eq!(counted, TokenCount { tokens: 60, ..TokenCount::default() });
+        let usage = reported("s", 1).tokens;
+        assert_eq!(counted, TokenCount { tokens: 60, usage, ..TokenCount::default() });
     }
 
     #[test]
@@ -297,7 +304,8 @@ mod tests {
         let kept = Kept { folders: Vec::new(), tokens: Some(written) };
         let cut = AgentReport { outcome: RunOutcome::Cut, ..of_session("mine") };
         let counted = Counter::default().count(None, &cut, &kept, EVER);
-        assert_eq!(counted, TokenCount { tokens: 1_494, ..TokenCount::default() });
+        let usage = Some(written);
+        assert_eq!(counted, TokenCount { tokens: 1_494, usage, ..TokenCount::default() });
         // What the stream has reported is less: the agents of its own are not in it.
         let streamed = AgentReport { missing: Missing::Elsewhere, ..reported("mine", 1) };
         assert_eq!(Counter::default().count(None, &streamed, &kept, EVER).tokens, 1_494);

@@ -320,7 +320,7 @@ mod tests {
             TerminalReason::Stopped,
             TerminalReason::TimedOut { limit: 1 },
             TerminalReason::HarnessFailed { why: String::new() },
-            TerminalReason::Budget { used: 1, limit: 1 },
+            TerminalReason::Budget { used: 1, limit: 1, unit: crate::engine::BudgetUnit::Tokens },
             TerminalReason::CorruptState,
         ];
         for reason in reasons {

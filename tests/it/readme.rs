@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use ralph_speckit::engine::{Guardrails, Ledger, Stall, TerminalReason};
+use ralph_speckit::engine::{BudgetUnit, Guardrails, Ledger, Stall, TerminalReason};
 use ralph_speckit::feature::settings::Settings;
 use ralph_speckit::plugin::client::OLDEST;
 use ralph_speckit::session::arguments::feature::FeatureRequest;
@@ -324,7 +324,7 @@ fn all_reasons() -> Vec<TerminalReason> {
         Reason::Stopped,
         Reason::TimedOut { limit: 1 },
         Reason::HarnessFailed { why: String::new() },
-        Reason::Budget { used: 1, limit: 1 },
+        Reason::Budget { used: 1, limit: 1, unit: BudgetUnit::Tokens },
         Reason::CorruptState,
     ];
     for reason in &all {

@@ -84,14 +84,14 @@ Files with settings:
     max-iterations = 20
     iteration-timeout = \"1h30m\"
     check = [\"cargo test\", \"cargo clippy\"]
-  A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args and harness-command are refused there. harness, check, review and its settings, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
+  A project's file comes with the repository: allow-all, permission-mode, allow, deny, agent-args, prices and harness-command are refused there. harness, check, review and its settings, commit, done, completion-promise and promise-match need your trust there: run `spool trust`, use --trust-project, or name the project in your own file:
     trusted-projects = [\"/path/to/the/project\"]
   Without it a limit, grace, retry-pause, proof or strict of that file counts only where it is stricter than yours or the default; a higher limit is named and does not count, and 0 is refused.
 
 Exit codes:
   0 done · 1 failure · 2 wrong usage
   3 iterations used up · 4 no commits · 5 nothing changes
-  6 a person is needed · 7 time is up · 8 tokens used up
+  6 a person is needed · 7 time is up · 8 tokens or money used up
   9 the agent program failed
   10 the task list stayed unreadable
   11 done, but --strict finds something to look at

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::output;
-use crate::engine::Ledger;
+use crate::engine::{Dollars, Ledger};
 use crate::feature::settings::SETTINGS;
 use crate::forms::plain::words;
 use crate::forms::plan::{
@@ -20,6 +20,7 @@ use crate::runner::harness::{AgentOrder, Approval, Harness, Input, Launch, harne
 use crate::runner::options::{
     Commits, Form, HarnessChoice, Layers, Options, Sessions, Setting, time_in_words,
 };
+use crate::runner::prices::{in_dollars, micros};
 use crate::runner::prompt::{self, Material, prompt};
 use crate::runner::state::state_folder;
 use crate::runner::target::Change;
@@ -163,6 +164,7 @@ fn limits(options: &Options) -> PlannedLimits {
         idle_seconds: seconds(options.idle_timeout),
         runtime_seconds: seconds(options.max_runtime),
         tokens: options.token_budget.filter(|limit| *limit > 0).map(Into::into),
+        cost_usd: options.max_cost.map(in_dollars),
         grace_seconds: options.grace.as_secs_f64(),
         retry_seconds: options.retry_pause.as_secs_f64(),
     }
@@ -285,6 +287,7 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ("silence", time(limits.idle_seconds)),
         ("the whole loop", time(limits.runtime_seconds)),
         ("tokens", limits.tokens.map_or_else(none, |limit| limit.to_string())),
+        ("dollars", limits.cost_usd.map_or_else(none, |limit| Dollars(micros(limit)).to_string())),
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
     ];

@@ -97,7 +97,7 @@ fn what_a_run_used_before_it_met_a_usage_limit_is_used_and_no_other_wait_counts_
     assert_eq!((after.iterations, after.tokens), (0, 120));
     assert_eq!(
         budget_is_up(&contract, &after),
-        Some(TerminalReason::Budget { used: 120, limit: 100 })
+        Some(TerminalReason::Budget { used: 120, limit: 100, unit: BudgetUnit::Tokens })
     );
     let after = last(&contract, &[waits(Waiting::Approval), waits(Waiting::Approval)]).ledger;
     assert_eq!((after.tokens, budget_is_up(&contract, &after)), (0, None));
@@ -108,7 +108,7 @@ fn tokens_that_are_used_up_end_a_loop_unless_it_is_done() {
     let contract = rails(Guardrails { max_tokens: Some(100), ..Guardrails::default() });
     let uses = |tokens| Observation { tokens, ..works(1) };
     assert_eq!(ends(&contract, &[uses(60), uses(39)]), None);
-    let spent = TerminalReason::Budget { used: 120, limit: 100 };
+    let spent = TerminalReason::Budget { used: 120, limit: 100, unit: BudgetUnit::Tokens };
     assert_eq!(ends(&contract, &[uses(60), uses(60)]), Some(spent));
     let done = Observation { claimed: true, ..uses(60) };
     assert_eq!(ends(&contract, &[uses(60), done]), Some(TerminalReason::Completed));
@@ -172,4 +172,14 @@ fn two_iterations_that_change_nothing_because_of_what_was_denied_end_a_loop_by_n
     assert_eq!(ends(&rails(Guardrails::default()), &many), None);
     let done = Observation { claimed: true, ..denied.clone() };
     assert_eq!(ends(&contract, &[denied, done]), Some(TerminalReason::Completed));
+}
+
+#[test]
+fn money_that_is_used_up_ends_a_loop_and_says_so_in_dollars() {
+    let contract = rails(Guardrails { max_cost: Some(2_500_000), ..Guardrails::default() });
+    let costs = |cost| Observation { cost, ..works(1) };
+    assert_eq!(ends(&contract, &[costs(1_000_000), costs(1_499_999)]), None);
+    let reason = ends(&contract, &[costs(1_000_000), costs(1_510_000)]).unwrap();
+    assert_eq!(reason.name(), "budget");
+    assert_eq!(reason.to_string(), "$2.51 are used, and $2.50 are allowed");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::exec::find::find;
-use crate::runner::allowance::Allowance;
+use crate::runner::allowance::{Allowance, BudgetsLeft};
 use crate::runner::capture::{TAIL, capture};
 use crate::runner::console::{Console, EndRequest};
 use crate::runner::harness::{AgentOrder, AgentReport, Harness, Launch, RunOutcome, TokenUsage};
@@ -62,7 +62,7 @@ impl AgentProgram {
         &self,
         order: &AgentOrder<'_>,
         worktree: &Path,
-        (limits, tokens_left): (&ProcessLimits, Option<u64>),
+        (limits, left): (&ProcessLimits, BudgetsLeft<'_>),
         about: &About,
         console: &Console<'_>,
         log: &mut File,
@@ -71,7 +71,7 @@ impl AgentProgram {
         launch.set.push((world::RUNNER.to_owned(), std::process::id().to_string().into()));
         let mut reader = self.harness.reader(order);
         let clock = Stopwatch::start();
-        let allowance = Allowance::new(tokens_left, self.harness.as_ref(), world::now());
+        let allowance = Allowance::new(left, self.harness.as_ref(), world::now());
         let mut monitor =
             RunMonitor::new(reader.as_mut(), console, about, limits.grace, clock, allowance);
         let ended = process::run(&self.supervisor, &launch, worktree, limits, log, &mut monitor)

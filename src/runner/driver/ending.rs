@@ -151,9 +151,9 @@ impl Driver<'_> {
         receipts.map(|it| it.scoreboard(began, list.as_ref())).unwrap_or_default()
     }
 
-    fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
+    /// What the loop came to, in a few words each.
+    fn figures(&self, tasks: &str) -> Vec<String> {
         let state = &self.files.state;
-        let tasks = self.view.tasks_line();
         let mut parts = vec![
             counted(state.current_iteration.into(), "iteration"),
             lasted(self.clock.elapsed()),
@@ -163,13 +163,23 @@ impl Driver<'_> {
                 "unknown" => "tokens unknown".to_owned(),
                 known => format!("{known} tokens"),
             },
+        ];
+        parts.extend(messages::cost(state));
+        parts.extend([
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),
-        ];
+        ]);
         parts.extend(reviews(&state.ledger).map(|it| format!("reviews {it}")));
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
+        parts
+    }
+
+    fn summary(&self, reason: &TerminalReason, code: u8, doubts: &[String]) {
+        let state = &self.files.state;
+        let tasks = self.view.tasks_line();
+        let parts = self.figures(&tasks);
         let style = match (code, doubts.is_empty()) {
             (0, true) => crate::style::GOOD,
             _ => crate::style::WARN,
@@ -220,6 +230,9 @@ impl Driver<'_> {
             seconds: self.clock.elapsed().as_secs().into(),
             tokens: form::tokens(state),
             tokens_complete: !state.tokens_unknown,
+            cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
+            cost_estimated: state.cost_estimated,
+            cost_complete: !state.cost_unknown,
             denied_tools: state.denied.clone(),
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),

@@ -8,13 +8,15 @@ use anyhow::{Context, Result};
 use super::agent::{AgentProgram, AgentRun};
 use super::next::Next;
 use super::parts::Driver;
-use crate::engine::{NearLimit, Verdict, Work};
+use crate::engine::{NearLimit, Observation, Verdict, Work};
 use crate::forms::events::RunnerEvent;
 use crate::forms::iteration::IterationForm;
+use crate::runner::allowance::BudgetsLeft;
 use crate::runner::harness::{AgentOrder, RunOutcome};
 use crate::runner::messages;
 use crate::runner::monitor::About;
 use crate::runner::options::Sessions;
+use crate::runner::prices::{RunCost, in_dollars, micros};
 use crate::runner::process::{Cut, ProcessLimits};
 use crate::runner::prompt::{self, Material};
 use crate::runner::report::form;
@@ -80,6 +82,12 @@ impl Driver<'_> {
         if let Some(warning) = &counted.warning {
             self.console.screen.warn(warning);
         }
+        let cost = self.plan.options.prices.of_run(&ran.report, &counted, ran.passed_at);
+        if cost.is_none() && self.plan.contract.guardrails.max_cost.is_some() {
+            self.console.screen.warn(
+                "nothing tells what this iteration cost, so --max-usd does not count it; --prices does",
+            );
+        }
         let mut looked = self.view.tasks.as_mut().map(Tasks::look).unwrap_or_default();
         if let (Some(tasks), Some(problem)) = (&self.view.tasks, &looked.problem) {
             self.console
@@ -90,12 +98,16 @@ impl Driver<'_> {
         let before = (&before, list_before);
         let commits = self.look_at_changes(before, &looked, &ran, &mut entry, &mut log);
         self.fill(&mut entry, &ran, &counted, &looked);
+        self.fill_cost(&mut entry, cost);
         self.keep_unfinished(&mut entry, &ran);
         let open = match &looked.work {
             Work::List { open, .. } => Some(open.len()),
             _ => None,
         };
-        let seen = self.observe(&ran, &counted, looked, commits);
+        let seen = Observation {
+            cost: cost.map_or(0, |it| it.cost),
+            ..self.observe(&ran, &counted, looked, commits)
+        };
         let verdict = self.judge(seen, &mut entry, &mut log);
         entry.words = messages::verdict(&verdict, open);
         self.record(&mut entry, &ran, &verdict, began_at)?;
@@ -154,7 +166,7 @@ impl Driver<'_> {
             lingering: LINGERING,
             grace: options.grace,
         };
-        let left = (&limits, self.tokens_left());
+        let left = (&limits, self.budgets_left());
         self.agent.run(&order, self.view.folder, left, about, &self.console, log)
     }
 
@@ -173,10 +185,13 @@ impl Driver<'_> {
         }
     }
 
-    /// How many tokens the loop may still use, `None` for no limit.
-    fn tokens_left(&self) -> Option<u64> {
-        let used = self.files.state.ledger.all_tokens();
-        self.plan.contract.guardrails.max_tokens.map(|limit| limit.saturating_sub(used))
+    fn budgets_left(&self) -> BudgetsLeft<'_> {
+        let (ledger, rails) = (&self.files.state.ledger, &self.plan.contract.guardrails);
+        BudgetsLeft {
+            tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
+            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.cost)),
+            prices: &self.plan.options.prices,
+        }
     }
 
     fn used(&self, log: &mut File) -> Option<u64> {
@@ -227,6 +242,19 @@ impl Driver<'_> {
         }
         self.files.state.total_tokens =
             self.files.state.total_tokens.saturating_add(counted.tokens);
+    }
+
+    fn fill_cost(&mut self, entry: &mut Iteration, cost: Option<RunCost>) {
+        let state = &mut self.files.state;
+        match cost {
+            Some(RunCost { cost, estimated }) => {
+                entry.cost_usd = Some(in_dollars(cost));
+                entry.cost_estimated = estimated;
+                state.total_cost_usd = in_dollars(micros(state.total_cost_usd) + cost);
+                state.cost_estimated |= estimated;
+            }
+            None => state.cost_unknown = true,
+        }
     }
 
     /// Keeps which tools were denied, for a person who reads only the end.

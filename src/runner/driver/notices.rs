@@ -4,6 +4,7 @@ use super::parts::Driver;
 use crate::forms::events::RunnerEvent;
 use crate::forms::plain;
 use crate::runner::harness::Approval;
+use crate::runner::messages;
 use crate::runner::monitor::About;
 use crate::runner::options::DoneCriteria;
 use crate::runner::screen::{counted, grouped};
@@ -118,10 +119,13 @@ impl Driver<'_> {
         let words = format!("-- iteration {of}{next}");
         let event = RunnerEvent::Iteration { number, task: task.map(|it| it.0.clone()) };
         self.console.screen.report(event, &words);
-        let used = match self.files.state.total_tokens {
+        let mut used = match self.files.state.total_tokens {
             0 => String::new(),
             used => format!(" · {} tokens so far", grouped(used)),
         };
+        if let Some(cost) = messages::cost(&self.files.state) {
+            used = format!("{used} · {cost}");
+        }
         About { iteration: format!("iteration {of}"), rest: format!("{used}{next}") }
     }
 }

@@ -143,6 +143,8 @@ pub trait OutputReader {
 pub struct SoFar<'a> {
     /// The tokens of this run alone.
     pub usage: TokenUsage,
+    /// What it cost, in millionths of a dollar, `None` where nothing was reported of it.
+    pub cost: Option<u64>,
     /// The session, `None` before it is known.
     pub session: Option<&'a str>,
     /// The model that answers, `None` before it is known.
@@ -247,6 +249,11 @@ pub trait Harness {
     /// Returns whether it can be held to reading: [`Approval::ReadOnly`] then leaves it no tool that writes a file,
     /// runs a command that may, or belongs to somebody else.
     fn can_only_read(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it reports what a run of a fresh session has cost.
+    fn reports_cost(&self) -> bool {
         false
     }
 

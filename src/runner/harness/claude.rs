@@ -120,6 +120,10 @@ impl Harness for Claude {
         Some(&ACCEPTS)
     }
 
+    fn reports_cost(&self) -> bool {
+        true
+    }
+
     fn can_only_read(&self) -> bool {
         true
     }
@@ -160,11 +164,6 @@ impl Harness for Claude {
         let is_oldest = Version::find(version).is_some_and(|it| Some(it) == PROGRAM.oldest);
         if is_oldest { None } else { PROGRAM.caution(version) }
     }
-}
-
-/// Dollars in millionths, `None` for what is no sum of money.
-fn millionths(dollars: f64) -> Option<u64> {
-    format!("{:.0}", dollars * 1e6).parse().ok()
 }
 
 fn logged_in(answer: &str) -> Option<bool> {
@@ -367,7 +366,8 @@ impl ClaudeStream {
         run.session = lines::session(&line["session_id"]).or(run.session.take());
         self.tokens.take_in(line);
         // A resumed session counts from its first day.
-        run.cost = line["total_cost_usd"].as_f64().filter(|_| !run.resumed).and_then(millionths);
+        run.cost =
+            line["total_cost_usd"].as_f64().filter(|_| !run.resumed).and_then(lines::millionths);
         for refused in line["permission_denials"].as_array().into_iter().flatten() {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
             run.refusals.add(tool, &lines::what(&refused["tool_input"]));

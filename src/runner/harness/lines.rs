@@ -105,6 +105,11 @@ pub fn is_plain(word: &str) -> bool {
     (1..=128).contains(&word.len()) && !word.starts_with('-') && word.bytes().all(plain)
 }
 
+/// Returns dollars in millionths, `None` for what is no sum of money.
+pub fn millionths(dollars: f64) -> Option<u64> {
+    format!("{:.0}", dollars * 1e6).parse().ok()
+}
+
 /// Returns a number of tokens, 0 for what is none.
 pub fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)

@@ -137,6 +137,10 @@ impl Harness for Opencode {
         Some(&ACCEPTS)
     }
 
+    fn reports_cost(&self) -> bool {
+        true
+    }
+
     fn can_only_read(&self) -> bool {
         true
     }
@@ -266,6 +270,11 @@ impl OpencodeStream {
                 cache_write: lines::number(&tokens["cache"]["write"]),
             };
             step.add_to(&mut run.tokens);
+            // 0 stands for a model of which it knows no price, too.
+            let cost = part["cost"].as_f64().filter(|cost| *cost > 0.0).and_then(lines::millionths);
+            if let Some(cost) = cost {
+                run.cost = Some(run.cost.unwrap_or(0).saturating_add(cost));
+            }
         }
         self.in_step = false;
         self.reason = part["reason"].as_str().map(|reason| lines::one_line(reason, 80));

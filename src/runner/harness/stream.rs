@@ -66,6 +66,7 @@ impl<F: Format> OutputReader for StreamReader<F> {
     fn so_far(&self) -> SoFar<'_> {
         SoFar {
             usage: self.format.usage_so_far(&self.run),
+            cost: self.run.cost,
             session: self.run.session.as_deref(),
             model: self.run.model.as_deref(),
         }

@@ -38,6 +38,17 @@ impl TokenUsage {
         }
     }
 
+    /// Returns what of it was not in an earlier count.
+    #[must_use]
+    pub fn minus(self, earlier: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(earlier.input),
+            output: self.output.saturating_sub(earlier.output),
+            cache_read: self.cache_read.saturating_sub(earlier.cache_read),
+            cache_write: self.cache_write.saturating_sub(earlier.cache_write),
+        }
+    }
+
     /// Returns the sum of all of them, `None` where there is none.
     pub fn sum(usages: impl IntoIterator<Item = Self>) -> Option<Self> {
         usages.into_iter().reduce(Self::plus)

@@ -8,13 +8,14 @@ use anyhow::{Result, bail};
 use super::choices::{Approve, Commits, DoneCriteria, Doubted, Form, Landing, Sessions, Shown};
 use super::review;
 use super::settings::{Layers, Origin, RunnerSettings, Set, Setting};
-use super::value::{CheckCommand, Number, Time};
+use super::value::{CheckCommand, Number, Time, Word};
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, Contract, Guardrails, Ledger, NearLimit, PromiseMatch, near_limit};
 use crate::exec::find::find;
 use crate::feature::settings::with_more;
 use crate::runner::harness::permissions::Permissions;
 use crate::runner::harness::{HarnessChoice, harness};
+use crate::runner::prices::PriceTable;
 use crate::runner::target::SpecKitRules;
 use crate::runner::tokens::USAGE;
 
@@ -63,6 +64,10 @@ pub struct Options {
     pub max_runtime: Option<Duration>,
     /// The most tokens that the loop may use, `None` for no limit.
     pub token_budget: Option<u64>,
+    /// The most that the loop may cost, in millionths of a dollar, `None` for no limit.
+    pub max_cost: Option<u64>,
+    /// What models cost.
+    pub prices: PriceTable,
     /// Time between asking an agent program to end and killing it.
     pub grace: Duration,
     /// The pause after a failed run of the agent program, doubled with each more in a row.
@@ -109,6 +114,7 @@ impl Options {
                 max_unchanged: unchanged.unwrap_or(u32::MAX),
                 max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
                 max_tokens: self.token_budget,
+                max_cost: self.max_cost,
                 max_commitless: limited(self.stall_threshold),
                 max_denied: unchanged.map(|_| Defaults::MAX_DENIED),
                 max_failures: limited(self.max_failures),
@@ -181,6 +187,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
     let harness = choice(&settings)?;
     let review = review::review(&settings, layers.of_every_loop.review.as_ref(), &harness)?;
     let check_timeout = check_timeout(&settings)?;
+    let permissions = permissions(&settings);
     let shown = shown(&settings)?;
     let number = |set: Option<Set<Number<0>>>, default| set.map_or(default, |it| it.value.0 as u32);
     let max_iterations = number(settings.max_iterations, Defaults::MAX_ITERATIONS);
@@ -235,14 +242,11 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         idle_timeout: limit(settings.idle_timeout, None),
         max_runtime: limit(settings.max_runtime, None),
         token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
+        max_cost: settings.max_usd.map(|it| it.value.0).filter(|limit| *limit > 0),
+        prices: PriceTable(settings.prices.into_iter().map(|it| it.value).collect()),
         grace,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),
-        permissions: Permissions {
-            mode: settings.permission_mode.map(|it| it.value.0),
-            allow: settings.allow.into_iter().map(|it| it.value.0).collect(),
-            deny: settings.deny.into_iter().map(|it| it.value.0).collect(),
-            arguments: settings.agent_args.into_iter().map(|it| it.value.0).collect(),
-        },
+        permissions,
         allow_all: if is_on(settings.allow_all) { Approve::All } else { Approve::Own },
         sessions: if is_on(settings.continue_session) {
             Sessions::Continued
@@ -276,7 +280,33 @@ pub fn refuse_what_the_agent_cannot_do(settings: &RunnerSettings, options: &Opti
             "--permission-mode, --allow, --deny and arguments for the agent program do nothing for a command of your own\nput the program's own flags into the command"
         ),
     }
+    refuse_money_that_nobody_counts(settings, options)?;
     refuse_what_a_command_cannot_do(settings, options)
+}
+
+/// Returns an error for a limit of money where nothing tells what a run costs.
+fn refuse_money_that_nobody_counts(settings: &RunnerSettings, options: &Options) -> Result<()> {
+    if options.max_cost.is_none() {
+        return Ok(());
+    }
+    let made = settings.made();
+    let named = made.iter().find(|it| it.name == "max-usd").map(Setting::named).unwrap_or_default();
+    let harness = harness(&options.harness)?;
+    let reports = harness.reports_cost() && options.sessions == Sessions::Fresh;
+    if matches!(options.harness, HarnessChoice::Command(_) | HarnessChoice::Demo) {
+        bail!(
+            "{named} does nothing for `{}`: nothing tells what it costs\nlimit it with --max-iterations or --max-runtime",
+            harness.name()
+        );
+    }
+    if !reports && options.prices.0.is_empty() {
+        let when = if harness.reports_cost() { " with --continue-session" } else { "" };
+        bail!(
+            "{named} needs the prices of the model: `{}` does not report what a run costs{when}\nsay them, in dollars for a million tokens: --prices MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE",
+            harness.name()
+        );
+    }
+    Ok(())
 }
 
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
@@ -312,6 +342,17 @@ fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options)
         );
     }
     Ok(())
+}
+
+/// What a person permits and forbids, and arguments of the agent program's own.
+fn permissions(settings: &RunnerSettings) -> Permissions {
+    let words = |words: &[Set<Word>]| words.iter().map(|it| it.value.0.clone()).collect::<Vec<_>>();
+    Permissions {
+        mode: settings.permission_mode.as_ref().map(|it| it.value.0.clone()),
+        allow: words(&settings.allow),
+        deny: words(&settings.deny),
+        arguments: settings.agent_args.iter().map(|it| it.value.0.clone()).collect(),
+    }
 }
 
 /// The agent program: a name, or the command line that stands for one.

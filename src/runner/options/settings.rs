@@ -8,13 +8,14 @@ use toml::de::DeValue;
 
 use super::choices::DoneCriteria;
 use super::value::{
-    AgentArgument, CheckCommand, CommandLine, Model, Number, PathPattern, SettingValue, Time,
-    Token, Word,
+    AgentArgument, CheckCommand, CommandLine, Model, Money, Number, PathPattern, SettingValue,
+    Time, Token, Word,
 };
 use crate::engine::ReviewWhen;
 use crate::engine::proof::LeastProof;
 use crate::engine::{Check, PromiseMatch};
 use crate::runner::harness::HarnessChoice;
+use crate::runner::prices::Price;
 
 /// The heading of the flags that say which change is meant.
 pub const CHANGE: &str = "Which change";
@@ -152,9 +153,17 @@ pub struct RunnerSettings {
     /// The longest that the whole loop may take; 0 for no limit [default: 0]
     #[arg(long, value_name = "TIME", help_heading = LIMITS)]
     pub max_runtime: Option<Set<Time<60>>>,
-    /// The most tokens that the loop may use, also in the middle of an iteration; 0 for no limit [default: 0]
+    /// The most tokens, also in the middle of an iteration, that the loop may use; 0 for no limit [default: 0]
     #[arg(long, value_name = "N", help_heading = LIMITS)]
     pub token_budget: Option<Set<Number<0, { i64::MAX as u64 }>>>,
+    /// The most dollars that the loop may cost, also in the middle of an iteration where --prices is given; 0 for no limit
+    /// [default: 0]
+    #[arg(long, value_name = "DOLLARS", help_heading = LIMITS)]
+    pub max_usd: Option<Set<Money>>,
+    /// What a model costs, in dollars for a million tokens: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE, where the name may be
+    /// the beginning of the model's; may be given more than once. For costs that the agent program does not report
+    #[arg(long, value_name = "PRICE", help_heading = LIMITS)]
+    pub prices: Vec<Set<Price>>,
     /// Do not ask the last iteration before a limit to leave a handoff.md for the next loop
     #[arg(long, value_name = "BOOL", help_heading = LIMITS, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_landing: Option<Set<bool>>,
@@ -286,6 +295,8 @@ settings! {
     idle_timeout "idle-timeout" Limit,
     max_runtime "max-runtime" Limit,
     token_budget "token-budget" Limit,
+    max_usd "max-usd" Limit,
+    prices "prices" Never,
     no_landing "no-landing" Free,
     grace "grace" Limit,
     retry_pause "retry-pause" Limit,

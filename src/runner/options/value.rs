@@ -11,6 +11,7 @@ use crate::engine::{Check, PromiseMatch, REVIEW, ReviewWhen};
 use crate::evidence::pattern::Pattern;
 use crate::feature::project::printable;
 use crate::runner::harness::{HarnessChoice, command};
+use crate::runner::prices::Price;
 use crate::text::{is_plain, nearest};
 
 /// The longest time.
@@ -59,6 +60,10 @@ pub struct CheckCommand(pub String);
 /// A pattern of paths, as a line of a `.gitignore`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern(pub String);
+/// Dollars, in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Money(pub u64);
+
 impl SettingValue for String {
     fn parse(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
@@ -106,6 +111,42 @@ impl<const UNIT: u64> SettingValue for Time<UNIT> {
 
     fn text_of(value: &DeValue<'_>) -> Option<String> {
         digits(value).or_else(|| value.as_str().map(str::to_owned))
+    }
+}
+
+impl SettingValue for Money {
+    const NEEDS: &str = "needs a number of dollars";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        dollars(text).map(Self).ok_or_else(|| {
+            format!("needs dollars such as `5` or `2.50`, up to 1000000, not `{}`", printable(text))
+        })
+    }
+
+    fn text_of(value: &DeValue<'_>) -> Option<String> {
+        let float = || value.as_float().map(|it| it.as_str().to_owned());
+        digits(value).or_else(float).or_else(|| value.as_str().map(str::to_owned))
+    }
+}
+
+impl SettingValue for Price {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "needs a model and its dollars for a million tokens, such as `claude-opus=5/25/0.50/6.25`, not `{}`",
+                printable(text)
+            )
+        };
+        let (model, prices) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let Model(model) = Model::parse(model.trim())?;
+        let prices: Option<Vec<u64>> = prices.split('/').map(|it| dollars(it.trim())).collect();
+        // What comes from a cache is sent: without prices of its own it costs as much.
+        let (input, output, cache_read, cache_write) = match prices.as_deref() {
+            Some(&[input, output]) => (input, output, input, input),
+            Some(&[input, output, read, write]) => (input, output, read, write),
+            _ => return Err(wrong()),
+        };
+        Ok(Self { model, input, output, cache_read, cache_write })
     }
 }
 
@@ -249,6 +290,18 @@ impl SettingValue for PromiseMatch {
 /// The digits of a whole number in a file.
 fn digits(value: &DeValue<'_>) -> Option<String> {
     value.as_integer().filter(|number| number.radix() == 10).map(|it| it.as_str().to_owned())
+}
+
+/// Millionths of a dollar in a text such as `5`, `2.50` or `0.000125`, up to a million dollars.
+fn dollars(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |it: &str| it.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(part) || part.len() > 6 {
+        return None;
+    }
+    let micros = whole.parse::<u64>().ok()?.checked_mul(1_000_000)?;
+    let rest: u64 = format!("{part:0<6}").parse().ok()?;
+    Some(micros + rest).filter(|sum| *sum <= 1_000_000_000_000)
 }
 
 /// A time such as `90s`, `30m` or `1h30m`.

@@ -18,6 +18,9 @@ pub fn write(text: &mut String, material: &Material<'_>) {
         NearLimit::Tokens => {
             "Nine tenths of this loop's tokens are used up: this may be its last iteration."
         }
+        NearLimit::Money => {
+            "Nine tenths of this loop's money are used up: this may be its last iteration."
+        }
     };
     let path = shown(material.change, &material.change.folder.join(HANDOFF));
     let _ = write!(

@@ -61,6 +61,15 @@ pub struct LoopState {
     /// Whether there are iterations whose use is not known.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_unknown: bool,
+    /// Dollars that all iterations of this run cost, as far as it is known.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub total_cost_usd: f64,
+    /// Whether a part of that is an estimate by the prices that a person gave.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cost_estimated: bool,
+    /// Whether there are iterations of which nothing tells the cost.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cost_unknown: bool,
     /// Tools that were denied in this run, each named once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
@@ -133,6 +142,12 @@ pub struct Iteration {
     /// Whether nothing says what it used; `tokens_used` is 0 then.
     #[serde(skip_serializing_if = "is_false")]
     pub tokens_unknown: bool,
+    /// Dollars that it cost, `None` where nothing tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Whether that is an estimate by the prices that a person gave.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cost_estimated: bool,
     /// Whether a time limit cut it short.
     #[serde(skip_serializing_if = "is_false")]
     pub timed_out: bool,
@@ -205,6 +220,11 @@ impl LoopStatus {
             Self::Stopped => "stopped",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_nothing(dollars: &f64) -> bool {
+    *dollars == 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::runner::support::Bench;
+use crate::runner::support::{Bench, CHANGE};
 
 /// A `claude` that calls the model again and again, and counts its calls on the desk; each uses 161 tokens.
 const CALLS: &str = "i=0\nwhile [ $i -lt 100 ]; do i=$((i + 1)); echo $i > \"$DESK/calls\"; calls Bash; sleep 0.3; done\nresult 'On it.'";
@@ -68,4 +68,54 @@ fn tokens_that_only_the_programs_own_record_has_are_seen_while_it_runs() {
     let calls: u32 = bench.desk("calls").trim().parse().unwrap();
     assert!((3..=5).contains(&calls), "{calls}");
     assert_eq!(bench.iterations()[0]["tokens_used"], json!(200 * calls));
+}
+
+#[test]
+fn money_that_is_used_up_by_a_table_of_prices_ends_an_iteration_one_call_later_at_most() {
+    let bench = Bench::new();
+    bench.claude(CALLS);
+    // Each call is 0.00134 dollars: 100 sent, 1 received, 40 read from a cache, 20 written to one.
+    let prices = "--prices claude-sonnet=10/50/1/12.50";
+    let ran = bench.ralph(&format!("--max-usd 0.004 {prices}")).run().with_code(8);
+    let calls: u32 = bench.desk("calls").trim().parse().unwrap();
+    assert!((3..=4).contains(&calls), "{calls}");
+    let spent = f64::from(calls) * 0.00134;
+    ran.says("(cut short: the budget is used up)").says(", and $0.0040 are allowed");
+    ran.says(&format!(" tokens, ~${spent:.4}, ")).says("--max-usd sets another limit");
+    assert_eq!(bench.runs(), 1);
+    let (state, entry) = (bench.state(), &bench.iterations()[0]);
+    assert!((entry["cost_usd"].as_f64().unwrap() - spent).abs() < 1e-9, "{entry:#?}");
+    assert_eq!((&entry["cost_estimated"], &state["cost_estimated"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&state["reason"], &state["total_cost_usd"]),
+        (&json!("budget"), &entry["cost_usd"])
+    );
+}
+
+#[test]
+fn money_that_the_program_reports_is_summed_and_is_no_estimate() {
+    let bench = Bench::new();
+    bench.claude("cost=0.75\ncalls Bash\necho $n > made.txt\nresult 'On it.'");
+    let ran = bench.ralph("--max-usd 1").run().with_code(8);
+    ran.says("$1.50 are used, and $1.00 are allowed").says(" tokens, $1.50, ");
+    assert_eq!(bench.runs(), 2);
+    let state = bench.state();
+    assert_eq!((&state["total_cost_usd"], &state["cost_estimated"]), (&json!(1.5), &json!(null)));
+    let form = bench.spool(&format!("ralph --status --json --change {CHANGE}")).run();
+    let form: serde_json::Value = serde_json::from_str(&form.output).unwrap();
+    let runner = &form["runner"];
+    assert_eq!(
+        (&runner["cost_usd"], &runner["cost_complete"], &runner["iterations"][1]["cost_usd"]),
+        (&json!(1.5), &json!(true), &json!(0.75)),
+        "{form:#?}"
+    );
+}
+
+#[test]
+fn a_run_of_which_nothing_tells_the_cost_is_named() {
+    let bench = Bench::new();
+    bench.claude("calls Bash\necho $n > made.txt\nresult 'On it.'");
+    let ran = bench.ralph("--max-usd 1 --max-iterations 1").run().with_code(3);
+    ran.warns("nothing tells what this iteration cost, so --max-usd does not count it");
+    assert_eq!(bench.state()["cost_unknown"], json!(true));
 }

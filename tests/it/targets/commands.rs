@@ -11,6 +11,11 @@ fn d12_what_a_command_cannot_do_is_refused_by_name() {
         ("--model=x", "true", "`--model` does nothing for this command: it has no {model}"),
         ("--continue-session", "true", "it has no {session}"),
         ("--token-budget=9", "true", "nothing tells how many tokens it uses"),
+        (
+            "--max-usd=5",
+            "true",
+            "`--max-usd` does nothing for `command`: nothing tells what it costs",
+        ),
     ] {
         let refused =
             bench.plan(&["--change", CHANGE, "--harness-command", command, flag]).refused();
@@ -21,6 +26,30 @@ fn d12_what_a_command_cannot_do_is_refused_by_name() {
     bench.user_file("token-budget = 5\n");
     let refused = bench.plan(&["--change", CHANGE, "--harness-command", "true"]).refused();
     assert!(refused.contains("`token-budget` in `") && refused.contains("line 1"), "{refused}");
+}
+
+#[test]
+fn a_limit_of_money_needs_a_program_that_reports_it_or_prices() {
+    let bench = Bench::with(&[CHANGE]);
+    let plan = |flags: &str| {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        bench.plan(&[&["--change", CHANGE, "--max-usd", "2.50"], flags.as_slice()].concat())
+    };
+    for (flags, words) in [
+        ("--harness codex", "`--max-usd` needs the prices of the model: `codex` does not report"),
+        ("--continue-session", "`claude` does not report what a run costs with --continue-session"),
+        ("--prices opus", "needs a model and its dollars for a million tokens"),
+        ("--prices opus=5", "needs a model and its dollars for a million tokens"),
+        ("--prices opus=5/x", "needs a model and its dollars for a million tokens"),
+    ] {
+        let refused = plan(flags).refused();
+        assert!(refused.contains(words), "{flags}: {refused}");
+    }
+    for flags in ["", "--harness codex --prices gpt=2/10", "--continue-session --prices opus=5/25"]
+    {
+        let told = plan(flags).told();
+        assert!(told.contains("dollars: $2.50\n"), "{flags}: {told}");
+    }
 }
 
 #[test]

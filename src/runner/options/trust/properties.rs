@@ -47,6 +47,7 @@ fn names() -> impl Iterator<Item = &'static str> {
         "allow",
         "deny",
         "agent-args",
+        "prices",
     ];
     RunnerSettings::NAMES.iter().copied().filter(move |name| !never.contains(name))
 }
@@ -102,6 +103,8 @@ fn assert_not_looser(with: Options, without: &Options) {
         idle_timeout,
         max_runtime,
         token_budget,
+        max_cost,
+        prices,
         grace,
         retry_pause,
         allow_all,
@@ -139,6 +142,8 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(time(idle_timeout) <= time(without.idle_timeout));
     assert!(time(max_runtime) <= time(without.max_runtime));
     assert!(token_budget.unwrap_or(u64::MAX) <= without.token_budget.unwrap_or(u64::MAX));
+    assert!(max_cost.unwrap_or(u64::MAX) <= without.max_cost.unwrap_or(u64::MAX));
+    assert_eq!(prices, without.prices);
     assert!(grace <= without.grace && retry_pause >= without.retry_pause);
     assert!(commits == without.commits || commits == Commits::Never);
     assert!(doubted == without.doubted || doubted == Doubted::Fails);

@@ -131,6 +131,8 @@ fn state_file_schema() {
     conforms("beginning");
     let everything = Iteration {
         tokens_estimated: true,
+        cost_usd: Some(0.25),
+        cost_estimated: true,
         timed_out: true,
         tool_calls: Some(3),
         denied: vec!["Bash".to_owned()],
@@ -157,6 +159,8 @@ fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
         ended: Some(String::new()),
         head_at_start: "x".to_owned(),
         tokens_estimated: true,
+        cost_usd: Some(0.25),
+        cost_estimated: true,
         timed_out: true,
         interrupted: true,
         denied: vec![String::new()],
@@ -171,7 +175,13 @@ fn every_field_that_is_written_is_in_the_schema_and_on_the_page() {
         log: "x".to_owned(),
         ..Iteration::default()
     };
-    let of_state = serde_json::to_value(LoopState::default()).unwrap();
+    let paid = LoopState {
+        total_cost_usd: 0.25,
+        cost_estimated: true,
+        cost_unknown: true,
+        ..LoopState::default()
+    };
+    let of_state = serde_json::to_value(paid).unwrap();
     let of_iteration = serde_json::to_value(everything).unwrap();
     let item = &schema["properties"]["iterations"]["items"]["properties"];
     for (fields, rules) in [(of_state, &schema["properties"]), (of_iteration, item)] {
