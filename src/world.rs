@@ -100,6 +100,17 @@ impl FileTime {
         if self.is_known() { Self(self.0.saturating_add(1)) } else { self }
     }
 
+    /// Returns whether it is at least this long before a time of the wall clock. The two may differ, so that this is a guess: for
+    /// what is slower without it, and hardly wrong with it.
+    pub fn seems_before(self, at: WallTime, by: Duration) -> bool {
+        self.is_known() && u128::from(self.0) + by.as_nanos() <= u128::from(at.0) * 1_000_000
+    }
+
+    /// Returns the nanoseconds since the Unix epoch, 0 for one that is not known.
+    pub const fn nanoseconds(self) -> u64 {
+        self.0
+    }
+
     /// Returns how far it is from another one, in either direction.
     pub const fn distance(self, other: Self) -> Duration {
         Duration::from_nanos(self.0.abs_diff(other.0))

@@ -14,7 +14,7 @@ use crate::engine::proof::{ChangedFile, ContentChange};
 use crate::store::read;
 use crate::system::folders::FileStat;
 use crate::system::names;
-use crate::world::FileTime;
+use crate::world::{self, FileTime, WallTime};
 
 /// The most files that are looked at.
 const MOST_FILES: usize = 20_000;
@@ -24,7 +24,10 @@ const LIMIT: Duration = Duration::from_secs(2);
 const MOST: u64 = 128 << 20;
 const MOST_OF_ONE: u64 = 2 << 20;
 /// What a kept look has before its files; what an earlier version kept has another word there, and is none.
-const SEEN: &[u8] = b"seen2";
+const SEEN: &[u8] = b"seen3";
+/// How long before a look a file must have been left alone: what is written later has another time then, for the clock of the
+/// files goes in steps.
+const LEFT_ALONE: Duration = Duration::from_secs(3);
 /// The most files that are looked at although git ignores them, because the task list names them.
 pub const MOST_NAMED: usize = 500;
 /// What the mode of such a file has besides.
@@ -37,71 +40,32 @@ const EMPTY_BY_PURPOSE: [&[u8]; 6] =
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents(BTreeMap<Vec<u8>, FileSeen>);
 
+/// A look at what the files of a project contain.
+#[derive(Clone, Copy, Debug)]
+pub struct ContentsLook<'a> {
+    /// The project.
+    pub root: &'a Path,
+    /// The path of a file that is left out.
+    pub without: &'a str,
+    /// Files that are looked at also where git ignores them.
+    pub named: &'a [String],
+    /// An earlier look: what nobody has touched since is not read again.
+    pub earlier: Option<&'a Contents>,
+    /// The longest that it takes; none is longer than 2 s.
+    pub limit: Duration,
+}
+
 /// What is known of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileSeen {
     content: Hashes,
     /// Its kind, and whether it may be run; with [`IGNORED`] for a file that git ignores.
     mode: u64,
+    /// When it was changed last, by the clock of the files; not known for one that was changed shortly before the look.
+    changed: FileTime,
 }
 
 impl Contents {
-    /// Returns the contents as they are now, without the file at this path, and with those that are `named` also where git
-    /// ignores them; `None` where there is more than can be looked through.
-    pub fn look(root: &Path, without: &str, named: &[String]) -> Option<Self> {
-        Self::look_within(root, without, named, LIMIT)
-    }
-
-    /// Returns the same; looks no longer than that.
-    pub fn look_within(
-        root: &Path,
-        without: &str,
-        named: &[String],
-        limit: Duration,
-    ) -> Option<Self> {
-        let mut found = BTreeMap::new();
-        let mut left = MOST;
-        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time: limit };
-        let whole = look(root, bounds, &mut |file| {
-            let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
-            let path = [folder, name].concat();
-            if path == without.as_bytes() {
-                return Go::On;
-            }
-            let read = stat.size().min(MOST_OF_ONE);
-            if read > left {
-                return Go::Stop;
-            }
-            left -= read;
-            let content = hashes_of_file(&root.join(names::from_bytes(&path)), name, stat.size());
-            found.insert(path, FileSeen { content, mode: stat.mode() });
-            Go::On
-        });
-        if whole != Whole::Seen {
-            return None;
-        }
-        for path in named.iter().take(MOST_NAMED).filter(|path| *path != without) {
-            let at = Path::new(path);
-            let is_work = !is_own(at) && !at.components().any(|part| part.as_os_str() == ".git");
-            if !is_work || found.contains_key(path.as_bytes()) {
-                continue;
-            }
-            let Some(stat) = FileStat::of_entry(&root.join(at)).filter(|stat| !stat.is_folder())
-            else {
-                continue;
-            };
-            let read = stat.size().min(MOST_OF_ONE);
-            if read <= left {
-                left -= read;
-                let name = path.rsplit('/').next().unwrap_or(path).as_bytes();
-                let content = hashes_of_file(&root.join(at), name, stat.size());
-                let seen = FileSeen { content, mode: stat.mode() | IGNORED };
-                found.insert(path.clone().into_bytes(), seen);
-            }
-        }
-        Some(Self(found))
-    }
-
     /// Returns the files that differ since an earlier look, in the order of their paths, and how. A new file is compared with
     /// an empty one: without any code in it, it is not content yet, unless its name says that it is empty by purpose.
     pub fn changed_since(&self, earlier: &Self) -> Vec<ChangedFile> {
@@ -130,6 +94,77 @@ impl Contents {
             change,
         };
         changed.into_iter().map(file).collect()
+    }
+}
+
+impl ContentsLook<'_> {
+    /// Returns the contents as they are now; `None` where there is more than can be looked through.
+    pub fn contents(&self) -> Option<Contents> {
+        let began = world::now();
+        let mut found = BTreeMap::new();
+        let mut left = MOST;
+        let time = self.limit.min(LIMIT);
+        let bounds = Bounds { since: FileTime::default(), entries: MOST_FILES, time };
+        let whole = look(self.root, bounds, &mut |file| {
+            let FoundFile::File { folder, name, stat, .. } = file else { return Go::On };
+            let path = [folder, name].concat();
+            if path == self.without.as_bytes() {
+                return Go::On;
+            }
+            let read = stat.size().min(MOST_OF_ONE);
+            if read > left {
+                return Go::Stop;
+            }
+            left -= read;
+            let seen = self.seen(&path, name, stat, began);
+            found.insert(path, seen);
+            Go::On
+        });
+        if whole != Whole::Seen {
+            return None;
+        }
+        for path in self.named.iter().take(MOST_NAMED).filter(|path| *path != self.without) {
+            let at = Path::new(path);
+            let is_work = !is_own(at) && !at.components().any(|part| part.as_os_str() == ".git");
+            if !is_work || found.contains_key(path.as_bytes()) {
+                continue;
+            }
+            let stat = FileStat::of_entry(&self.root.join(at)).filter(|stat| !stat.is_folder());
+            let Some(stat) = stat else { continue };
+            let read = stat.size().min(MOST_OF_ONE);
+            if read <= left {
+                left -= read;
+                let name = path.rsplit('/').next().unwrap_or(path).as_bytes();
+                let seen = self.seen(path.as_bytes(), name, &stat, began);
+                let seen = FileSeen { mode: seen.mode | IGNORED, ..seen };
+                found.insert(path.clone().into_bytes(), seen);
+            }
+        }
+        for (path, seen) in self.earlier.iter().flat_map(|earlier| &earlier.0) {
+            // A folder that could not be read now, or a file that git ignores since: it is not gone.
+            let is_there = || FileStat::of_entry(&self.root.join(names::from_bytes(path)));
+            if !found.contains_key(path) && is_there().is_some_and(|stat| !stat.is_folder()) {
+                found.insert(path.clone(), *seen);
+            }
+        }
+        Some(Contents(found))
+    }
+
+    /// What is known of a file, from the earlier look where nobody has touched it since.
+    fn seen(&self, path: &[u8], name: &[u8], stat: &FileStat, began: WallTime) -> FileSeen {
+        let changed = stat.changed();
+        let before = self.earlier.and_then(|earlier| earlier.0.get(path));
+        let untouched = before.filter(|it| it.changed.is_known() && it.changed == changed);
+        let read = || {
+            hashes_of_file(&self.root.join(names::from_bytes(path)), name, stat.size())
+                // What cannot be read now is not another file for that.
+                .or(before.map(|before| before.content))
+                .unwrap_or_else(|| Hashes::of_bytes(Hasher::default().with_number(stat.size())))
+        };
+        let content = untouched.map_or_else(read, |before| before.content);
+        let is_left_alone = changed.seems_before(began, LEFT_ALONE);
+        let changed = if is_left_alone { changed } else { FileTime::default() };
+        FileSeen { content, mode: stat.mode(), changed }
     }
 }
 
@@ -197,7 +232,8 @@ impl KeptContents {
             let mut numbers = seen.split(|byte| *byte == b' ').map(hex);
             let mut number = || numbers.next().flatten();
             let content = Hashes { bytes: number()?, words: number()?, code: number()? };
-            found.insert(path.to_owned(), FileSeen { content, mode: number()? });
+            let (mode, changed) = (number()?, FileTime::of(0, number()?));
+            found.insert(path.to_owned(), FileSeen { content, mode, changed });
         }
         Some(Self { number, contents: Some(Contents(found)) })
     }
@@ -212,10 +248,11 @@ impl KeptContents {
         let mut bytes = format!("{:x}\0", self.number).into_bytes();
         if let Some(Contents(files)) = &self.contents {
             bytes.extend_from_slice(SEEN);
-            for (path, FileSeen { content, mode }) in files {
+            for (path, FileSeen { content, mode, changed }) in files {
                 let Hashes { bytes: all, words, code } = content;
+                let changed = changed.nanoseconds();
                 // No path has a zero byte.
-                let line = format!("\0{all:x} {words:x} {code:x} {mode:x}\0");
+                let line = format!("\0{all:x} {words:x} {code:x} {mode:x} {changed:x}\0");
                 bytes.extend_from_slice(line.as_bytes());
                 bytes.extend_from_slice(path);
             }
@@ -224,30 +261,66 @@ impl KeptContents {
     }
 }
 
+/// The number that these digits are, of which there are thousands in a kept look; `None` for anything else.
 fn hex(text: &[u8]) -> Option<u64> {
-    u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
+    if text.is_empty() || text.len() > 16 {
+        return None;
+    }
+    text.iter().try_fold(0, |number, byte| {
+        let digit = char::from(*byte).to_digit(16)?;
+        Some(number << 4 | u64::from(digit))
+    })
 }
 
-/// The hashes of what a file contains, or of where a link leads; what cannot be read is known by its size, and a long file by
-/// its size and its beginning.
-fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Hashes {
+/// The hashes of what a file contains, or of where a link leads; a long file is known by its size and its beginning. `None`
+/// for one that cannot be read.
+fn hashes_of_file(path: &Path, name: &[u8], size: u64) -> Option<Hashes> {
     let hash = Hasher::default().with_number(size);
     if let Ok(target) = fs::read_link(path) {
-        return Hashes::of_bytes(hash.with(target.as_os_str().as_encoded_bytes()));
+        return Some(Hashes::of_bytes(hash.with(target.as_os_str().as_encoded_bytes())));
     }
     let mut bytes = Vec::new();
-    let Ok((file, _)) = read::open(path) else { return Hashes::of_bytes(hash) };
-    // What was read counts, whatever came after it.
-    let _ = file.take(MOST_OF_ONE).read_to_end(&mut bytes);
+    let (file, _) = read::open(path).ok()?;
+    file.take(MOST_OF_ONE).read_to_end(&mut bytes).ok()?;
     if size > MOST_OF_ONE {
-        return Hashes::of_bytes(hash.with(&bytes));
+        return Some(Hashes::of_bytes(hash.with(&bytes)));
     }
-    Hashes::of(name, &bytes)
+    Some(Hashes::of(name, &bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn look_at(root: &Path, without: &str, named: &[String]) -> Option<Contents> {
+        ContentsLook { root, without, named, earlier: None, limit: LIMIT }.contents()
+    }
+
+    #[test]
+    fn what_nobody_has_touched_since_an_earlier_look_is_not_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["old", "new"] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        // A look of later: both were left alone by then.
+        let stat = |name: &str| FileStat::of_entry(&root.join(name)).unwrap();
+        let later = world::now().after(Duration::from_secs(9));
+        let look = ContentsLook { root, without: "", named: &[], earlier: None, limit: LIMIT };
+        let seen = |name: &str| look.seen(name.as_bytes(), name.as_bytes(), &stat(name), later);
+        let wrong = Hashes::of(b"", b"it is not read");
+        let known = |name: &str| FileSeen { content: wrong, ..seen(name) };
+        let earlier = ["old", "new"].map(|name| (name.as_bytes().to_vec(), known(name)));
+        let earlier = Contents(earlier.into());
+        let again = ContentsLook { earlier: Some(&earlier), ..look };
+        assert_eq!(again.contents().unwrap().0[&b"old"[..]].content, wrong);
+        world::pause(Duration::from_millis(30));
+        fs::write(root.join("new"), "age").unwrap();
+        assert_eq!(again.contents().unwrap().0[&b"new"[..]].content, Hashes::of(b"new", b"age"));
+        // What was changed right before a look is read again at the next one.
+        let now = look.contents().unwrap();
+        assert!(now.0.values().all(|seen| !seen.changed.is_known()), "{now:?}");
+    }
 
     #[test]
     fn what_is_touched_has_not_changed_and_what_is_gone_has() {
@@ -256,7 +329,7 @@ mod tests {
         for name in ["gone", "list", "same", "touched"] {
             write(name, name);
         }
-        let before = Contents::look(folder.path(), "list", &[]).unwrap();
+        let before = look_at(folder.path(), "list", &[]).unwrap();
         let paths = |changed: Vec<ChangedFile>| {
             changed.into_iter().map(|file| file.path).collect::<Vec<_>>()
         };
@@ -266,17 +339,53 @@ mod tests {
         }
         assert_eq!(KeptContents::parse(b"x"), None);
         let earlier_form = KeptContents { number: 7, contents: None };
-        assert_eq!(KeptContents::parse(b"7\0seen\x0012ab\0a.rs"), Some(earlier_form));
+        for bytes in [&b"7\0seen\x0012ab\0a.rs"[..], b"7\0seen2\x001 2 3 4\0a.rs"] {
+            assert_eq!(KeptContents::parse(bytes), Some(earlier_form.clone()));
+        }
         write("touched", "touched");
         write("list", "ticked");
         write("new", "");
         fs::remove_file(folder.path().join("gone")).unwrap();
         std::os::unix::fs::symlink("gone", folder.path().join("link")).unwrap();
-        let now = Contents::look(folder.path(), "list", &[]).unwrap();
+        let now = look_at(folder.path(), "list", &[]).unwrap();
         assert_eq!(paths(now.changed_since(&before)), ["gone", "link", "new"]);
         write("same", "sane");
-        let later = Contents::look(folder.path(), "list", &[]).unwrap();
+        let later = look_at(folder.path(), "list", &[]).unwrap();
         assert_eq!(paths(later.changed_since(&now)), ["same"]);
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_now_is_not_gone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join(".git/info")).unwrap();
+        fs::create_dir(root.join("sub")).unwrap();
+        for name in ["a", "gone", "later.log", "sub/b"] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        let look = |earlier| {
+            let named = &[];
+            ContentsLook { root, without: "", named, earlier, limit: LIMIT }.contents()
+        };
+        let before = look(None).unwrap();
+        fs::remove_file(root.join("gone")).unwrap();
+        fs::write(root.join(".git/info/exclude"), "*.log\n").unwrap();
+        // It can be searched and not be listed; a person who may read all sees it in any case.
+        let mode = |bits| fs::Permissions::from_mode(bits);
+        fs::set_permissions(root.join("sub"), mode(0o300)).unwrap();
+        let changed = look(Some(&before)).unwrap().changed_since(&before);
+        fs::set_permissions(root.join("sub"), mode(0o700)).unwrap();
+        let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
+        assert_eq!(paths, ["gone"]);
+        let without = ContentsLook {
+            root: &root.join("nowhere"),
+            without: "",
+            named: &[],
+            earlier: None,
+            limit: LIMIT,
+        };
+        assert_eq!(without.contents(), None);
     }
 
     #[test]
@@ -290,7 +399,7 @@ mod tests {
         }
         let named = ["a.env", "gone.env", "new.env", "old.env", "seen.txt", ".git/HEAD", ".git"];
         let named = named.map(str::to_owned);
-        let look = || Contents::look(folder.path(), "tasks.md", &named).unwrap();
+        let look = || look_at(folder.path(), "tasks.md", &named).unwrap();
         let before = look();
         let kept = KeptContents { number: 7, contents: Some(before.clone()) };
         assert_eq!(KeptContents::parse(&kept.to_bytes()), Some(kept));
@@ -320,7 +429,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        let look = || Contents::look(folder.path(), "tasks.md", &[]).unwrap();
+        let look = || look_at(folder.path(), "tasks.md", &[]).unwrap();
         for name in
             ["blanks.rs", "code.rs", "comment.rs", "from.rs", "gone.rs", "mode.sh", "twin.rs"]
         {

@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(20);
 pub enum Whole {
     /// All of it.
     Seen,
-    /// There are too many files, or it took too long.
+    /// There are too many files, it took too long, or its top cannot be opened.
     TooLarge,
     /// The visitor had seen enough.
     Stopped,
@@ -78,8 +78,9 @@ pub struct Bounds {
 /// Shows `visit` the files below `root` that are work: what git tracks or does not ignore, the loop's
 /// own notes left out. Links are not followed.
 pub fn look(root: &Path, bounds: Bounds, visit: &mut dyn FnMut(FoundFile<'_>) -> Go) -> Whole {
+    // Nothing seen is not the same as nothing there.
     let Some(top) = OpenFolder::at(root) else {
-        return Whole::Seen;
+        return Whole::TooLarge;
     };
     let first = Part { found: Repository::around(root), top: Vec::new(), left_out: Vec::new() };
     let rules = Rc::clone(&first.found.rules);

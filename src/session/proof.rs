@@ -1,6 +1,7 @@
 //! How well the ticked tasks of a feature's loop are proved. What the files contained and which boxes were open when it was
 //! armed, and its receipts, are kept where no edit of the agent gets.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::engine::proof::{
     files_named_in, judge, paths_in,
 };
 use crate::engine::tasks::{Task, TaskList};
-use crate::evidence::contents::{Contents, KeptContents, MOST_NAMED};
+use crate::evidence::contents::{Contents, ContentsLook, KeptContents, MOST_NAMED};
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::TASKS;
 use crate::feature::HANDOFF;
@@ -19,7 +20,7 @@ use crate::feature::project::{Feature, Project};
 use crate::feature::settings::SETTINGS;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
-use crate::store::pins::{Pin, PinKey, Pins};
+use crate::store::pins::{Pin, PinKey, PinState, Pins};
 use crate::store::receipts::{Receipt, Receipts};
 use crate::world::WallTime;
 
@@ -35,6 +36,17 @@ pub struct TaskProofs<'a> {
     pub armed_at: WallTime,
     /// How well its tasks have to be proved.
     pub least: LeastProof,
+    /// The list as it was when the loop was armed, once somebody has asked for it.
+    armed: OnceCell<Option<ArmedList>>,
+}
+
+/// Why no tick can be judged.
+#[derive(Debug)]
+pub enum Unjudged {
+    /// Nothing can be kept outside of the project: every tick counts.
+    Nowhere(io::Error),
+    /// What a person armed cannot be read at the moment, and why: no tick counts until it can.
+    Unreadable(String),
 }
 
 /// What the files of a project show at one moment.
@@ -73,7 +85,8 @@ pub fn keep_armed(
     let receipts = Receipts::of(root, &feature.name, &its)?;
     let number = armed_at.millis();
     let named = named_in(list);
-    let contents = Contents::look_within(root, &its, &named, limit);
+    let look = ContentsLook { root, without: &its, named: &named, earlier: None, limit };
+    let contents = look.contents();
     let kept = KeptContents { number, contents };
     receipts.keep_armed(number, &kept.to_bytes(), list)
 }
@@ -88,16 +101,22 @@ impl<'a> TaskProofs<'a> {
             receipts: Receipts::of(&project.root, &feature.name, &list_of(feature))?,
             armed_at: pin.map(|pin| pin.armed_at).unwrap_or_default(),
             least: pin.map(|pin| pin.proof).unwrap_or_default(),
+            armed: OnceCell::new(),
             pin: pin.cloned(),
         })
     }
 
     /// Returns the same under what holds for the feature now: what a person armed in a session, or a runner at work.
-    pub fn standing(project: &'a Project, feature: &'a Feature) -> io::Result<Self> {
+    pub fn standing(project: &'a Project, feature: &'a Feature) -> Result<Self, Unjudged> {
         let standing = pinned::standing_of_feature(&project.root, &feature.name);
+        if let (PinState::Unknown(why) | PinState::Lost(why), Ok(_)) =
+            (&standing, Pins::of(&project.root))
+        {
+            return Err(Unjudged::Unreadable(why.clone()));
+        }
         let of_runner = || pinned::pin_of_runner(project, feature);
         let pin = standing.pin().cloned().or_else(of_runner);
-        Self::of(project, feature, pin.as_ref())
+        Self::of(project, feature, pin.as_ref()).map_err(Unjudged::Nowhere)
     }
 
     /// Returns whether the loop has a receipt of this task, and the list it was ticked in is this one.
@@ -116,11 +135,11 @@ impl<'a> TaskProofs<'a> {
     pub fn look(&self, limit: Duration) -> FilesSeen {
         let last = self.kept(self.receipts.contents());
         let is_large = last.as_ref().is_some_and(|kept| kept.contents.is_none());
-        let its = list_of(self.feature);
         if is_large {
             return FilesSeen::default();
         }
-        let now = Contents::look_within(&self.project.root, &its, &self.named(), limit);
+        let earlier = last.as_ref().and_then(|kept| kept.contents.as_ref());
+        let now = self.look_again(earlier, limit);
         let Some(seen) = &now else { return FilesSeen::default() };
         let handoff = [&self.feature.relative, "/", HANDOFF].concat();
         let is_work = |file: &ChangedFile| file.path != handoff && file.path != SETTINGS;
@@ -159,10 +178,12 @@ impl<'a> TaskProofs<'a> {
         commands.unwrap_or_default()
     }
 
-    /// Returns the files that the list named when the loop was armed.
-    pub fn named(&self) -> Vec<String> {
-        let list = self.receipts.armed_list(self.armed_at.millis());
-        list.map(|list| named_in(&list)).unwrap_or_default()
+    /// Returns what the files contain now; what nobody has touched since an earlier look is not read again.
+    pub fn look_again(&self, earlier: Option<&Contents>, limit: Duration) -> Option<Contents> {
+        let (its, armed) = (list_of(self.feature), self.armed_list());
+        let named = armed.map(|armed| named_in(&armed.bytes)).unwrap_or_default();
+        let root = &self.project.root;
+        ContentsLook { root, without: &its, named: &named, earlier, limit }.contents()
     }
 
     fn kept(&self, bytes: Option<Vec<u8>>) -> Option<KeptContents> {
@@ -171,9 +192,12 @@ impl<'a> TaskProofs<'a> {
     }
 
     /// Returns the list as it was when the loop was armed, `None` where that is not known.
-    pub fn armed_list(&self) -> Option<ArmedList> {
-        let bytes = self.receipts.armed_list(self.armed_at.millis())?;
-        Some(ArmedList { list: TaskList::parse(&bytes), bytes })
+    pub fn armed_list(&self) -> Option<&ArmedList> {
+        let read = || {
+            let bytes = self.receipts.armed_list(self.armed_at.millis())?;
+            Some(ArmedList { list: TaskList::parse(&bytes), bytes })
+        };
+        self.armed.get_or_init(read).as_ref()
     }
 
     /// Returns how well these tasks are proved, which were ticked together; `list` is the list as it is now.
@@ -209,7 +233,7 @@ impl<'a> TaskProofs<'a> {
         let claims: Vec<_> = claims
             .filter_map(|receipt| {
                 let task = list.find(&receipt.task)?;
-                let text = armed.as_ref().and_then(|armed| armed.text(task));
+                let text = armed.and_then(|armed| armed.text(task));
                 Some((receipt, paths_in(&text.unwrap_or_else(|| task.title.clone()))))
             })
             .collect();

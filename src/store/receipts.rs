@@ -1,6 +1,7 @@
 //! Receipts: what was seen when a task was ticked. They are kept beside the pins, where no file of a repository and no
 //! edit of the agent gets; only ever appended to.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -143,11 +144,8 @@ impl Receipts {
 
     /// Returns those that have one of these texts in them, the oldest first; only they are taken apart.
     pub fn with(&self, texts: &[String]) -> Vec<Receipt> {
-        let has_one = |line: &&[u8]| {
-            texts.iter().any(|text| memchr::memmem::find(line, text.as_bytes()).is_some())
-        };
         let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
-        let lines = files.iter().flat_map(|bytes| lines(bytes)).filter(has_one);
+        let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
         lines.filter_map(|line| self.receipt(line)).collect()
     }
 
@@ -182,6 +180,16 @@ impl Receipts {
         Ok(())
     }
 
+    /// Appends a receipt and keeps what the files contain now, as these bytes, for the next task: a program that is killed leaves
+    /// both or neither.
+    pub fn add_with(&self, receipt: &Receipt, contents: &[u8]) -> io::Result<()> {
+        self.pins.make()?;
+        let next = [format!("{}\n", receipt.at).as_bytes(), contents].concat();
+        write_private(&self.path("next"), &next, Flush::ToSystem)?;
+        self.add(receipt)?;
+        self.keep_contents(contents)
+    }
+
     /// Returns the paths of what is kept when a loop is armed: what the files contain, also for the next task, and the list.
     pub fn armed_paths(&self) -> [PathBuf; 3] {
         ["contents", "armed", "list"].map(|end| self.path(end))
@@ -208,13 +216,25 @@ impl Receipts {
 
     /// Returns the bytes that were kept last of what the files contained; `None` where there are none.
     pub fn contents(&self) -> Option<Vec<u8>> {
-        read::read(&self.path("contents"), 8 * MOST).ok().map(|content| content.bytes)
+        let kept = |end: &str| Some(read::read(&self.path(end), 8 * MOST).ok()?.bytes);
+        // What was killed after it had written its receipt has left it there.
+        let next = kept("next").and_then(|next| {
+            let end = memchr::memchr(b'\n', &next)?;
+            let at = std::str::from_utf8(&next[..end]).ok()?;
+            let has_receipt = !self.with(&[format!("{{\"at\":{at},")]).is_empty();
+            has_receipt.then(|| next[end + 1..].to_vec())
+        });
+        next.or_else(|| kept("contents"))
     }
 
     /// Keeps the bytes of what the files contain, for the next task.
     pub fn keep_contents(&self, bytes: &[u8]) -> io::Result<()> {
         self.pins.make()?;
-        write_private(&self.path("contents"), bytes, Flush::ToSystem)
+        write_private(&self.path("contents"), bytes, Flush::ToSystem)?;
+        match fs::remove_file(self.path("next")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn bytes(&self, end: &str) -> Vec<u8> {
@@ -276,6 +296,21 @@ impl Receipts {
             why: text("no_change").map(str::to_owned),
         })
     }
+}
+
+/// The lines that have one of these texts in them, in their order.
+fn lines_with<'a>(bytes: &'a [u8], texts: &[String]) -> Vec<&'a [u8]> {
+    let mut starts = BTreeSet::new();
+    for text in texts {
+        for at in memchr::memmem::find_iter(bytes, text.as_bytes()) {
+            starts.insert(memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1));
+        }
+    }
+    let line = |start: usize| {
+        let rest = &bytes[start..];
+        &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())]
+    };
+    starts.into_iter().map(line).collect()
 }
 
 fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use ralph_speckit::evidence::contents::KeptContents;
 use ralph_speckit::store::loops::Loops;
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub struct Facts {
     pub journal: BTreeMap<String, usize>,
     /// The lines of the progress notes.
     pub progress: Vec<String>,
+    /// The task and the proof of each receipt that is whole.
+    pub receipts: Vec<(String, String)>,
 }
 
 /// A session's loop.
@@ -77,12 +80,18 @@ impl Facts {
             claims: claims(world),
             journal: journal(world),
             progress: lines(&world.feature(".progress.md")),
+            receipts: receipts(world),
         })
     }
 
     /// Returns whether this task is ticked.
     pub fn is_done(&self, id: &str) -> bool {
         self.tasks.iter().any(|line| line.starts_with(&format!("- [x] {id} ")))
+    }
+
+    /// Returns how often a task has a receipt.
+    pub fn receipts_of(&self, task: &str) -> usize {
+        self.receipts.iter().filter(|(id, _)| id == task).count()
     }
 
     /// Returns how often something was noted.
@@ -131,10 +140,28 @@ fn files_load(world: &World) -> Result<(), String> {
                     return fails("has more than one torn line");
                 }
             }
+            Some("contents" | "armed")
+                if KeptContents::parse(&bytes).is_none_or(|kept| kept.contents.is_none()) =>
+            {
+                return fails("is no look at the files");
+            }
             _ => {}
         }
     }
     Ok(())
+}
+
+fn receipts(world: &World) -> Vec<(String, String)> {
+    let is_one = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("receipts-") && name.ends_with(".jsonl")
+    };
+    let files = world.files().into_iter().filter(|(path, _)| is_one(path));
+    let bytes: Vec<u8> = files.flat_map(|(_, bytes)| bytes).collect();
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let whole = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    whole.map(|it| (text(&it["task"]), text(&it["proof"]))).collect()
 }
 
 fn claims(world: &World) -> BTreeMap<String, (Option<String>, Option<String>)> {

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::story::{Answer, Case, Outcome, Story, ensure, same};
+use super::tracer::Fault;
 use super::world::{CORRUPT, Call, FEATURE, OTHER, OURS, TASKS, World};
 
 /// Extensions of spec-kit with a hook that must run.
@@ -640,15 +641,31 @@ fn blocks(case: &Case<'_>) -> Outcome {
 
 /// A box is ticked, once in every book.
 fn ticks(case: &Case<'_>) -> Outcome {
+    let has_none = case.now.receipts_of("T002") == 0;
     if case.acknowledged() {
         ensure(case.now.is_done("T002"), "it says done, and the box is open")?;
+        let says = case.said("Its receipt could not be kept") || case.is_mute();
+        ensure(says || !has_none, "it says done, there is no receipt, and nobody is told")?;
     }
+    ensure(has_none || case.now.is_done("T002"), "there is a receipt, and the box is open")?;
     let now = case.again()?;
+    same(&now.receipts_of("T002"), &1, "done again: receipts")?;
+    // Where a file could not be read, less can be proved, and it is told.
+    let sees_all = case.killed() || case.fault == Fault::None;
+    let proofs: Vec<_> = now.receipts.iter().map(|(_, proof)| proof.as_str()).collect();
+    let is_proved = proofs.contains(&"files") || proofs.contains(&"command");
+    ensure(is_proved || !sees_all, &format!("its proof is {proofs:?}"))?;
     ensure(now.is_done("T002"), "done again, and the box is open")?;
     same(&now.noted("done T002"), &1, "lines of the journal")?;
     let noted = now.progress.iter().filter(|line| line.starts_with("- [done] T002 ")).count();
     same(&noted, &1, "lines of the progress notes")?;
     others_unchanged(case, &now, &["T002"])?;
+    // Its work is no work of the next task.
+    if is_proved {
+        let next = case.later(&Call::spool(Some(OURS), &["task", "done", "T003"]));
+        ensure(next.code != Some(0), "another task is done by the same work")?;
+        same(&case.facts()?.receipts_of("T003"), &0, "receipts of what is not done")?;
+    }
     case.stops(OURS, "I stop here.").held("at the next stop")
 }
 

@@ -17,7 +17,7 @@ use crate::forms::task::{ProvedTask, VerifyState};
 use crate::refusal::Refusal;
 use crate::runner::options::Form;
 use crate::session::messages::proof::{PUT_BACK, lack};
-use crate::session::proof::{FilesSeen, TaskProofs, at_least_word, facts_of};
+use crate::session::proof::{FilesSeen, TaskProofs, Unjudged, at_least_word, facts_of};
 use crate::session::task_log::{ArmedVerify, Done, Tick, is_together, no_task, one_line};
 use crate::world::Stopwatch;
 
@@ -41,13 +41,14 @@ pub struct DoneRequest<'a> {
 struct Ticking<'a> {
     job: &'a TaskJob<'a>,
     list: &'a TaskList,
-    /// An error where nothing can be kept outside of the project: every tick counts then.
-    proofs: io::Result<TaskProofs<'a>>,
+    proofs: Result<TaskProofs<'a>, Unjudged>,
     seen: FilesSeen,
     facts: Vec<TaskFacts>,
     is_shared: bool,
     /// Whether a task of this call was ticked already.
     continues_call: bool,
+    /// The list after the last tick.
+    ticked_list: Option<TaskList>,
 }
 
 /// Ticks the tasks whose Verify command passes and whose work can be seen, and prints what to do next; a failure when one is
@@ -76,7 +77,8 @@ pub fn done(job: &TaskJob<'_>, request: DoneRequest<'_>) -> Result<ExitCode> {
     if job.form == Form::Json {
         dataln!("{}", forms::line(&job.proved(answers))?);
     } else if !refused {
-        outln!("{}", job.what_next()?);
+        let list = ticking.ticked_list.map_or_else(|| Ok(job.list()?.0), anyhow::Ok)?;
+        outln!("{}", job.what_next_in(list));
     }
     Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -94,18 +96,14 @@ impl<'a> Ticking<'a> {
         let proofs = TaskProofs::standing(job.project, job.feature);
         let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
         let facts = tasks.iter().map(|task| {
-            let facts = facts_of(armed.as_ref(), task, text);
+            let facts = facts_of(armed, task, text);
             TaskFacts { no_change: no_change.clone(), ..facts }.with_parts(task, list)
         });
-        let mut ticking = Self {
-            job,
-            list,
-            seen: proofs.as_ref().map(|proofs| proofs.look(LOOK)).unwrap_or_default(),
-            proofs,
-            facts: facts.collect(),
-            is_shared: false,
-            continues_call: false,
-        };
+        let facts = facts.collect();
+        let seen = proofs.as_ref().map(|proofs| proofs.look(LOOK)).unwrap_or_default();
+        let (is_shared, continues_call, ticked_list) = (false, false, None);
+        let mut ticking =
+            Self { job, list, proofs, seen, facts, is_shared, continues_call, ticked_list };
         ticking.share(tasks, request)?;
         Ok(ticking)
     }
@@ -155,6 +153,15 @@ impl<'a> Ticking<'a> {
         is_known: bool,
         took: Duration,
     ) -> Result<()> {
+        if let Err(Unjudged::Unreadable(why)) = &self.proofs {
+            let id = printable(&task.id);
+            let words = format!(
+                "{id} is not ticked: what was armed for it cannot be read: {}\nCall done again. If that does not help, a person makes that file readable, or arms the loop again.",
+                printable(why)
+            );
+            *proved = ProvedTask { done: false, words: Some(words), ..proved.clone() };
+            return Ok(());
+        }
         let mut judged = None;
         if let Some(proofs) = self.proofs.as_ref().ok().filter(|_| !is_known) {
             self.facts[number].verify = match proved.verify {
@@ -190,7 +197,7 @@ impl<'a> Ticking<'a> {
                     seen: self.seen.clone(),
                     // What the command wrote is not the work of the next task.
                     now: if tick.verify.is_some() {
-                        proofs.look(LOOK).now
+                        proofs.look_again(self.seen.now.as_ref(), LOOK)
                     } else {
                         self.seen.now.clone()
                     },
@@ -200,10 +207,12 @@ impl<'a> Ticking<'a> {
                 books.keep_receipt(proofs, &task.id, &tick)
             }
             Ok(_) => Ok(()),
-            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+            Err(Unjudged::Unreadable(why)) => Err(io::Error::other(why.clone())),
+            Err(Unjudged::Nowhere(error)) => Err(io::Error::new(error.kind(), error.to_string())),
         };
         self.continues_call = true;
         let left = left_alone(&books) + &without_receipt(kept);
+        self.ticked_list = Some(std::mem::take(&mut books.list));
         let remark = proved.words.take().map_or_else(String::new, |remark| format!(" {remark}"));
         proved.words = Some(format!("{} is done{already}.{remark}{left}", task.id));
         Ok(())

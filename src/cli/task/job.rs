@@ -35,8 +35,12 @@ impl TaskJob<'_> {
     /// Returns the part of the list that the loop is about, with the bytes of the whole.
     pub fn part(&self) -> Result<(TaskList, Vec<u8>)> {
         let (list, text) = self.list()?;
-        let ids = part::asked(self.project, self.feature).map_or_else(Vec::new, |it| it.tasks);
-        Ok((list.within(&ids), text))
+        Ok((list.within(&self.asked_ids()), text))
+    }
+
+    /// The tasks that the loop is about, empty for all.
+    fn asked_ids(&self) -> Vec<String> {
+        part::asked(self.project, self.feature).map_or_else(Vec::new, |it| it.tasks)
     }
 
     /// Returns whether and how the Verify command of a task may be run.
@@ -51,21 +55,22 @@ impl TaskJob<'_> {
 
     /// Returns one short paragraph: the next task, or the end.
     pub fn what_next(&self) -> Result<String> {
+        Ok(self.what_next_in(self.list()?.0))
+    }
+
+    /// Returns the same by a list that was read just now.
+    pub fn what_next_in(&self, list: TaskList) -> String {
         if let Some(reason) = over(self.project, self.feature) {
-            return Ok(format!("The loop has ended ({reason}).{}", for_agent(" End your turn.")));
+            return format!("The loop has ended ({reason}).{}", for_agent(" End your turn."));
         }
-        let (list, _) = self.part()?;
+        let list = list.within(&self.asked_ids());
         let next = list.next();
         if next.is_empty() {
-            return Ok(nothing_open(&list));
+            return nothing_open(&list);
         }
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let left = list.tasks.len() - list.done();
-        Ok(format!(
-            "{left} of {} open, next {}: spool task next",
-            list.tasks.len(),
-            shortened(&ids)
-        ))
+        format!("{left} of {} open, next {}: spool task next", list.tasks.len(), shortened(&ids))
     }
 
     /// Returns what was noted, in words, with nothing else yet.

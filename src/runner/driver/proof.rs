@@ -14,7 +14,7 @@ use crate::engine::proof::{
 };
 use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Work, ran_no_test};
-use crate::evidence::contents::{Contents, KeptContents};
+use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
 use crate::evidence::protected::Protected;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::HANDOFF;
@@ -33,6 +33,9 @@ use crate::world::{Stopwatch, WallTime};
 
 /// How long to wait for who keeps the task log at the same time.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest that the files are looked through.
+const LOOK: Duration = Duration::from_secs(2);
+
 impl Driver<'_> {
     /// Remembers what the files contain and what the list says before the first iteration, with what the run has pinned.
     pub(super) fn begin_proofs(&mut self, pin: Option<&RunPin<'_>>) {
@@ -44,7 +47,7 @@ impl Driver<'_> {
             return;
         }
         let named = list_at_start.as_ref().map(|file| named_in(&file.bytes)).unwrap_or_default();
-        let contents = Contents::look(self.view.folder, &list, &self.in_worktree(&named));
+        let contents = self.look(&list, &self.in_worktree(&named), None);
         self.proofs = TickProofs {
             named,
             at_tick: contents.clone(),
@@ -54,6 +57,12 @@ impl Driver<'_> {
             judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };
+    }
+
+    /// What the files of the work tree contain.
+    fn look(&self, list: &str, named: &[String], earlier: Option<&Contents>) -> Option<Contents> {
+        let root = self.view.folder;
+        ContentsLook { root, without: list, named, earlier, limit: LOOK }.contents()
     }
 
     /// These paths of the project as paths of the work tree.
@@ -97,7 +106,8 @@ impl Driver<'_> {
         }
         let is_small = self.proofs.at_start.is_some();
         let named = self.in_worktree(&self.proofs.named);
-        let now = is_small.then(|| Contents::look(self.view.folder, &list, &named)).flatten();
+        let earlier = self.proofs.at_tick.as_ref();
+        let now = is_small.then(|| self.look(&list, &named, earlier)).flatten();
         let files = self.file_facts(now.as_ref(), &file, &list);
         // What was ticked before is asked about once more only where protected files differ.
         let ticked = match (ticked.is_empty(), files.protected.is_empty()) {
@@ -184,7 +194,9 @@ impl Driver<'_> {
         let of_project = if is_whole {
             now.clone()
         } else {
-            Contents::look(&change.root, receipts.list(), &self.proofs.named)
+            let (root, named) = (change.root.as_path(), self.proofs.named.as_slice());
+            let without = receipts.list();
+            ContentsLook { root, without, named, earlier: None, limit: LOOK }.contents()
         };
         let kept = KeptContents { number, contents: of_project };
         if let Err(error) = receipts.keep_contents(&kept.to_bytes()) {

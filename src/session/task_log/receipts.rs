@@ -1,6 +1,7 @@
 //! The receipts of a feature's tasks: what is seen of the work when one is ticked.
 
 use std::io;
+use std::time::Duration;
 
 use super::Books;
 use crate::engine::proof::Proof;
@@ -8,10 +9,13 @@ use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::commits;
 use crate::evidence::contents::{Contents, KeptContents};
 use crate::feature::project::{Feature, Project};
-use crate::session::proof::{FilesSeen, TaskProofs, list_of};
+use crate::session::proof::{FilesSeen, TaskProofs, Unjudged, list_of};
 use crate::store::loops::Loops;
 use crate::store::receipts::{MOST_FILES, Receipt, Receipts, VerifyRun, Witness};
 use crate::world;
+
+/// The longest that the files are looked through.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// What is known of a tick besides its task.
 #[derive(Clone, Debug, Default)]
@@ -41,13 +45,16 @@ pub fn receipts_of(project: &Project, feature: &Feature) -> io::Result<Receipts>
 
 /// Remembers what the files contain before the first task of a loop, where nobody has: its work is known by their content.
 pub fn begin_tasks(project: &Project, feature: &Feature) -> io::Result<()> {
-    let proofs = TaskProofs::standing(project, feature)?;
+    let proofs = TaskProofs::standing(project, feature).map_err(|unjudged| match unjudged {
+        Unjudged::Nowhere(error) => error,
+        Unjudged::Unreadable(why) => io::Error::other(why),
+    })?;
     let number = proofs.armed_at.millis();
     let kept = proofs.receipts.contents();
     if kept.and_then(|bytes| KeptContents::number_in(&bytes)) == Some(number) {
         return Ok(());
     }
-    let contents = Contents::look(&project.root, &list_of(feature), &proofs.named());
+    let contents = proofs.look_again(None, LOOK);
     proofs.receipts.keep_contents(&KeptContents { number, contents }.to_bytes())
 }
 
@@ -65,7 +72,7 @@ impl Books<'_> {
             files.map(|files| files.iter().map(|file| file.path.clone()).collect());
         let count = files.as_ref().map_or(0, Vec::len);
         let record = self.record();
-        proofs.receipts.add(&Receipt {
+        let receipt = Receipt {
             at: world::now(),
             task: task.id.clone(),
             by: Witness::Done,
@@ -82,10 +89,10 @@ impl Books<'_> {
             own: tick.own.iter().take(MOST_FILES).cloned().collect(),
             no_change: tick.no_change.clone(),
             ..Receipt::default()
-        })?;
+        };
         let number = proofs.armed_at.millis();
         let kept = KeptContents { number, contents: tick.now.clone() };
-        proofs.receipts.keep_contents(&kept.to_bytes())
+        proofs.receipts.add_with(&receipt, &kept.to_bytes())
     }
 }
 
