@@ -3,6 +3,7 @@
 pub mod checklists;
 pub mod extensions;
 pub mod project;
+pub mod requirements;
 pub mod settings;
 pub(crate) mod snapshot;
 pub mod state;

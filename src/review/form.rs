@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::requirements::Requirement;
+use crate::feature::requirements::Requirement;
 use crate::text;
 
 /// The line before the answer, followed by a blank and the code of the review.

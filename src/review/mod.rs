@@ -6,7 +6,6 @@ mod form;
 mod packet;
 mod record;
 mod report;
-mod requirements;
 mod run;
 mod watch;
 

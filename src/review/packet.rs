@@ -5,9 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use super::form::{BEGIN, END};
-use super::requirements::Requirement;
 use crate::engine::CheckResult;
 use crate::engine::scope::in_runs;
+use crate::feature::requirements::Requirement;
 use crate::store::read::{folder_inside, read_in};
 use crate::store::receipts::{Receipt, VerifyRun};
 use crate::text;

@@ -13,7 +13,6 @@ use super::evidence::{self, Ground};
 use super::form::{self, RequirementVerdict, Severity};
 use super::packet::{PacketMarks, PacketMaterial, prompt};
 use super::record::{self, Outcome, Review};
-use super::requirements::{Requirement, requirements};
 use super::watch::{Halt, ReviewWatch};
 use crate::checks::PASSED;
 use crate::engine::CheckResult;
@@ -21,6 +20,7 @@ use crate::engine::tasks::TaskList;
 use crate::evidence::task_list::{self, TASKS};
 use crate::evidence::tree::{Bounds, FoundFile, Go, Whole, look};
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::requirements::{Requirement, specification};
 use crate::runner::git::{Git, GitMoment};
 use crate::runner::harness::{
     AgentOrder, AgentReport, Approval, Harness, Permissions, RunOutcome, TokenUsage,
@@ -36,8 +36,6 @@ use crate::store::write::open_or_create;
 use crate::system::{files, names};
 use crate::world::{self, Deadline, FileTime, Stopwatch, WallTime};
 
-/// The most of a specification that is read, in bytes.
-const SPECIFICATION: u64 = 1 << 20;
 /// The most requirements that one review judges.
 const REQUIREMENTS: usize = 500;
 /// The most that a reader may print, in bytes.
@@ -251,19 +249,8 @@ impl ReviewOrder<'_> {
     fn ready(&self) -> Result<ReviewInput> {
         let folder = &self.feature.folder;
         let file = |name: &str| format!("{}/{name}", self.feature.relative);
-        let spec = read_in(folder, "spec.md", SPECIFICATION).map_err(|problem| {
-            anyhow!(
-                "`{}`: {problem}\na review judges what it asks for: write it first",
-                file("spec.md")
-            )
-        })?;
-        let requirements = requirements(&spec.bytes);
-        if requirements.is_empty() {
-            bail!(
-                "`{}` names nothing to judge: no id such as FR-001 or SC-001, and no acceptance scenario\ngive each requirement an id, then review again",
-                file("spec.md")
-            );
-        }
+        let (spec, requirements) = specification(folder, &self.feature.relative)
+            .map_err(|why| anyhow!("{why}\ngive each requirement an id, then review again"))?;
         if requirements.len() > REQUIREMENTS {
             bail!(
                 "`{}` has {} requirements, and one review judges at most {REQUIREMENTS}\nsplit the feature",
@@ -292,7 +279,7 @@ impl ReviewOrder<'_> {
         let git = Git::within(&self.project.root, Some(Deadline::after(GIT)), interrupt);
         let known = known_loop(self.project, self.feature);
         let base = base(git.as_ref(), self.base, known.as_ref())?;
-        let specification = String::from_utf8_lossy(&spec.bytes).into_owned();
+        let specification = String::from_utf8_lossy(&spec).into_owned();
         Ok(ReviewInput { specification, tasks, requirements, git, known, base })
     }
 

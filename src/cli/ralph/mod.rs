@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::person::in_agents_session;
 use super::steered::{Answer, Steered};
 use crate::engine::Check;
+use crate::feature::requirements::specification;
 use crate::feature::settings;
 use crate::forms::events::{EventForm, RunnerEvent};
 use crate::forms::runner::{RunnerForm, RunnerStatusForm};
@@ -194,11 +195,8 @@ fn job(args: &RalphArgs) -> Result<RalphJob> {
         return Ok(RalphJob::ClearContext(change, options.form));
     }
     options::refuse_what_the_agent_cannot_do(&settings, &options)?;
-    if change.kind != ChangeKind::SpecKit && options.checks.iter().any(Check::is_review) {
-        bail!(
-            "`{}` has no spec.md, and a review judges the requirements of one\nleave the review out with --review=false",
-            change.id
-        );
+    if options.checks.iter().any(Check::is_review) {
+        can_be_reviewed(&change)?;
     }
     if !is_told {
         of_the_list(&change, &options)?.clone_into(&mut options.task);
@@ -273,6 +271,21 @@ fn demo(
         RalphJob::Plan(None, options, Box::new(layers))
     } else {
         RalphJob::Demo(options)
+    })
+}
+
+/// Returns nothing; an error where a review is asked for and there is nothing to judge.
+fn can_be_reviewed(change: &Change) -> Result<()> {
+    if change.kind != ChangeKind::SpecKit {
+        bail!(
+            "`{}` has no spec.md, and a review judges the requirements of one\nleave the review out with --review=false",
+            change.id
+        );
+    }
+    let shown = change.folder.strip_prefix(&change.root).unwrap_or(&change.folder);
+    let found = specification(&change.folder, &shown.display().to_string());
+    found.map(drop).map_err(|why| {
+        anyhow!("a review is asked for, and {why}\ngive each requirement an id such as FR-001, or leave the review out with --review=false")
     })
 }
 

@@ -15,6 +15,7 @@ use crate::engine::{Ledger, ReviewWhen};
 use crate::evidence::commits;
 use crate::evidence::task_list::{self, TASKS, TaskFile};
 use crate::feature::project::{Feature, Project, printable};
+use crate::feature::requirements::specification;
 use crate::feature::settings::{READERS, Settings, reviewer};
 use crate::feature::snapshot::{FeatureSnapshot, limits_of};
 use crate::feature::state::State;
@@ -62,8 +63,12 @@ pub fn arm(
     let asked = Selection::of(words, &request.literal, &all, &text)?;
     let tasks = open_part(all, &asked)?;
     let gate = gate(root, &feature, request, armer)?;
-    if request.review_when.is_some() && !request.review.unwrap_or(settings.review.is_some()) {
+    let has_review = request.review.unwrap_or(settings.review.is_some());
+    if request.review_when.is_some() && !has_review {
         return Err(Refusal::new("`--review-when` does nothing without a review", "add --review"));
+    }
+    if has_review && armer.is_person() {
+        can_be_reviewed(&feature)?;
     }
     let mut arming = Arming::begin(root, armer, Some(&feature))?;
     let found = readable_state(&feature)?;
@@ -81,12 +86,11 @@ pub fn arm(
         if armer.is_person() { verify_commands(&tasks, &text) } else { VerifyCommands::new() };
     let mut pin = pin_of(&feature, &state, &settings, &claim, armer);
     if armer.is_person() {
-        let wanted = request.review.unwrap_or(settings.review.is_some());
         let mut review = settings.review.unwrap_or_else(|| reviewer(READERS[0]));
         if let Some(when) = request.review_when {
             review = review.made(when);
         }
-        pin.checks.extend(Some(review).filter(|_| wanted));
+        pin.checks.extend(Some(review).filter(|_| has_review));
     }
     pin.settings.tracked = tracked;
     pin.hooks = gate.hooks.clone();
@@ -123,6 +127,16 @@ pub fn arm(
     // The loop lives by now: nothing that goes wrong here can refuse it.
     notes.extend(keep_out(&feature.folder));
     Ok(armed(&feature, &tasks, pin.limits, shown, &notes, &gate))
+}
+
+/// Returns nothing; an error where a review is asked for and the specification has nothing to judge.
+fn can_be_reviewed(feature: &Feature) -> Result<(), Refusal> {
+    let wrong = |why: String| {
+        let what = ["nothing is armed: a review is asked for, and ", &why].concat();
+        let next = "give each requirement an id such as FR-001, or leave the review out with --review=false";
+        Refusal::new(what, next)
+    };
+    specification(&feature.folder, &feature.relative).map(drop).map_err(wrong)
 }
 
 /// The feature that is meant, and what was typed behind its name.

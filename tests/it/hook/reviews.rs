@@ -38,6 +38,32 @@ fn what_is_typed_says_when_a_review_is_made_and_outranks_the_settings() {
 }
 
 #[test]
+fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for() {
+    for (spec, why) in [
+        (None, "spec.md`: it does not exist"),
+        (
+            Some("# Login\n\nIt logs in.\n```\nFR-001\n```\n"),
+            "spec.md` names nothing to judge: no id such as FR-001",
+        ),
+    ] {
+        let bench = Bench::ready();
+        if let Some(spec) = spec {
+            fs::write(bench.feature_path("spec.md"), spec).unwrap();
+        }
+        let before = bench.everything();
+        let said = bench.implement("s1", "--review").reason().to_owned();
+        assert!(
+            said.contains("nothing is armed: a review is asked for, and `.specify/specs/"),
+            "{said}"
+        );
+        assert!(said.contains(why) && said.contains("--review=false"), "{said}");
+        assert_eq!(bench.everything(), before);
+        // Without a review nobody asks for ids.
+        assert!(bench.implement("s1", "").message().contains("armed"));
+    }
+}
+
+#[test]
 fn when_alone_asks_for_no_review_and_another_word_is_refused() {
     let bench = ready();
     let before = bench.everything();

@@ -28,6 +28,16 @@ fn ralph<'a>(bench: &'a Bench, arguments: &str) -> super::support::Call<'a> {
 }
 
 #[test]
+fn a_specification_with_nothing_to_judge_is_refused_when_a_review_is_asked_for() {
+    let bench = feature();
+    let ran = ralph(&bench, "--review --review-harness codex").run().with_code(2);
+    let said =
+        "a review is asked for, and `.specify/specs/001-login/spec.md` names nothing to judge";
+    assert!(ran.errors.contains(said) && ran.errors.contains("--review=false"), "{ran}");
+    assert_eq!(bench.runs(), 0);
+}
+
+#[test]
 fn open_checklists_refuse_the_start_until_a_person_says_otherwise() {
     let bench = feature();
     bench.write(format!("{FEATURE}/checklists/ux.md"), "- [x] CHK001 Done\n- [ ] CHK002 Open\n");

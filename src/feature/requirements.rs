@@ -1,14 +1,34 @@
 //! What `spec.md` asks for: every requirement and acceptance criterion, by its id.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::engine::hidden::{hidden_lines, split_lines};
+use crate::store::read::read_in;
 use crate::text;
 
 /// What the ids of requirements begin with.
 const PREFIXES: [&str; 5] = ["NFR-", "FR-", "SC-", "AC-", "REQ-"];
 /// The most letters of a requirement that are kept for messages.
 const TITLE: usize = 200;
+
+/// The most of a specification that is read, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// Returns the bytes of the `spec.md` in a folder, and what it asks for; an error says in words why a review has nothing to
+/// judge: it cannot be read, or names no requirement. `shown` is the folder as a person knows it.
+pub fn specification(folder: &Path, shown: &str) -> Result<(Vec<u8>, Vec<Requirement>), String> {
+    let path = ["`", shown, "/spec.md`"].concat();
+    let content =
+        read_in(folder, "spec.md", MOST).map_err(|problem| format!("{path}: {problem}"))?;
+    let found = requirements(&content.bytes);
+    if found.is_empty() {
+        let why =
+            " names nothing to judge: no id such as FR-001 or SC-001, and no acceptance scenario";
+        return Err(path + why);
+    }
+    Ok((content.bytes, found))
+}
 
 /// A requirement or an acceptance criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
