@@ -37,9 +37,15 @@ struct Stage {
     workshop: Workshop,
     reader: &'static str,
     bin: PathBuf,
+    /// Whether the plugin is installed for every client of this home, not only loaded by the one that works.
+    installed: bool,
 }
 
 fn play(reader: &'static str, test: fn(&Stage)) {
+    play_with(reader, false, test);
+}
+
+fn play_with(reader: &'static str, installed: bool, test: fn(&Stage)) {
     let Some(codex) = codex() else {
         assert_ne!(reader, "claude", "`scripts/fetch-clients` fetches all programs");
         eprintln!("left out: codex is not installed; `scripts/fetch-clients codex` installs it");
@@ -51,7 +57,7 @@ fn play(reader: &'static str, test: fn(&Stage)) {
     symlink(program("2.1.330"), bin.join("claude")).expect("a link");
     symlink(codex, bin.join("codex")).expect("a link");
     workshop.project.write(&Workshop::in_feature("spec.md"), SPEC);
-    let stage = Stage { workshop, reader, bin: bin.clone() };
+    let stage = Stage { workshop, reader, bin: bin.clone(), installed };
     test(&stage);
     fs::remove_dir_all(bin).expect("the folder goes");
 }
@@ -131,7 +137,11 @@ impl Stage {
     }
 
     fn client(&self, model: &ScriptedModel) -> Client {
-        let client = self.workshop.client("2.1.330", model);
+        let client = if self.installed {
+            self.workshop.client_of_setup("2.1.330", model)
+        } else {
+            self.workshop.client("2.1.330", model)
+        };
         let home = client.home_folder().to_owned();
         let config = format!(
             "model_provider = \"scripted\"\nmodel = \"scripted\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
@@ -326,4 +336,11 @@ fn a_finished_phase_is_reviewed_before_the_next_one_and_once(stage: &Stage) {
         receipts.iter().map(|it| (it["by"].as_str(), it["reviewer"].as_str())).collect();
     let reader = Some(stage.reader);
     assert_eq!(by, [(Some("done"), None), (Some("review"), reader), (Some("review"), reader)]);
+}
+
+/// The agent has the plugin from its home alone, and the reader has the same home.
+#[test]
+fn a_reader_for_whom_the_plugin_is_installed_too_takes_no_part_in_the_loop() {
+    play_with("claude", true, a_pass_completes_the_loop);
+    play_with("claude", true, what_is_not_met_sends_the_agent_back_and_the_repaired_work_passes);
 }

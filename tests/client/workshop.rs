@@ -1,7 +1,7 @@
 //! A spec-kit project with one feature, the assembled plugin, and the agent that a scripted model plays in it.
 
 use crate::headless::Client;
-use crate::support::{Project, client, json_lines};
+use crate::support::{Project, client, json_lines, program};
 use ralph_speckit::engine::tasks::TaskList;
 use ralph_speckit::plugin::{Programs, assemble};
 use scripted_model::{Asked, Reply, ScriptedModel};
@@ -69,6 +69,23 @@ impl Workshop {
     /// Returns the client of one version in this project, with the assembled plugin.
     pub fn client(&self, version: &str, model: &ScriptedModel) -> Client {
         client(version, &self.project, model).home(self.home.path()).plugin(assembled_plugin())
+    }
+
+    /// Returns the client with the plugin that `spool setup` has installed for the person: every client of this home has it.
+    pub fn client_of_setup(&self, version: &str, model: &ScriptedModel) -> Client {
+        let home = self.home.path();
+        let clients = program(version).parent().expect("a folder").display().to_string();
+        let setup = Command::new(programs().spool)
+            .arg("setup")
+            .current_dir(home)
+            .env_clear()
+            .env("HOME", home)
+            .env("PATH", format!("{clients}:/usr/bin:/bin"))
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .output()
+            .expect("spool");
+        assert!(setup.status.success(), "{setup:?}");
+        client(version, &self.project, model).home(home)
     }
 
     /// Writes the state file as older tools left it: in execution, armed by nobody.
