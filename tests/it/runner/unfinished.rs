@@ -80,6 +80,29 @@ fn a_try_that_a_usage_limit_ended_is_kept_and_named_after_the_wait() {
 }
 
 #[test]
+fn a_try_in_which_a_limit_ended_the_loop_is_kept_and_the_next_loop_names_it() {
+    let limits = [
+        "--max-runtime 2s",
+        "--iteration-timeout 2s --max-iterations 1",
+        "--idle-timeout 2s --max-iterations 1",
+    ];
+    std::thread::scope(|scope| {
+        for limit in limits {
+            scope.spawn(move || {
+                let bench = Bench::new();
+                first_run(&bench, "sleep 600");
+                let ran = bench.ralph(limit).run();
+                assert!(ran.code != Some(0), "{limit}: {ran}");
+                let name = the_ref(&bench);
+                ran.says(&format!("the unfinished work of the last try is kept: git show {name}"));
+                bench.ralph("").run().with_code(0);
+                is_kept_and_named(&bench);
+            });
+        }
+    });
+}
+
+#[test]
 fn a_try_that_a_person_interrupted_is_kept_and_the_next_loop_names_it() {
     let bench = Bench::new();
     let witness = Bench::witness();

@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use ralph_speckit::world::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::support::Place;
+use super::support::{PATIENCE, Place};
 use crate::support::limited::Ended;
 
 /// How many tries are given up, a quarter in each way.
@@ -15,23 +17,29 @@ const KILLS: u32 = 200;
 /// How many projects they are spread over, each with its own row of loops.
 const PROJECTS: u32 = 4;
 
-/// It copies all of its files to a place beside the project when it is in the middle of an edit, which is what must be
-/// found again. Then it ends as the file `how` says. Its next run begins with what no agent should do: all that is not
-/// committed goes.
+/// It edits its files without an end, or ends as the file `how` says. Its next run begins with what no agent should do: all
+/// that is not committed goes.
 const AGENT: &str = r#"
 cat > "$NOTES.prompt"
 rm -f new-* && printf 'as it was' > tracked
-read -r n how < "$NOTES.how"
-printf 'half of edit %s' "$n" > tracked
-printf 'a new file of edit %s' "$n" > "new-$n"
-rm -rf "$NOTES.disk" && mkdir "$NOTES.disk" && cp tracked new-* "$NOTES.disk"
+read -r n how moment < "$NOTES.how"
+edit=0
+edits() {
+    edit=$((edit + 1))
+    printf 'half of edit %s.%s' "$n" "$edit" > tracked
+    printf 'edit %s.%s;' "$n" "$edit" >> "new-$n"
+    printf 'a new file of edit %s.%s' "$n" "$edit" > "new-$n-$((edit % 7))"
+}
+edits
 echo "$n" > "$NOTES.now" && mv "$NOTES.now" "$NOTES.ready"
 case $how in
 crash) exit 7 ;;
-murder) kill -9 $$ ;;
-*) sleep 600 ;;
+murder) (sleep "0.0$moment"; kill -9 $$) & ;;
 esac
+while :; do edits; done
 "#;
+/// The files of the person besides: one is staged, one is changed and not staged, one is new.
+const OF_THE_PERSON: [&str; 3] = ["staged", "unstaged", "untracked"];
 
 #[test]
 fn after_200_kills_in_the_middle_of_an_edit_every_byte_is_found_where_the_next_prompt_says() {
@@ -50,13 +58,17 @@ fn after_200_kills_in_the_middle_of_an_edit_every_byte_is_found_where_the_next_p
 fn row_of_kills(kills: u32) {
     let place = Place::with_git(AGENT);
     place.write("tracked", "as it was");
-    place.write("staged", "as it was");
-    place.write("stashed", "as it was");
+    for name in ["staged", "stashed", "unstaged"] {
+        place.write(name, "as it was");
+    }
     place.commit("first");
     place.write("stashed", "of the person");
     place.git(&["stash"]);
     place.write("staged", "as the person staged it");
     place.git(&["add", "staged"]);
+    for name in ["unstaged", "untracked"] {
+        place.write(name, "as the person left it");
+    }
     let before = what_is_the_persons(&place);
     for number in 1..=kills {
         let way = ["crash", "murder", "interrupt", "kill"][(number % 4) as usize];
@@ -65,15 +77,16 @@ fn row_of_kills(kills: u32) {
         if number > 1 {
             is_found(&place, number - 1);
         }
-        keep_for_the_next(&place);
+        remember_what_is_on_the_disk(&place);
     }
     let refs = place.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]);
     assert!(refs.lines().count() <= 20, "{refs}");
 }
 
-/// Runs a loop whose only try is given up in this way.
+/// Runs a loop whose only try is given up in this way, at another moment of its edits each time.
 fn given_up(place: &Place, number: u32, way: &str) {
-    fs::write(place.beside("notes.how"), format!("{number} {way}\n")).unwrap();
+    let moment = number * 37 % 90 + 10;
+    fs::write(place.beside("notes.how"), format!("{number} {way} {moment}\n")).unwrap();
     let arguments = ["--max-iterations", "1", "--grace", "100ms", "--idle-timeout", "5m"];
     if matches!(way, "crash" | "murder") {
         let ran = place.run(&arguments);
@@ -82,8 +95,11 @@ fn given_up(place: &Place, number: u32, way: &str) {
     }
     let mut runner = place.start(&arguments);
     place.wait_for_file("notes.ready", &format!("{number}\n"));
+    pause(Duration::from_millis(moment.into()));
     let signal = if way == "kill" { Signal::KILL } else { Signal::INT };
     end(&mut runner, signal);
+    // The supervisor of a killed runner ends the agent.
+    place.wait_until_nobody_is_alive(Deadline::after(PATIENCE));
 }
 
 fn end(runner: &mut Child, signal: Signal) {
@@ -93,11 +109,17 @@ fn end(runner: &mut Child, signal: Signal) {
     assert_eq!((status.code(), status.signal()), wanted);
 }
 
-/// Puts what was on the disk aside, and the agent's notes with it.
-fn keep_for_the_next(place: &Place) {
+/// Copies what is on the disk, now that nobody is at work: that must be found again.
+fn remember_what_is_on_the_disk(place: &Place) {
     let aside = place.beside("notes.before");
     let _ = fs::remove_dir_all(&aside);
-    fs::rename(place.beside("notes.disk"), aside).unwrap();
+    fs::create_dir(&aside).unwrap();
+    for entry in fs::read_dir(&place.root).unwrap() {
+        let (name, path) = entry.map(|it| (it.file_name(), it.path())).unwrap();
+        if path.is_file() {
+            fs::copy(path, aside.join(name)).unwrap();
+        }
+    }
 }
 
 /// The prompt of the last run names a ref, and it has every byte that was on the disk when `number` was given up.
@@ -113,14 +135,16 @@ fn is_found(place: &Place, number: u32) {
         assert_eq!(place.git(&["show", &format!("{name}:{file}")]), on_disk, "{number} {file}");
         files += 1;
     }
-    assert!(files >= 2, "{number}");
+    // Those of the person, `stashed` and `tracked`, and what the agent has made.
+    assert!(files >= OF_THE_PERSON.len() + 4, "{number}: {files} files");
 }
 
-/// Branch, index and stashes.
+/// Branch, index, stashes, and the person's own files.
 fn what_is_the_persons(place: &Place) -> Vec<String> {
     let file =
         |name: &str| fs::read(place.root.join(name)).unwrap_or_default().escape_ascii().to_string();
     let asked = [&["stash", "list", "--format=%H"][..], &["show-ref", "--heads"]];
-    let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "staged", "stashed"].map(file);
-    files.into_iter().chain(asked.map(|it| place.git(it))).collect()
+    let files = [".git/index", ".git/HEAD", ".git/logs/HEAD", "stashed"].map(file);
+    let files = files.into_iter().chain(OF_THE_PERSON.map(file));
+    files.chain(asked.map(|it| place.git(it))).collect()
 }
