@@ -5,6 +5,7 @@
 
 pub mod doctor;
 pub mod events;
+pub mod harnesses;
 pub mod iteration;
 pub mod log;
 pub mod loops;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::doctor::DoctorForm;
 use super::events::EventForm;
+use super::harnesses::HarnessesForm;
 use super::log::LogForm;
 use super::plan::PlanForm;
 use super::review::ReviewForm;
@@ -41,6 +42,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("review", of::<ReviewForm>()),
         ("steered", of::<SteeredForm>()),
         ("ralph-plan", of::<PlanForm>()),
+        ("ralph-harnesses", of::<HarnessesForm>()),
         ("setup", of::<SetupForm>()),
     ]
 }

@@ -13,7 +13,7 @@ use crate::support::schema::{Schema, holds};
 use crate::support::scratch::Said;
 
 /// Every form, by the name of its schema, with a command whose help has the `--json` that prints it.
-const FORMS: [(&str, &str); 16] = [
+const FORMS: [(&str, &str); 17] = [
     ("status", "status"),
     ("ralph-status", "ralph"),
     ("ralph-event", "ralph"),
@@ -29,6 +29,7 @@ const FORMS: [(&str, &str); 16] = [
     ("review", "review"),
     ("steered", "cancel"),
     ("ralph-plan", "ralph"),
+    ("ralph-harnesses", "ralph"),
     ("setup", "setup"),
 ];
 
@@ -394,4 +395,22 @@ fn a_runner_is_in_the_same_form_while_it_works_when_it_was_killed_and_at_its_end
     assert_eq!((&ended["state"], &ended["process"]), (&json!("ended"), &Value::Null));
     assert_eq!(ended["end"]["name"], "completed");
     assert_eq!(ended["last_stop"]["words"], "all the work is done");
+}
+
+#[test]
+fn what_each_agent_program_can_do_is_in_its_form_and_needs_no_project() {
+    let bench = RunnerBench::folder();
+    let elsewhere = bench.beside("desk");
+    let listed = bench.spool("ralph --list-harnesses --json").within(&elsewhere).run().with_code(0);
+    let form: Value = serde_json::from_str(&listed.output).unwrap();
+    holds("ralph-harnesses", &form);
+    let all = form["harnesses"].as_array().unwrap();
+    let reports: Vec<&str> = all
+        .iter()
+        .filter(|it| it["reports_cost"] == json!(true))
+        .map(|it| it["harness"].as_str().unwrap())
+        .collect();
+    assert_eq!(reports, ["claude", "opencode"]);
+    let words = bench.spool("ralph --list-harnesses").within(&elsewhere).run().with_code(0);
+    words.says("name      --allow  --deny").says("command   no");
 }

@@ -35,6 +35,9 @@ pub struct RalphArgs {
     /// Print what would happen, with the first prompt, and start nothing
     #[arg(long, group = "action", help_heading = RUNNING)]
     pub dry_run: bool,
+    /// List the agent programs with what each can do for the loop, and start nothing
+    #[arg(long, group = "action", conflicts_with = "prompt", help_heading = RUNNING)]
+    pub list_harnesses: bool,
 
     /// Let the project's `.spool/ralph.toml` name checks and the agent program, commit, and lift limits, this once
     #[arg(long, help_heading = CHANGE)]

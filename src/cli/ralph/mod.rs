@@ -2,6 +2,7 @@
 
 mod args;
 mod choose;
+mod harnesses;
 mod output;
 mod plan;
 
@@ -60,6 +61,10 @@ enum RalphJob {
 /// Runs a loop, or does what was asked beside one, and returns the exit code of its end: 2 when it was
 /// asked for in the wrong way, before anything has happened.
 pub fn run(args: &RalphArgs) -> Result<ExitCode> {
+    if args.list_harnesses {
+        let is_json = args.settings.json.as_ref().is_some_and(|it| it.value);
+        return harnesses::print(if is_json { Form::Json } else { Form::Words });
+    }
     let job = match job(args) {
         Ok(job) => job,
         Err(error) if error.is::<choose::GaveUp>() => {

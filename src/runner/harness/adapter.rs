@@ -194,6 +194,15 @@ pub struct AgentReport {
     pub outcome: RunOutcome,
 }
 
+/// When the tokens of a run are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenReports {
+    /// While it runs: from its output, or from what it writes down of the session.
+    WhileItRuns,
+    /// At its end.
+    AtTheEnd,
+}
+
 /// Whether a run used tokens that its output does not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
@@ -250,6 +259,11 @@ pub trait Harness {
     /// runs a command that may, or belongs to somebody else.
     fn can_only_read(&self) -> bool {
         false
+    }
+
+    /// Returns when the tokens of a run are known.
+    fn reports_tokens(&self) -> TokenReports {
+        TokenReports::WhileItRuns
     }
 
     /// Returns whether it reports what a run of a fresh session has cost.

@@ -12,7 +12,7 @@ use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
     AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
-    RunOutcome, TokenUsage, sessions,
+    RunOutcome, TokenReports, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::store::read;
@@ -129,6 +129,10 @@ impl Harness for Copilot {
     fn session_folders(&self) -> Vec<PathBuf> {
         let folder = program::home("COPILOT_HOME", ".copilot");
         folder.map(|folder| folder.join("session-state")).into_iter().collect()
+    }
+
+    fn reports_tokens(&self) -> TokenReports {
+        TokenReports::AtTheEnd
     }
 
     fn session_tokens(&self, session: &str, since: WallTime) -> Option<TokenUsage> {

@@ -22,7 +22,7 @@ use anyhow::Result;
 
 pub use adapter::{
     AgentEvent, AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, HarnessChoice, Input,
-    Launch, Missing, OutputReader, RunOutcome, SoFar, Stream,
+    Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports,
 };
 pub use lines::is_passing;
 pub use permissions::Permissions;

@@ -1,0 +1,143 @@
+//! `spool ralph --list-harnesses`: what each agent program can do for the runner.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::output;
+use crate::forms::harnesses::{HarnessForm, HarnessesForm, TokensKnown};
+use crate::forms::{self, FORMS_VERSION};
+use crate::runner::harness::{HarnessChoice, TokenReports, harness};
+use crate::runner::options::Form;
+
+/// Those that are listed; the demo is for nobody's work.
+const LISTED: [HarnessChoice; 6] = [
+    HarnessChoice::Claude,
+    HarnessChoice::Codex,
+    HarnessChoice::Opencode,
+    HarnessChoice::Gemini,
+    HarnessChoice::Copilot,
+    HarnessChoice::Command(String::new()),
+];
+
+/// Prints them.
+pub fn print(form: Form) -> Result<ExitCode> {
+    let harnesses = all()?;
+    match form {
+        Form::Words => output::print(&in_words(&harnesses))?,
+        Form::Json => {
+            let all = HarnessesForm { version: FORMS_VERSION, harnesses };
+            dataln!("{}", forms::document(&all)?);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn all() -> Result<Vec<HarnessForm>> {
+    LISTED.iter().map(about).collect()
+}
+
+fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
+    let HarnessChoice::Command(_) = choice else {
+        let harness = harness(choice)?;
+        let accepts = harness.accepts();
+        let modes = accepts.and_then(|it| it.mode).map_or(&[][..], |(_, modes)| modes);
+        return Ok(HarnessForm {
+            harness: harness.name().to_owned(),
+            title: accepts.map_or(harness.name(), |it| it.title).to_owned(),
+            permission_modes: modes.iter().map(|&mode| mode.to_owned()).collect(),
+            allow: accepts.is_some_and(|it| it.allow.is_some()),
+            deny: accepts.is_some_and(|it| it.deny.is_some()),
+            reviews: harness.can_only_read(),
+            tokens: match harness.reports_tokens() {
+                TokenReports::WhileItRuns => TokensKnown::WhileItRuns,
+                TokenReports::AtTheEnd => TokensKnown::AtTheEnd,
+            },
+            reports_cost: harness.reports_cost(),
+        });
+    };
+    // Which program that is, nobody knows before its command line is given.
+    Ok(HarnessForm {
+        harness: "command".to_owned(),
+        title: "any other, with --harness-command".to_owned(),
+        permission_modes: Vec::new(),
+        allow: false,
+        deny: false,
+        reviews: false,
+        tokens: TokensKnown::Never,
+        reports_cost: false,
+    })
+}
+
+fn yes(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
+}
+
+fn when(tokens: TokensKnown) -> &'static str {
+    match tokens {
+        TokensKnown::WhileItRuns => "while it runs",
+        TokensKnown::AtTheEnd => "at the end",
+        TokensKnown::Never => "no",
+    }
+}
+
+fn in_words(all: &[HarnessForm]) -> String {
+    let mut text =
+        String::from("name      --allow  --deny  reviews  tokens         cost  permission modes\n");
+    for it in all {
+        let modes = match it.permission_modes.as_slice() {
+            [] => "none".to_owned(),
+            modes => modes.join(" "),
+        };
+        let _ = writeln!(
+            text,
+            "{:<8}  {:<7}  {:<6}  {:<7}  {:<13}  {:<4}  {modes}",
+            it.harness,
+            yes(it.allow),
+            yes(it.deny),
+            yes(it.reviews),
+            when(it.tokens),
+            yes(it.reports_cost),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_in_the_document_is_what_the_programs_can_do() {
+        let page = include_str!("../../../docs/agents.md");
+        let rows: Vec<&str> =
+            page.lines().filter(|line| line.starts_with("| `--harness ")).collect();
+        let all = all().unwrap();
+        let expected: Vec<String> = all
+            .iter()
+            .map(|it| {
+                format!(
+                    "| `--harness {}` | {} | {} | {} |",
+                    it.harness,
+                    yes(it.reviews),
+                    when(it.tokens),
+                    yes(it.reports_cost)
+                )
+            })
+            .collect();
+        assert_eq!(rows, expected);
+        // Modes and tools are in the table on permissions, in words of their own.
+        let (_, table) = page.split_once("| agent program | `--permission-mode MODE` |").unwrap();
+        for it in all.iter().filter(|it| it.harness != "command") {
+            let row = table.lines().find(|line| line.starts_with(&format!("| {} |", it.title)));
+            let row = row.unwrap_or_else(|| panic!("docs/agents.md has no row on {}", it.title));
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert_eq!(cells[1] == "refused", it.permission_modes.is_empty(), "{row}");
+            let is_named = |mode: &String| cells[1].contains(&format!("`{mode}`"));
+            assert!(it.permission_modes.iter().all(is_named), "{row}");
+            assert_eq!(cells[2] != "refused", it.allow, "{row}");
+            assert_eq!(cells[3].trim_end_matches(" |") != "refused", it.deny, "{row}");
+        }
+    }
+}
