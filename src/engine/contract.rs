@@ -207,6 +207,8 @@ pub struct Guardrails {
     pub max_tokens: Option<u64>,
     /// Millionths of a dollar after which the loop ends, or `None` for no limit (`budget`).
     pub max_cost: Option<u64>,
+    /// Seconds that a usage limit is waited for at most, or `None` for no limit (`harness_failed`).
+    pub max_limit_wait: Option<u64>,
     /// Iterations in a row without a commit that end the loop, or `None` for no limit
     /// (`no_progress`; the `stall_threshold` of spec 001).
     pub max_commitless: Option<u32>,
@@ -251,6 +253,7 @@ impl Default for Guardrails {
             max_seconds: None,
             max_tokens: None,
             max_cost: None,
+            max_limit_wait: None,
             max_commitless: None,
             max_denied: None,
             max_failures: None,

@@ -125,6 +125,13 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
     })
 }
 
+/// Returns the end of a loop that would wait longer for a usage limit than it may; `None` while it may wait. `seconds` are
+/// those of all waits in a row, the next one included; `words` say when the limit is lifted.
+pub fn waits_too_long(contract: &Contract, seconds: u64, words: &str) -> Option<TerminalReason> {
+    contract.guardrails.max_limit_wait.filter(|most| seconds > *most)?;
+    Some(TerminalReason::HarnessFailed { why: words.to_owned() })
+}
+
 /// The ledger of a loop that waits: as it was, but what a run has used before it met a usage limit is used.
 fn waited(before: &Ledger, after: &Ledger, seen: &Observation) -> Ledger {
     let is_run = seen.waiting.iter().any(|one| matches!(one, Waiting::UsageLimit(_)));

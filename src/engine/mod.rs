@@ -26,7 +26,7 @@ pub mod tasks;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};
-pub use decide::{UNSEEN, budget_is_up, is_last_idle_stop, time_is_up};
+pub use decide::{UNSEEN, budget_is_up, is_last_idle_stop, time_is_up, waits_too_long};
 pub use evaluate::{Evaluation, Judgement, Pending, ends, evaluate};
 pub use fingerprint::{Fingerprint, Hasher, Tree, hash_of};
 pub use landing::{NearLimit, near_limit};

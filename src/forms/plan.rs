@@ -114,6 +114,8 @@ pub struct PlannedLimits {
     pub tokens: Option<JsonNumber>,
     /// Dollars that the loop may cost.
     pub cost_usd: Option<f64>,
+    /// Seconds that a usage limit is waited for.
+    pub limit_wait_seconds: Option<f64>,
     /// Seconds between asking the agent program to end and killing it.
     pub grace_seconds: f64,
     /// Seconds of the pause after a failed run.

@@ -165,6 +165,7 @@ fn limits(options: &Options) -> PlannedLimits {
         runtime_seconds: seconds(options.max_runtime),
         tokens: options.token_budget.filter(|limit| *limit > 0).map(Into::into),
         cost_usd: options.max_cost.map(in_dollars),
+        limit_wait_seconds: seconds(options.max_limit_wait),
         grace_seconds: options.grace.as_secs_f64(),
         retry_seconds: options.retry_pause.as_secs_f64(),
     }
@@ -288,6 +289,7 @@ fn write_limits(text: &mut String, limits: &PlannedLimits) {
         ("the whole loop", time(limits.runtime_seconds)),
         ("tokens", limits.tokens.map_or_else(none, |limit| limit.to_string())),
         ("dollars", limits.cost_usd.map_or_else(none, |limit| Dollars(micros(limit)).to_string())),
+        ("the wait for a usage limit", time(limits.limit_wait_seconds)),
         ("between asking and killing", in_words(limits.grace_seconds)),
         ("the pause after a failed run", in_words(limits.retry_seconds)),
     ];

@@ -29,18 +29,19 @@ use crate::forms::events::RunnerEvent;
 use crate::forms::loops::LoopCheck;
 use crate::runner::exit;
 use crate::runner::harness;
-use crate::runner::options::Options;
+use crate::runner::options::{Options, time_in_words};
 use crate::runner::process;
+use crate::runner::screen::lasted;
 use crate::runner::signals::Signals;
-use crate::runner::state::{LockTaken, holder, read_state, state_folder};
+use crate::runner::state::{LockTaken, holder, iso, read_state, state_folder};
 use crate::runner::target::Change;
 use crate::session::pinned;
 use crate::store::loops::VerifyCommands;
 use crate::system::processes;
-use crate::world::{self, Stopwatch};
+use crate::world::{self, Stopwatch, WallTime};
 use next::Next;
 use parts::{Driver, LOOK};
-use wait::{limit_pause, until};
+use wait::{LONGEST_LIMIT, limit_pause, until};
 
 /// The longest that the supervisor of a killed runner takes to end its tree, with some room.
 const ORPHANS: Duration = Duration::from_secs(10);
@@ -166,6 +167,9 @@ impl Driver<'_> {
                     }
                     let words = "the usage limit";
                     let pause = limit_pause(resets_at.map(until), self.totals.limits_in_a_row);
+                    if let Some(reason) = self.waits_too_long(resets_at, pause) {
+                        return self.finish(&reason, None);
+                    }
                     self.rest(pause, words)?
                 }
             };
@@ -178,6 +182,25 @@ impl Driver<'_> {
     /// The end of a loop whose budget is used up.
     fn budget_is_up(&mut self) -> Option<TerminalReason> {
         let reason = engine::budget_is_up(&self.plan.contract, &self.files.state.ledger)?;
+        self.files.state.ledger.ended = Some(reason.clone());
+        Some(reason)
+    }
+
+    /// The end of a loop whose usage limit is lifted too late.
+    fn waits_too_long(&mut self, at: Option<u64>, pause: Duration) -> Option<TerminalReason> {
+        let most = self.plan.options.max_limit_wait?;
+        let waited = self.totals.waited_for_limits;
+        self.totals.waited_for_limits = waited.saturating_add(pause);
+        let when = match at.filter(|at| until(*at) <= LONGEST_LIMIT && !until(*at).is_zero()) {
+            Some(at) => format!("the usage limit is lifted at {}", iso(WallTime::from_seconds(at))),
+            None => format!(
+                "nothing tells when the usage limit is lifted, and it was waited for {}",
+                lasted(waited)
+            ),
+        };
+        let words = format!("{when}; --max-limit-wait is {}", time_in_words(most));
+        let seconds = self.totals.waited_for_limits.as_secs();
+        let reason = engine::waits_too_long(&self.plan.contract, seconds, &words)?;
         self.files.state.ledger.ended = Some(reason.clone());
         Some(reason)
     }

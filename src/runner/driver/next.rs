@@ -26,6 +26,9 @@ impl Driver<'_> {
             Verdict::Wait(_) => limits.saturating_add(1),
             _ => 0,
         };
+        if *limits == 0 {
+            self.totals.waited_for_limits = Duration::ZERO;
+        }
         match (verdict, &ran.report.outcome) {
             (Verdict::End(reason), _) => Next::End(reason),
             (Verdict::Wait(_), RunOutcome::UsageLimit { resets_at, .. }) => Next::Limit(*resets_at),

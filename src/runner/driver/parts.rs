@@ -80,6 +80,8 @@ pub struct RunTotals {
     pub journaled_end: String,
     /// Usage limits in a row.
     pub limits_in_a_row: u32,
+    /// How long they were waited for.
+    pub waited_for_limits: Duration,
     /// Files that should have been committed, and could not be.
     pub uncommitted: BTreeSet<PathBuf>,
     /// Files that an interrupted iteration changed.

@@ -20,7 +20,7 @@ const UNKNOWN_LIMIT: Duration = Duration::from_mins(1);
 /// How long after the time that was reported a usage limit is tried again.
 const AFTER_LIMIT: Duration = Duration::from_secs(5);
 /// The longest wait for a usage limit that is believed: the longest ones are lifted after a week.
-const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
+pub(super) const LONGEST_LIMIT: Duration = Duration::from_hours(8 * 24);
 
 impl Driver<'_> {
     /// Waits while a person wants a pause and there is time; returns what ends it.

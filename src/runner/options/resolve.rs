@@ -66,6 +66,8 @@ pub struct Options {
     pub token_budget: Option<u64>,
     /// The most that the loop may cost, in millionths of a dollar, `None` for no limit.
     pub max_cost: Option<u64>,
+    /// The longest that a usage limit is waited for, `None` for no limit.
+    pub max_limit_wait: Option<Duration>,
     /// What models cost.
     pub prices: PriceTable,
     /// Time between asking an agent program to end and killing it.
@@ -115,6 +117,7 @@ impl Options {
                 max_seconds: self.max_runtime.map(|time| time.as_secs().max(1)),
                 max_tokens: self.token_budget,
                 max_cost: self.max_cost,
+                max_limit_wait: self.max_limit_wait.map(|time| time.as_secs()),
                 max_commitless: limited(self.stall_threshold),
                 max_denied: unchanged.map(|_| Defaults::MAX_DENIED),
                 max_failures: limited(self.max_failures),
@@ -243,6 +246,7 @@ pub fn resolve(layers: &Layers, task: String, start: &Path) -> Result<Options> {
         max_runtime: limit(settings.max_runtime, None),
         token_budget: settings.token_budget.map(|it| it.value.0).filter(|limit| *limit > 0),
         max_cost: settings.max_usd.map(|it| it.value.0).filter(|limit| *limit > 0),
+        max_limit_wait: limit(settings.max_limit_wait, None),
         prices: PriceTable(settings.prices.into_iter().map(|it| it.value).collect()),
         grace,
         retry_pause: settings.retry_pause.map_or(Defaults::RETRY_PAUSE, |it| it.value.0),

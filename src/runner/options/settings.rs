@@ -160,6 +160,9 @@ pub struct RunnerSettings {
     /// [default: 0]
     #[arg(long, value_name = "DOLLARS", help_heading = LIMITS)]
     pub max_usd: Option<Set<Money>>,
+    /// The longest that a usage limit is waited for, and the loop ends where it would take longer; 0 for no limit [default: 0]
+    #[arg(long, value_name = "TIME", help_heading = LIMITS)]
+    pub max_limit_wait: Option<Set<Time<60>>>,
     /// What a model costs, in dollars for a million tokens: MODEL=INPUT/OUTPUT/CACHE-READ/CACHE-WRITE, where the name may be
     /// the beginning of the model's; may be given more than once. For costs that the agent program does not report
     #[arg(long, value_name = "PRICE", help_heading = LIMITS)]
@@ -296,6 +299,7 @@ settings! {
     max_runtime "max-runtime" Limit,
     token_budget "token-budget" Limit,
     max_usd "max-usd" Limit,
+    max_limit_wait "max-limit-wait" Limit,
     prices "prices" Never,
     no_landing "no-landing" Free,
     grace "grace" Limit,

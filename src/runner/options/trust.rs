@@ -143,6 +143,7 @@ fn is_looser(name: &str, with: &Options, without: &Options) -> bool {
         "idle-timeout" => higher(with.idle_timeout, without.idle_timeout),
         "max-runtime" => higher(with.max_runtime, without.max_runtime),
         "token-budget" => higher(with.token_budget, without.token_budget),
+        "max-limit-wait" => higher(with.max_limit_wait, without.max_limit_wait),
         "max-usd" => higher(with.max_cost, without.max_cost),
         "grace" => with.grace > without.grace,
         "check-timeout" => with.check_timeout > without.check_timeout,

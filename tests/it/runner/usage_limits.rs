@@ -80,6 +80,29 @@ fn a_usage_limit_is_no_failure_however_often_it_comes() {
 }
 
 #[test]
+fn a_usage_limit_that_is_lifted_too_late_ends_the_loop_and_says_when_that_is() {
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 7200))");
+    let ran = bench.ralph("--max-limit-wait 30m").run().with_code(9);
+    ran.says("the usage limit is lifted at 20").says("; --max-limit-wait is 30m");
+    assert_eq!((bench.runs(), &bench.state()["reason"]), (1, &json!("harness_failed")));
+    let bench = Bench::new();
+    limited(&bench, "$(($(date +%s) + 2))");
+    bench.ralph("--max-limit-wait 30m").run().with_code(0);
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
+fn waits_in_a_row_for_a_usage_limit_are_added_up() {
+    let bench = Bench::new();
+    // A time that is over already: it is tried again after 5 s, then after 10 s.
+    bench.claude("limit 1000");
+    let ran = bench.ralph("--max-limit-wait 8s").run().with_code(9);
+    ran.says("nothing tells when the usage limit is lifted, and it was waited for 5.0 s");
+    assert_eq!(bench.runs(), 2);
+}
+
+#[test]
 fn what_a_run_used_before_its_limit_counts_and_nobody_waits_for_a_budget_that_is_used_up() {
     let bench = Bench::new();
     // The client reports no tokens for a run that ended at its limit, but for each of its messages.

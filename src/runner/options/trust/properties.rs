@@ -30,7 +30,7 @@ fn values(name: &str) -> &'static [&'static str] {
         "min-iterations" => &["0", "1", "7"],
         "max-failures" => &["1", "2", "3", "5", "12", "1000000"],
         "grace" | "retry-pause" => &["0", "'5s'", "'10s'", "'10m'"],
-        "iteration-timeout" | "idle-timeout" | "max-runtime" => {
+        "iteration-timeout" | "idle-timeout" | "max-runtime" | "max-limit-wait" => {
             &["0", "'0s'", "'3s'", "60", "'1h'", "'364d'"]
         }
         _ => &["0", "8", "10", "50", "1000000"],
@@ -104,6 +104,7 @@ fn assert_not_looser(with: Options, without: &Options) {
         max_runtime,
         token_budget,
         max_cost,
+        max_limit_wait,
         prices,
         grace,
         retry_pause,
@@ -143,6 +144,7 @@ fn assert_not_looser(with: Options, without: &Options) {
     assert!(time(max_runtime) <= time(without.max_runtime));
     assert!(token_budget.unwrap_or(u64::MAX) <= without.token_budget.unwrap_or(u64::MAX));
     assert!(max_cost.unwrap_or(u64::MAX) <= without.max_cost.unwrap_or(u64::MAX));
+    assert!(time(max_limit_wait) <= time(without.max_limit_wait));
     assert_eq!(prices, without.prices);
     assert!(grace <= without.grace && retry_pause >= without.retry_pause);
     assert!(commits == without.commits || commits == Commits::Never);
