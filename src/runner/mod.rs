@@ -21,6 +21,7 @@ pub(crate) mod screen;
 pub(crate) mod script;
 pub mod signals;
 pub mod state;
+pub(crate) mod step_summary;
 pub mod target;
 pub(crate) mod task_list;
 pub(crate) mod tokens;

@@ -18,6 +18,7 @@ use crate::runner::options::{DoneCriteria, Doubted};
 use crate::runner::report::form;
 use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso, time_of};
+use crate::runner::step_summary;
 use crate::runner::task_list::list_at;
 use crate::session::report::feature::reviews;
 use crate::store::journal::Entry;
@@ -244,5 +245,8 @@ impl Driver<'_> {
             kept_as: plain::words(&state.kept_as),
         };
         self.console.screen.report(RunnerEvent::End(Box::new(end)), &words);
+        if let Some(why) = step_summary::append(&words, code) {
+            self.console.screen.warn(&why);
+        }
     }
 }
