@@ -3,6 +3,8 @@
 mod agents;
 mod beside;
 mod budgets;
+#[cfg(target_os = "linux")]
+mod ci;
 pub mod claude;
 mod distrust;
 mod ends;
