@@ -39,7 +39,7 @@ impl Watcher for ReviewWatch<'_> {
             watch = watch.then(match event {
                 AgentEvent::Finished => Control::Finished,
                 AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
-                AgentEvent::Trouble(_) => Control::GoOn,
+                AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
             });
         });
         if self.printed > self.output {

@@ -86,7 +86,7 @@ impl Watcher for RunMonitor<'_> {
             let next = match event {
                 AgentEvent::Finished => Control::Finished,
                 AgentEvent::Said(_) | AgentEvent::Called { .. } => Control::AtWork,
-                AgentEvent::Trouble(_) => Control::GoOn,
+                AgentEvent::Returned { .. } | AgentEvent::Trouble(_) => Control::GoOn,
             };
             watch = watch.then(next);
             *calls += u64::from(matches!(event, AgentEvent::Called { .. }));

@@ -99,7 +99,7 @@ impl Screen {
                     (RunnerEvent::Called { tool: tool.clone() }, format!("{tool}: {what}"))
                 }
                 AgentEvent::Trouble(words) => (RunnerEvent::Trouble, words.clone()),
-                AgentEvent::Finished => return,
+                AgentEvent::Returned { .. } | AgentEvent::Finished => return,
             };
             if self.shown != Shown::Quiet {
                 self.print_event(event, &words);
@@ -108,7 +108,7 @@ impl Screen {
         }
         let style = crate::style::DIM;
         match (event, self.shown) {
-            (AgentEvent::Finished, _) | (_, Shown::Quiet) => {}
+            (AgentEvent::Returned { .. } | AgentEvent::Finished, _) | (_, Shown::Quiet) => {}
             (AgentEvent::Said(words), _) => {
                 self.heard_last.replace(words.trim().to_owned());
                 self.said_last.replace(words.clone());

@@ -118,10 +118,28 @@ pub enum AgentEvent {
         /// What with, on one line.
         what: String,
     },
+    /// A tool call has ended.
+    Returned {
+        /// Which one, by how many calls were shown before it.
+        call: u64,
+        /// What came of it.
+        outcome: CallOutcome,
+    },
     /// Something went wrong that does not end the run: a retry, a denied tool, a warning.
     Trouble(String),
     /// The result is there; nothing but leaving is left to do.
     Finished,
+}
+
+/// What came of a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallOutcome {
+    /// It did what it was to do.
+    Done,
+    /// It failed.
+    Failed,
+    /// It was denied.
+    Denied,
 }
 
 /// Reads the output of one run of an agent program; unknown lines are skipped.

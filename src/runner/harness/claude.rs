@@ -12,8 +12,8 @@ use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
-    TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
+    RunOutcome, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::system::processes;
@@ -283,6 +283,7 @@ impl ClaudeStream {
             }
             "permission_denied" => {
                 let tool = lines::one_line(line["tool_name"].as_str().unwrap_or("a tool"), 80);
+                run.ends(text(&line["tool_use_id"]), CallOutcome::Denied);
                 run.trouble(lines::message(&format!("{tool} was refused"), text(&line["message"])));
             }
             "task_notification" => self.notified = true,
@@ -329,8 +330,9 @@ impl ClaudeStream {
                     if main {
                         run.text.clear();
                     }
-                    if run.calls.is_new(text(&block["id"])) {
-                        run.calls(stream::tool(&block["name"]), lines::what(&block["input"]));
+                    let id = text(&block["id"]);
+                    if run.calls.is_new(id) {
+                        run.begins(id, stream::tool(&block["name"]), lines::what(&block["input"]));
                     }
                 }
                 _ => {}
@@ -341,10 +343,14 @@ impl ClaudeStream {
     /// What tools came to.
     fn user(&mut self, run: &mut RunState, line: &Value) {
         for block in line["message"]["content"].as_array().into_iter().flatten() {
-            let failed = block["type"] == "tool_result" && block["is_error"] == true;
-            if failed && self.failed_calls.is_new(text(&block["tool_use_id"])) {
+            if block["type"] != "tool_result" {
+                continue;
+            }
+            let (id, failed) = (text(&block["tool_use_id"]), block["is_error"] == true);
+            if failed && self.failed_calls.is_new(id) {
                 run.failed_calls += 1;
             }
+            run.ends(id, if failed { CallOutcome::Failed } else { CallOutcome::Done });
         }
     }
 
@@ -371,6 +377,7 @@ impl ClaudeStream {
         for refused in line["permission_denials"].as_array().into_iter().flatten() {
             let tool = refused["tool_name"].as_str().unwrap_or("a tool");
             run.refusals.add(tool, &lines::what(&refused["tool_input"]));
+            run.ends(text(&refused["tool_use_id"]), CallOutcome::Denied);
         }
         let said = text(&line["result"]);
         let failed = line["is_error"] != false || line["subtype"] != "success";

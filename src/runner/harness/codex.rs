@@ -14,8 +14,8 @@ use super::permissions::Accepts;
 use super::program::{self, KnownProgram};
 use super::stream::{Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
-    TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness, Launch,
+    OutputReader, RunOutcome, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
@@ -193,7 +193,7 @@ impl CodexStream {
         if TOOLS.contains(&kind) {
             run.text.clear();
             let (tool, what) = tool(kind, item);
-            run.calls(lines::one_line(tool, 80), what);
+            run.begins(text(&item["id"]), lines::one_line(tool, 80), what);
         }
     }
 
@@ -250,7 +250,13 @@ fn tool_completed(run: &mut RunState, kind: &str, item: &Value) {
         return;
     }
     run.failed_calls += u64::from(matches!(text(&item["status"]), "declined" | "failed"));
-    if item["status"] == "declined" {
+    let outcome = match text(&item["status"]) {
+        "declined" => CallOutcome::Denied,
+        "failed" => CallOutcome::Failed,
+        _ => CallOutcome::Done,
+    };
+    run.ends(text(&item["id"]), outcome);
+    if outcome == CallOutcome::Denied {
         let (tool, what) = tool(kind, item);
         run.refuses(tool, &what);
     }

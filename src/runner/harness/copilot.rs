@@ -11,8 +11,8 @@ use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
-    RunOutcome, TokenReports, TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
+    OutputReader, RunOutcome, TokenReports, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::store::read;
@@ -201,9 +201,15 @@ impl CopilotStream {
         if !run.calls.is_new(id) {
             return;
         }
-        let (tool, what) = run.ends(id);
-        run.failed_calls += u64::from(data["success"] == false);
-        if data["error"]["code"] == "denied" {
+        let failed = data["success"] == false;
+        run.failed_calls += u64::from(failed);
+        let outcome = match (data["error"]["code"] == "denied", failed) {
+            (true, _) => CallOutcome::Denied,
+            (_, true) => CallOutcome::Failed,
+            _ => CallOutcome::Done,
+        };
+        let (tool, what) = run.ends(id, outcome);
+        if outcome == CallOutcome::Denied {
             run.refuses(if tool.is_empty() { "a tool" } else { &tool }, &what);
         }
     }

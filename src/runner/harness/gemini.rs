@@ -12,8 +12,8 @@ use super::permissions::{Accepts, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, OutputReader, RunOutcome,
-    TokenUsage, sessions,
+    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, OutputReader,
+    RunOutcome, TokenUsage, sessions,
 };
 use crate::exec::version::Version;
 use crate::world::{self, WallTime};
@@ -217,14 +217,20 @@ impl GeminiStream {
 
     fn tool_result(&mut self, run: &mut RunState, line: &Value) {
         run.text.clear();
-        let (tool, what) = run.ends(text(&line["tool_id"]));
-        run.failed_calls += u64::from(line["status"] == "error");
+        let failed = line["status"] == "error";
+        run.failed_calls += u64::from(failed);
         let refused = match text(&line["error"]["type"]) {
             "policy_violation" | "execution_denied" => true,
             // Without consent, the tools that need it are not there.
             "tool_not_registered" => self.approval == Approval::Own,
             _ => false,
         };
+        let outcome = match (refused, failed) {
+            (true, _) => CallOutcome::Denied,
+            (_, true) => CallOutcome::Failed,
+            _ => CallOutcome::Done,
+        };
+        let (tool, what) = run.ends(text(&line["tool_id"]), outcome);
         if refused {
             run.refuses(&tool, &what);
         }

@@ -21,8 +21,8 @@ mod usage;
 use anyhow::Result;
 
 pub use adapter::{
-    AgentEvent, AgentOrder, AgentReport, Approval, Ending, ExitInfo, Harness, HarnessChoice, Input,
-    Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports,
+    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness,
+    HarnessChoice, Input, Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports,
 };
 pub use lines::is_passing;
 pub use permissions::Permissions;

@@ -11,8 +11,8 @@ use super::permissions::{Accepts, Permissions, ToolRule};
 use super::program::{self, KnownProgram};
 use super::stream::{self, Format, RunState, StreamReader, Take, text};
 use super::{
-    AgentOrder, AgentReport, Approval, ExitInfo, Harness, Launch, Missing, OutputReader,
-    RunOutcome, TokenUsage,
+    AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Launch, Missing,
+    OutputReader, RunOutcome, TokenUsage,
 };
 use crate::exec::version::Version;
 use crate::world::WallTime;
@@ -234,16 +234,18 @@ impl OpencodeStream {
         let part = &line["part"];
         run.text.clear();
         self.message.clear();
-        if !run.calls.is_new(text(&part["callID"])) {
+        let id = text(&part["callID"]);
+        if !run.calls.is_new(id) {
             return;
         }
         let (state, input) = (&part["state"], &part["state"]["input"]);
         let missing = part["tool"] == "invalid";
         let tool = stream::tool(if missing { &input["tool"] } else { &part["tool"] });
         let what = if missing { String::new() } else { lines::what(input) };
-        run.failed_calls += u64::from(missing || state["status"] == "error");
+        let failed = missing || state["status"] == "error";
+        run.failed_calls += u64::from(failed);
         self.delegated |= tool == DELEGATING;
-        run.calls(tool.clone(), what.clone());
+        run.begins(id, tool.clone(), what.clone());
         let error = text(&state["error"]);
         let refused = state["status"] == "error"
             && (error.starts_with("The user rejected permission")
@@ -252,7 +254,13 @@ impl OpencodeStream {
         // A tool that a rule denies is not offered: one of its own that is missing was denied, any other was
         // made up by the model, unless nothing was allowed beforehand.
         let denied = self.approval == Approval::Own || OWN_TOOLS.contains(&tool.as_str());
-        if refused || (missing && denied) {
+        let outcome = match (refused || (missing && denied), failed) {
+            (true, _) => CallOutcome::Denied,
+            (_, true) => CallOutcome::Failed,
+            _ => CallOutcome::Done,
+        };
+        run.ends(id, outcome);
+        if outcome == CallOutcome::Denied {
             run.refuses(&tool, &what);
         }
     }

@@ -1,5 +1,6 @@
 //! What all readers of streaming JSON share: which lines are read, what is known of the run so far, and its report.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use serde_json::Value;
@@ -7,9 +8,12 @@ use serde_json::Value;
 use super::lines::{self, Errors, FinalText, Once, Refusals, StreamEnd};
 use super::program::KnownProgram;
 use super::usage::TokenUsage;
-use super::{AgentEvent, AgentOrder, AgentReport, ExitInfo, Missing, OutputReader, SoFar, Stream};
+use super::{
+    AgentEvent, AgentOrder, AgentReport, CallOutcome, ExitInfo, Missing, OutputReader, SoFar,
+    Stream,
+};
 
-/// Tool calls without an end that are remembered.
+/// The last tool calls that are remembered.
 const OPEN: usize = 64;
 
 /// What an agent program's lines mean.
@@ -104,10 +108,22 @@ pub struct RunState {
     pub stream_end: StreamEnd,
     /// Lines of standard error.
     pub errors: Errors,
-    /// Tool calls that have begun, by id, with the tool and what it is used with: their end does not name them.
-    open: Vec<(String, String, String)>,
+    /// Tool calls that have begun: their end does not name them.
+    open: VecDeque<OpenCall>,
+    /// How many uses of a tool were shown.
+    shown: u64,
     /// What the line that is taken in says.
     events: Vec<AgentEvent>,
+}
+
+/// A tool call that has begun.
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    /// How many calls were shown before it.
+    number: u64,
+    tool: String,
+    what: String,
 }
 
 impl RunState {
@@ -122,25 +138,25 @@ impl RunState {
         self.says(text);
     }
 
-    /// Shows the use of a tool.
-    pub fn calls(&mut self, tool: String, what: String) {
-        self.events.push(AgentEvent::Called { tool, what });
-    }
-
     /// Shows the use of a tool and remembers it until its end.
     pub fn begins(&mut self, id: &str, tool: String, what: String) {
         if self.open.len() == OPEN {
-            self.open.remove(0);
+            self.open.pop_front();
         }
-        self.open.push((id.to_owned(), tool.clone(), what.clone()));
-        self.calls(tool, what);
+        let (id, number) = (id.to_owned(), self.shown);
+        self.open.push_back(OpenCall { id, number, tool: tool.clone(), what: what.clone() });
+        self.shown += 1;
+        self.events.push(AgentEvent::Called { tool, what });
     }
 
-    /// Returns the tool of a call that has ended, and what it was used with; both are empty where it is not remembered.
-    pub fn ends(&mut self, id: &str) -> (String, String) {
-        let at = self.open.iter().position(|(open, ..)| open == id);
-        let (_, tool, what) = at.map(|at| self.open.remove(at)).unwrap_or_default();
-        (tool, what)
+    /// Shows what came of a tool call, and returns its tool and what it was used with; both are empty where the call is not
+    /// remembered. It may be called again: a call that was denied fails later as well.
+    pub fn ends(&mut self, id: &str, outcome: CallOutcome) -> (String, String) {
+        let Some(call) = self.open.iter().rev().find(|call| call.id == id) else {
+            return <(String, String)>::default();
+        };
+        self.events.push(AgentEvent::Returned { call: call.number, outcome });
+        (call.tool.clone(), call.what.clone())
     }
 
     /// Shows that a tool was refused, and keeps its name.

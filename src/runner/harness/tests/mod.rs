@@ -9,7 +9,9 @@ mod rules;
 use std::path::{Path, PathBuf};
 
 use super::permissions::NONE;
-use super::{AgentEvent, AgentOrder, AgentReport, Approval, ExitInfo, OutputReader, Stream};
+use super::{
+    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, OutputReader, Stream,
+};
 
 /// The recording of this name, as its lines.
 fn recording(name: &str) -> Vec<Vec<u8>> {
@@ -61,7 +63,7 @@ fn harness_named(name: &str) -> Box<dyn super::Harness> {
     }
 }
 
-/// What a reader makes of these lines of standard output, and of an exit code.
+/// What a reader makes of these lines of standard output, and of an exit code; what came of the calls is [`outcomes`].
 fn read<L: AsRef<[u8]>>(
     mut reader: Box<dyn OutputReader>,
     lines: &[L],
@@ -71,7 +73,22 @@ fn read<L: AsRef<[u8]>>(
     for line in lines {
         reader.line(Stream::Output, line.as_ref(), &mut |event| heard.push(event));
     }
+    heard.retain(|event| !matches!(event, AgentEvent::Returned { .. }));
     (reader.report(left), heard)
+}
+
+/// What came of the tool calls of a recording: each with its number, in the order in which that was reported.
+fn outcomes(name: &str, approval: Approval) -> Vec<(u64, CallOutcome)> {
+    let mut seen = Vec::new();
+    let mut reader = reader_for(name, approval);
+    for line in recording(name) {
+        reader.line(Stream::Output, &line, &mut |event| {
+            if let AgentEvent::Returned { call, outcome } = event {
+                seen.push((call, outcome));
+            }
+        });
+    }
+    seen
 }
 
 fn code(code: i32) -> ExitInfo {

@@ -3,9 +3,9 @@
 use super::super::codex;
 use super::super::copilot::Copilot;
 use super::super::{
-    AgentEvent, AgentOrder, AgentReport, Approval, Harness, RunOutcome, TokenUsage,
+    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, Harness, RunOutcome, TokenUsage,
 };
-use super::{code, order, read, reader_for, recording};
+use super::{code, order, outcomes, read, reader_for, recording};
 
 fn replay(name: &str, exit: i32) -> (AgentReport, Vec<AgentEvent>) {
     read(reader_for(name, Approval::Own), &recording(name), &code(exit))
@@ -455,4 +455,25 @@ fn every_recording_is_replayed_here() {
     for name in super::recordings() {
         assert!(here.contains(&format!("(\"{name}\"")), "{name} is not replayed");
     }
+}
+
+#[test]
+fn what_came_of_each_tool_call_is_reported() {
+    use CallOutcome::{Denied, Done, Failed};
+    // Claude Code says of a denied call that it was denied, that it failed, and at the end again that it was denied.
+    for (name, expected) in [
+        ("claude", &[(0, Done)][..]),
+        ("claude-denied", &[(0, Denied), (0, Failed), (0, Denied)]),
+        ("codex", &[(0, Done)]),
+        ("copilot", &[(0, Done)]),
+        ("copilot-denied", &[(0, Denied)]),
+        ("gemini", &[(0, Done)]),
+        ("opencode", &[(0, Done)]),
+        ("opencode-rejected", &[(0, Denied)]),
+        ("gemini-no-yolo", &[(0, Denied)]),
+        ("codex-sandbox-denied", &[]),
+    ] {
+        assert_eq!(outcomes(name, Approval::Own), expected, "{name}");
+    }
+    assert_eq!(outcomes("gemini-no-yolo", Approval::All), [(0, Failed)]);
 }
