@@ -20,6 +20,7 @@ pub mod setup;
 pub mod status;
 pub mod statusline;
 pub mod steered;
+pub mod story;
 pub mod task;
 pub mod trust;
 

@@ -18,6 +18,7 @@ use super::setup::SetupForm;
 use super::status::StatusForm;
 use super::statusline::StatuslineForm;
 use super::steered::SteeredForm;
+use super::story::StoryForm;
 use super::task::{NextForm, NotedForm, ProvedForm, TaskListForm, TaskShowForm};
 use super::trust::TrustForm;
 
@@ -31,6 +32,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("ralph-status", of::<RunnerStatusForm>()),
         ("ralph-event", of::<EventForm>()),
         ("log", of::<LogForm>()),
+        ("log-iteration", of::<StoryForm>()),
         ("statusline", of::<StatuslineForm>()),
         ("doctor", of::<DoctorForm>()),
         ("task-next", of::<NextForm>()),

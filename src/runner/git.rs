@@ -73,6 +73,27 @@ impl fmt::Debug for Patience {
     }
 }
 
+/// How many lines differ in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedLines {
+    /// The file, from the work tree.
+    pub path: PathBuf,
+    /// Lines that were added, `None` for a file that is no text.
+    pub added: Option<u64>,
+    /// Lines that were removed, `None` for a file that is no text.
+    pub removed: Option<u64>,
+}
+
+impl ChangedLines {
+    /// An entry of `git diff --numstat -z`: two numbers and the path, with tabs between them.
+    fn printed(entry: &[u8]) -> Option<Self> {
+        let mut parts = entry.splitn(3, |byte| *byte == b'\t');
+        let mut number = || Some(std::str::from_utf8(parts.next()?).ok()?.parse().ok());
+        let (added, removed) = (number()?, number()?);
+        Some(Self { added, removed, path: path(parts.next()?) })
+    }
+}
+
 /// What the repository looked like at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct GitMoment {
@@ -183,6 +204,34 @@ impl Git {
         let mut files = paths(&self.run(&asked, &[]).unwrap_or_default());
         files.retain(|file| !file.ancestors().any(is_own));
         files
+    }
+
+    /// Returns how many lines differ in each file between a commit, or [`NO_COMMIT`], and another one, or the work tree where
+    /// that is `None`, with paths from the work tree; files that git does not know yet and the loop's own left out.
+    pub fn changed_lines(&self, from: &str, to: Option<&str>) -> Result<Vec<ChangedLines>> {
+        let from = if from == NO_COMMIT { EMPTY_TREE } else { from };
+        let plain =
+            ["diff", "--numstat", "--no-renames", "--no-ext-diff", "--relative", "-z", from];
+        let printed = self.run(&[&plain[..], to.as_slice(), &["--", "."]].concat(), &[])?;
+        let mut all: Vec<ChangedLines> =
+            printed.split(|byte| *byte == 0).filter_map(ChangedLines::printed).collect();
+        all.retain(|it| !it.path.ancestors().any(is_own));
+        Ok(all)
+    }
+
+    /// Returns the first line of the message of each of these commits, with the commit, oldest first as they are given.
+    pub fn subjects(&self, commits: &[String]) -> Result<Vec<(String, String)>> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(wrong) = commits.iter().find(|name| !is_commit_name(name)) {
+            bail!("`{wrong}` is no commit");
+        }
+        let asked = ["log", "--no-walk=unsorted", "--no-color", "--format=%H %s", "--stdin"];
+        let printed = self.run(&asked, commits.join("\n").as_bytes())?;
+        let text = String::from_utf8_lossy(&printed).into_owned();
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        Ok(lines.map(|(name, subject)| (name.to_owned(), subject.to_owned())).collect())
     }
 
     /// Returns the commit that a person names, such as `main` or `HEAD~3`; `None` where there is none of this name.

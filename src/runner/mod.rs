@@ -22,6 +22,7 @@ pub(crate) mod script;
 pub mod signals;
 pub mod state;
 pub(crate) mod step_summary;
+pub mod story;
 pub mod target;
 pub(crate) mod task_list;
 pub(crate) mod tokens;

@@ -13,11 +13,12 @@ use crate::support::schema::{Schema, holds};
 use crate::support::scratch::Said;
 
 /// Every form, by the name of its schema, with a command whose help has the `--json` that prints it.
-const FORMS: [(&str, &str); 17] = [
+const FORMS: [(&str, &str); 18] = [
     ("status", "status"),
     ("ralph-status", "ralph"),
     ("ralph-event", "ralph"),
     ("log", "log"),
+    ("log-iteration", "log"),
     ("statusline", "statusline"),
     ("doctor", "doctor"),
     ("task-next", "task next"),
@@ -337,6 +338,40 @@ fn what_a_run_would_do_is_in_its_form_and_nothing_is_started() {
     holds("ralph-plan", &demo);
     assert_eq!((&demo["change"], &demo["prompt"]), (&Value::Null, &Value::Null));
     assert_eq!(bench.runs(), 0);
+}
+
+#[test]
+fn an_iteration_is_told_in_its_form_and_in_words_within_80_columns() {
+    let bench = RunnerBench::new();
+    bench.agent(&format!(
+        "if [ $n = 1 ]; then\necho I made it.\necho a > made.txt\ngit add made.txt\ngit commit -qm 'Make it'\n\
+         else\necho two > two.txt\nfi\n{}",
+        says(PROMISE)
+    ));
+    let ran = bench.ralph("").arg("--check").arg("test -e two.txt").run().with_code(0);
+    let told = bench.spool(&format!("log --change {CHANGE} --iteration 1 --json")).run();
+    let told: Value = serde_json::from_str(&told.with_code(0).output).unwrap();
+    holds("log-iteration", &told);
+    let iteration = &told["iteration"];
+    assert_eq!((&iteration["number"], &told["harness"]), (&json!(1), &json!("command")), "{ran}");
+    assert_eq!(iteration["checks"][0]["passed"], json!(false));
+    assert_eq!(told["changed_lines"], json!([{"file": "made.txt", "added": 1, "removed": 0}]));
+    assert_eq!(told["messages"][0]["message"], "Make it", "{told:#}");
+    assert_eq!(told["steps"][0]["words"], "I made it.", "{told:#}");
+    assert_eq!(told["prompt"].as_str().unwrap().trim(), bench.prompt(1).trim());
+    // A short form, and the last one that failed: the second did not.
+    let failed = bench.spool("log --change 2-1 --failed").run().with_code(0);
+    failed.says(&format!("{CHANGE} · iteration 1 · command · "));
+    failed.says("\n  +1 -0        made.txt\n").says(" Make it\n").says("\n  I made it.\n");
+    failed.says("\n  failed  `test -e two.txt`: exit code 1\n");
+    for line in failed.output.lines().filter(|line| !line.contains("/logs/")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // Without a change, the last one that ran.
+    bench.spool("log --iteration 2").run().with_code(0).says("\n               two.txt\n");
+    let none = bench.spool("log --iteration 3").run();
+    none.warns(&format!("`{CHANGE}` has no iteration 3: the last one is 2"));
+    assert_ne!(none.code, Some(0));
 }
 
 #[test]

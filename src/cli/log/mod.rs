@@ -1,9 +1,11 @@
 //! `spool log`: the journal, for people.
 
+mod changes;
 mod follow;
 mod lines;
 mod receipts;
 mod since;
+mod story;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,13 +23,14 @@ use crate::print;
 use crate::runner::report as runners;
 use crate::runner::signals::Signals;
 use crate::runner::state::{changes_with_state, state_folder};
-use crate::runner::target::{matching, one_of};
+use crate::runner::story::WhichIteration;
 use crate::session::report::feature::write_proofs;
 use crate::store::journal::{self, Entry};
 use crate::store::loops::{Loops, TERMINAL};
 use crate::store::read;
 use crate::text;
 use crate::world::WallTime;
+use changes::{meant_changes, never_ran};
 use follow::Followed;
 use lines::{LoggedLoop, RUNNER};
 use receipts::ReceiptsOfLog;
@@ -40,6 +43,9 @@ const LISTED: usize = 20;
 const LOOK: Duration = Duration::from_millis(500);
 /// How many entries are shown before those that are followed, unless something else is asked for.
 const BEFORE: usize = 10;
+
+/// What says which entries are meant, and says nothing where one iteration is shown.
+const ALONE: [&str; 5] = ["name", "since", "last", "follow", "session"];
 
 /// Show every decision and why it was made, loop by loop.
 #[derive(clap::Args)]
@@ -62,6 +68,12 @@ pub struct LogArgs {
     /// Only the loops of `spool ralph` on this change
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     change: Option<String>,
+    /// What happened in this iteration of `spool ralph`: prompt, words, tools, files, commits, checks
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1_000_000_000>, conflicts_with_all = ALONE)]
+    iteration: Option<u32>,
+    /// The same for the last iteration that failed, was cut short, or had a failed check
+    #[arg(long, conflicts_with_all = ALONE, conflicts_with = "iteration")]
+    failed: bool,
     /// Print JSON for programs, one object a line
     #[arg(long)]
     json: bool,
@@ -77,6 +89,10 @@ struct LogSource {
 
 /// Prints the journals of all sessions and runners, each loop by itself, in the order in which they began.
 pub fn run(args: &LogArgs) -> Result<ExitCode> {
+    let which = args.iteration.map(WhichIteration::Number);
+    if let Some(which) = which.or(args.failed.then_some(WhichIteration::LastFailed)) {
+        return story::show(&args.place, args.change.as_deref(), which, args.json);
+    }
     let mut followed = Followed::default();
     let mut unread = 0;
     let mut loops = Vec::new();
@@ -223,11 +239,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
     let mut all = Vec::new();
     let mut changes = root.map(changes_with_state).unwrap_or_default();
     if let Some(name) = &args.change {
-        changes = matching(name, &changes);
-        if changes.len() > 1 {
-            let (name, several) = (printable(name), changes.len());
-            bail!("`{name}` may be {several} changes\n{}", one_of(&changes));
-        }
+        changes = meant_changes(name, &changes)?;
     }
     for change in changes {
         if args.session.is_none() {
@@ -236,10 +248,7 @@ fn sources(args: &LogArgs) -> Result<Vec<LogSource>> {
         }
     }
     if let Some(change) = args.change.as_ref().filter(|_| all.is_empty()) {
-        bail!(
-            "`spool ralph` has not run on `{}` here\n`spool status` shows what has run",
-            printable(change)
-        );
+        return Err(never_ran(change));
     }
     let project = match args.place.with_loops() {
         _ if args.change.is_some() => return Ok(all),

@@ -1,6 +1,7 @@
 //! One iteration, from its prompt to its entry in the history.
 
 use std::fs::{self, File};
+use std::io::Seek;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -52,6 +53,7 @@ impl Driver<'_> {
             head_at_start: self.view.head_at_start(),
             log: log_name,
             handoff_asked: near_limit.is_some(),
+            harness: self.agent.harness.name().to_owned(),
             ..Iteration::default()
         };
         self.files.state.status = LoopStatus::Running;
@@ -59,6 +61,7 @@ impl Driver<'_> {
         self.files.begin(&entry)?;
         let about = self.announce(number, next_task.as_ref());
         let used_before = self.used(&mut log);
+        self.keep_prompt(&entry, &text);
         let mut ran = self.try_agent(&text, &about, &mut log);
         if let RunOutcome::SessionGone(why) = &ran.report.outcome
             && ran.end_request.is_none()
@@ -67,8 +70,10 @@ impl Driver<'_> {
             screen.warn(&format!("the session to continue is gone, so a fresh one begins: {why}"));
             self.files.state.session_id.clear();
             let text = self.prompt(number, near_limit)?;
+            self.keep_prompt(&entry, &text);
             ran = self.try_agent(&text, &about, &mut log);
         }
+        entry.agent_log_bytes = log.stream_position().unwrap_or(0);
         self.feedback.remarks.clear();
         self.console.screen.still();
         let usage = self.agent.usage.is_some();
@@ -138,6 +143,13 @@ impl Driver<'_> {
             spec_kit: &self.plan.options.spec_kit,
         })?;
         Ok(text)
+    }
+
+    /// Keeps the prompt for a person who reads the iteration later; a disk that is full does not stop a run.
+    fn keep_prompt(&self, entry: &Iteration, text: &str) {
+        if let Err(error) = self.files.keep_prompt(&entry.log, text) {
+            self.console.screen.warn(&format!("the prompt is not kept for `spool log`: {error:#}"));
+        }
     }
 
     /// Runs the agent program; one that could not be started is a failed run.

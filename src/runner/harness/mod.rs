@@ -28,6 +28,21 @@ pub use lines::is_passing;
 pub use permissions::Permissions;
 pub use usage::TokenUsage;
 
+/// Returns the harness that a history names, for its reader; `None` for a name that this version does not know.
+pub fn of_history(name: &str) -> Option<Box<dyn Harness>> {
+    Some(match name {
+        "claude" => Box::new(claude::Claude),
+        "opencode" => Box::new(opencode::Opencode),
+        "codex" => Box::new(codex::Codex),
+        "gemini" => Box::new(gemini::Gemini),
+        "copilot" => Box::new(copilot::Copilot),
+        "demo" => Box::new(demo::Demo),
+        // Which program it was makes no difference to what it printed.
+        "command" => Box::new(command::Any::new("agent").ok()?),
+        _ => return None,
+    })
+}
+
 /// Returns the harness that was chosen.
 pub fn harness(choice: &HarnessChoice) -> Result<Box<dyn Harness>> {
     Ok(match choice {

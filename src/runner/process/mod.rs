@@ -20,6 +20,7 @@ mod windows;
 use std::io;
 use std::path::PathBuf;
 
+pub use lines::LineSplitter;
 #[cfg(unix)]
 pub use orphaned::has_supervisor;
 #[cfg(unix)]

@@ -12,7 +12,12 @@ const ENTRIES: usize = 10_000;
 /// Logs that are kept whatever their size.
 const ALWAYS: usize = 20;
 
-/// Removes the oldest logs in a folder until the rest has at most `most` bytes.
+/// Returns where the prompt of an iteration is kept that has this log.
+pub fn prompt_beside(log: &str) -> PathBuf {
+    Path::new(log).with_extension("prompt.md")
+}
+
+/// Removes the oldest logs in a folder, with the prompts beside them, until the rest has at most `most` bytes.
 ///
 /// Their names begin with the time of their run and continue with their number: that is their order.
 pub(super) fn prune(folder: &Path, most: u64) {
@@ -32,6 +37,7 @@ pub(super) fn prune(folder: &Path, most: u64) {
         }
         // One that cannot be removed is tried again the next time.
         let _ = fs::remove_file(path);
+        let _ = fs::remove_file(path.with_extension("prompt.md"));
         all -= length;
     }
 }
@@ -56,8 +62,10 @@ mod tests {
         for number in 1..=30 {
             write(&format!("20261122T041210563-{number:04}.log"));
         }
+        write("20261122T041210563-0001.prompt.md");
+        assert_eq!(prompt_beside("logs/a-0001-2.log"), Path::new("logs/a-0001-2.prompt.md"));
         prune(folder.path(), 3_000);
-        assert_eq!(left().len(), 31);
+        assert_eq!(left().len(), 32);
         prune(folder.path(), 2_500);
         assert_eq!(left()[0], "20261122T041210563-0006.log");
         assert_eq!(left().len(), 26);

@@ -195,12 +195,28 @@ pub struct Iteration {
     /// The file with all that the agent program printed, relative to the state folder.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub log: String,
+    /// How much of that file the agent program has printed, in bytes: what follows comes from checks and from git. 0 where
+    /// that is not known.
+    #[serde(skip_serializing_if = "is_none_of_them")]
+    pub agent_log_bytes: u64,
+    /// The agent program that ran, as `--harness` names it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub harness: String,
     /// The ref that holds what it left, where it did not come to its own end; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kept_as: String,
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+impl Iteration {
+    /// Returns whether the agent program failed or was cut short in it, or a check failed; a usage limit is no failure.
+    pub fn has_failed(&self) -> bool {
+        let is_bad = self.timed_out || self.interrupted || !self.failure.is_empty();
+        let has_failed_check = self.checks.iter().any(|check| !check.passed);
+        self.verdict != VerdictName::Wait && (is_bad || has_failed_check)
+    }
 }
 
 impl LoopStatus {

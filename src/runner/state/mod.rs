@@ -43,6 +43,7 @@ pub use self::folder::{
 };
 pub use self::history::{HistoryTail, Past, tail};
 pub use self::holder::{Both, Holder, LockTaken, holder};
+pub use self::logs::prompt_beside;
 pub use self::loop_state::{Iteration, LoopState, LoopStatus};
 pub use self::recover::Recovered;
 pub use self::time::{compact, iso, readable, time_of};
@@ -289,6 +290,13 @@ impl StateFiles {
         let file = open_or_create(&path, File::options().write(true).truncate(true))
             .map_err(|error| at(&path, &error))?;
         Ok((file, name))
+    }
+
+    /// Keeps the prompt of an iteration next to its log, without what looks like a key.
+    pub fn keep_prompt(&self, log: &str, prompt: &str) -> Result<()> {
+        let path = self.folder.join(prompt_beside(log));
+        write_private(&path, masked_text(prompt).as_bytes(), Flush::ToSystem)
+            .map_err(|error| at(&path, &error))
     }
 
     /// Returns the words that `--add-context` has added so far, empty for none.

@@ -1,0 +1,217 @@
+//! `spool log --iteration N` and `--failed`: one iteration of `spool ralph`, for a person who was not there.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use super::changes::{meant_changes, never_ran};
+use crate::cli::context::Where;
+use crate::feature::project::printable;
+use crate::forms;
+use crate::forms::story::StoryForm;
+use crate::runner::harness::CallOutcome;
+use crate::runner::messages;
+use crate::runner::report as runners;
+use crate::runner::state::{changes_with_state, readable, time_of};
+use crate::runner::story::{Step, StepKind, Story, WhichIteration};
+use crate::style;
+use crate::text;
+
+/// The width that is written for.
+const WIDTH: usize = 80;
+/// The most lines of the prompt that are shown, and of the output of a check.
+const LINES: usize = 20;
+
+/// Prints one iteration of the change that is meant.
+pub fn show(
+    place: &Where,
+    change: Option<&str>,
+    which: WhichIteration,
+    as_json: bool,
+) -> Result<ExitCode> {
+    let start = place.start()?;
+    let root = runners::root_around(&start).with_context(|| {
+        format!(
+            "no loop of `spool ralph` has run at `{}` or above\ngo to the project, or name it with --project DIR",
+            start.display()
+        )
+    })?;
+    let change = match change {
+        Some(name) => match meant_changes(name, &changes_with_state(root))?.pop() {
+            Some(change) => change,
+            None => return Err(never_ran(name)),
+        },
+        None => match runners::select(root)? {
+            Some(change) => change,
+            None => bail!("no loop has run here yet"),
+        },
+    };
+    let story = Story::of(root, &change, which)?;
+    if as_json {
+        dataln!("{}", forms::line(&StoryForm::from(&story))?);
+    } else {
+        out!("{}", text_of(&story));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The iteration as text within 80 columns, but for what the agent program and the checks have printed.
+fn text_of(story: &Story) -> String {
+    let it = &story.past.iteration;
+    let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
+    let began = time_of(&it.started).map(readable).unwrap_or_default();
+    let mut out = format!("{bold}{} · iteration {}{plain}", printable(&story.change), it.n);
+    let agent = Some(printable(&story.harness)).filter(|name| !name.is_empty());
+    for part in agent.iter().chain([&began]) {
+        let _ = write!(out, " · {part}");
+    }
+    out.push('\n');
+    indented(&mut out, &messages::figures(it));
+    let came = match it.verdict.as_str() {
+        "" => "ended".to_owned(),
+        verdict => printable(verdict),
+    };
+    let why = Some(printable(&it.words)).filter(|words| !words.is_empty());
+    indented(
+        &mut out,
+        &format!("{came}{}", why.map_or_else(String::new, |why| format!(": {why}"))),
+    );
+    let cut = [(it.timed_out, "cut short by a time limit"), (it.interrupted, "interrupted")];
+    for (_, words) in cut.iter().filter(|(is_so, _)| *is_so) {
+        indented(&mut out, words);
+    }
+    if !it.failure.is_empty() {
+        indented(&mut out, &format!("failed: {}", printable(&it.failure)));
+    }
+    for denied in &it.denied {
+        indented(&mut out, &format!("denied: {}", printable(denied)));
+    }
+    for unproved in &it.unproved {
+        indented(&mut out, &format!("open again: {}", printable(unproved)));
+    }
+    if let Some((path, prompt)) = &story.prompt {
+        heading(&mut out, "Prompt");
+        let lines: Vec<&str> = prompt.lines().collect();
+        for line in lines.iter().take(LINES) {
+            let _ = writeln!(out, "  {}", text::narrow(line, WIDTH - 2));
+        }
+        if lines.len() > LINES {
+            let more = text::counted((lines.len() - LINES) as u64, "more line");
+            let _ = writeln!(out, "  … {more} in {}", path.display());
+        }
+    }
+    heading(&mut out, "What the agent did");
+    steps(&mut out, story);
+    files(&mut out, story);
+    if !it.commits.is_empty() {
+        heading(&mut out, "Commits");
+    }
+    for commit in &it.commits {
+        let subject = story.subjects.get(commit).map(String::as_str).unwrap_or_default();
+        let short: String = commit.chars().take(10).collect();
+        let line = format!("{} {}", printable(&short), printable(subject));
+        let _ = writeln!(out, "  {}", text::narrow(line.trim_end(), WIDTH - 2));
+    }
+    checks(&mut out, story);
+    let _ = writeln!(out, "\nAll that it printed: {}", story.log.display());
+    out
+}
+
+fn heading(out: &mut String, words: &str) {
+    let (bold, plain) = (style::BOLD.render(), style::BOLD.render_reset());
+    let _ = writeln!(out, "\n{bold}{words}{plain}");
+}
+
+/// Writes words on lines of their own, two columns in, broken between words.
+fn indented(out: &mut String, words: &str) {
+    let mut line = String::new();
+    for word in words.split_whitespace() {
+        if !line.is_empty() && text::columns(&line) + 1 + text::columns(word) > WIDTH - 2 {
+            let _ = writeln!(out, "  {line}");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(out, "  {line}");
+}
+
+fn steps(out: &mut String, story: &Story) {
+    if !story.log_problem.is_empty() {
+        indented(out, &story.log_problem);
+    } else if story.steps.is_empty() {
+        indented(out, "nothing that its output tells");
+    }
+    let middle = story.steps.len() / 2;
+    for (at, Step { kind, words }) in story.steps.iter().enumerate() {
+        if at == middle && story.left_out > 0 {
+            let _ =
+                writeln!(out, "  … {} are left out here", text::counted(story.left_out, "step"));
+        }
+        match kind {
+            StepKind::Said => words.lines().filter(|it| !it.trim().is_empty()).for_each(|line| {
+                indented(out, line);
+            }),
+            StepKind::Trouble => {
+                let _ = writeln!(out, "  ! {}", text::narrow(words, WIDTH - 4));
+            }
+            StepKind::Called { tool, outcome } => {
+                let (style, came) = match outcome {
+                    Some(CallOutcome::Done) => (style::GOOD, "done  "),
+                    Some(CallOutcome::Failed) => (style::BAD, "failed"),
+                    Some(CallOutcome::Denied) => (style::BAD, "denied"),
+                    None => (style::DIM, "?     "),
+                };
+                let what = text::narrow(&format!("{tool}: {words}"), WIDTH - 10);
+                let _ = writeln!(out, "  {}{came}{}  {what}", style.render(), style.render_reset());
+            }
+        }
+    }
+}
+
+/// The files, those with known lines first.
+fn files(out: &mut String, story: &Story) {
+    let it = &story.past.iteration;
+    if it.files_changed == 0 && story.lines.is_empty() {
+        return;
+    }
+    heading(out, "Files");
+    for lines in story.lines.values() {
+        let number = |sign: char, number: Option<u64>| match number {
+            Some(number) => format!("{sign}{}", text::grouped(number)),
+            None => format!("{sign}?"),
+        };
+        let count = format!("{} {}", number('+', lines.added), number('-', lines.removed));
+        let file = printable(&lines.path.display().to_string());
+        let _ = writeln!(out, "  {count:<12} {}", text::narrow(&file, WIDTH - 15));
+    }
+    let is_new = |file: &&String| !story.lines.contains_key(std::path::Path::new(file.as_str()));
+    for file in it.files.iter().filter(is_new) {
+        let _ = writeln!(out, "  {:<12} {}", "", text::narrow(&printable(file), WIDTH - 15));
+    }
+    let more = it.files_changed.saturating_sub(it.files.len() as u64);
+    if more > 0 {
+        let _ = writeln!(out, "  … and {} more", text::grouped(more));
+    }
+}
+
+fn checks(out: &mut String, story: &Story) {
+    let checks = &story.past.iteration.checks;
+    if !checks.is_empty() {
+        heading(out, "Checks");
+    }
+    for check in checks {
+        let (style, came) =
+            if check.passed { (style::GOOD, "passed") } else { (style::BAD, "failed") };
+        let (on, off) = (style.render(), style.render_reset());
+        let words = format!("`{}`: {}", printable(&check.run), printable(&check.outcome));
+        let _ = writeln!(out, "  {on}{came}{off}  {}", text::narrow(&words, WIDTH - 10));
+        let lines: Vec<&str> = check.tail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
+            let _ = writeln!(out, "    {}", text::narrow(line, WIDTH - 4));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What happened in one iteration, from what is on the disk: its entry in the history, its prompt, and the log of the agent
+//! program, which is read by the same readers as while it ran.
+
+mod form;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+
+use super::git::{ChangedLines, Git};
+use super::harness::{AgentOrder, Approval, Permissions, Stream, of_history};
+use super::process::LineSplitter;
+use super::state::{Past, find_state_folder, prompt_beside, read_state, tail};
+use crate::feature::project::printable;
+use crate::mask::masked_text;
+use crate::store::read::{self, Problem};
+use steps::Steps;
+
+pub use steps::{Step, StepKind};
+
+/// The most that is read of a log, in bytes: as much as a log may have.
+const LOG: u64 = 66 << 20;
+/// The most that is read of a prompt, in bytes.
+const PROMPT: u64 = 4 << 20;
+/// How much of a log is read at once, in bytes.
+const PIECE: usize = 64 << 10;
+/// The most commits whose messages are asked for.
+const COMMITS: usize = 100;
+
+/// Which iteration a person wants to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichIteration {
+    /// The newest one with this number.
+    Number(u32),
+    /// The last one that failed: the agent program failed or was cut short, or a check did.
+    LastFailed,
+}
+
+/// What happened in one iteration.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// The change.
+    pub change: String,
+    /// The agent program, empty where it is not known.
+    pub harness: String,
+    /// The entry of the history.
+    pub past: Past,
+    /// Where the prompt is kept, and the prompt; `None` where it is not.
+    pub prompt: Option<(PathBuf, String)>,
+    /// What the agent did, in order.
+    pub steps: Vec<Step>,
+    /// How many steps are left out behind the first half of these.
+    pub left_out: u64,
+    /// The log.
+    pub log: PathBuf,
+    /// Why the log could not be read, empty where it could.
+    pub log_problem: String,
+    /// How many lines differ in a file, as far as git can say it.
+    pub lines: BTreeMap<PathBuf, ChangedLines>,
+    /// The messages of the commits, by commit, as far as git can say them.
+    pub subjects: BTreeMap<String, String>,
+}
+
+impl Story {
+    /// Returns what happened in an iteration of a change; an error names the iterations that there are.
+    pub fn of(root: &Path, change: &str, which: WhichIteration) -> Result<Self> {
+        let folder = find_state_folder(root, change)?;
+        let Some(folder) = folder else {
+            bail!("no loop has run on the change `{}` yet", printable(change))
+        };
+        let history = folder.join("history.jsonl");
+        let all = tail(&history, usize::MAX);
+        let all = all.map_err(|why| {
+            anyhow!("`{}` cannot be read: {why}\nmake it readable", history.display())
+        })?;
+        let past = which.of(&all.iterations, change)?;
+        let state = read_state(&folder).ok().flatten().map(|(state, _)| state).unwrap_or_default();
+        let harness = match past.iteration.harness.as_str() {
+            // An older version did not write it down.
+            "" => state.harness,
+            known => known.to_owned(),
+        };
+        let log = folder.join(&past.iteration.log);
+        let prompt = (!past.iteration.log.is_empty()).then(|| prompt_beside(&past.iteration.log));
+        let prompt = prompt.map(|path| folder.join(path)).and_then(|path| {
+            let text = read::read(&path, PROMPT).ok()?;
+            Some((path, String::from_utf8_lossy(&text.bytes).into_owned()))
+        });
+        let mut story = Self {
+            change: change.to_owned(),
+            harness,
+            past: past.clone(),
+            prompt,
+            steps: Vec::new(),
+            left_out: 0,
+            log,
+            log_problem: String::new(),
+            lines: BTreeMap::new(),
+            subjects: BTreeMap::new(),
+        };
+        if let Err(why) = story.read_log() {
+            story.log_problem = why;
+        }
+        story.ask_git(root);
+        Ok(story)
+    }
+
+    /// Reads what the agent program printed.
+    fn read_log(&mut self) -> Result<(), String> {
+        let iteration = &self.past.iteration;
+        if iteration.log.is_empty() {
+            return Err("it has no log".to_owned());
+        }
+        let Some(harness) = of_history(&self.harness) else {
+            let name = printable(&self.harness);
+            return Err(format!("this version does not know the agent program `{name}`"));
+        };
+        let scratch = self.log.with_extension("none");
+        let permissions = Permissions::default();
+        let order = AgentOrder {
+            prompt: self.prompt.as_ref().map_or("", |(_, text)| text),
+            model: None,
+            // Where the history names no denied tool, one that is missing was not denied.
+            approval: if iteration.denied.is_empty() { Approval::All } else { Approval::Own },
+            permissions: &permissions,
+            resume: None,
+            scratch: &scratch,
+        };
+        let mut reader = harness.reader(&order);
+        let is_words = self.harness == "command";
+        let mut steps = Steps::in_pieces(self.harness == "gemini");
+        let problem = |problem: Problem| match problem {
+            Problem::Missing => "the log is gone: the oldest ones are removed".to_owned(),
+            other => other.to_string(),
+        };
+        let (mut file, meta) = read::open(&self.log).map_err(problem)?;
+        let most = match iteration.agent_log_bytes {
+            0 => LOG,
+            known => known.min(LOG),
+        };
+        let mut line = |line: &[u8]| {
+            // Both outputs are in it; the agent programs that are known print one JSON object a line.
+            let is_output = is_words || line.trim_ascii_start().starts_with(b"{");
+            let stream = if is_output { Stream::Output } else { Stream::Errors };
+            reader.line(stream, line, &mut |event| steps.take(event));
+        };
+        each_line(&mut file, most.min(meta.len()), &mut line)
+            .map_err(|error| format!("the log cannot be read: {error}"))?;
+        (self.steps, self.left_out) = steps.finish();
+        Ok(())
+    }
+
+    /// Asks git for what it knows of the files and the commits; without it, their names are all that is shown.
+    fn ask_git(&mut self, root: &Path) {
+        let iteration = &self.past.iteration;
+        let Some(git) = Git::within(root, None, Box::new(|| false)) else { return };
+        let newest = iteration.commits.len().saturating_sub(COMMITS);
+        let subjects = git.subjects(&iteration.commits[newest..]).unwrap_or_default();
+        let subjects = subjects.into_iter();
+        self.subjects =
+            subjects.map(|(commit, words)| (commit, masked_text(&words).into_owned())).collect();
+        // What was not committed is in no commit, except where the try did not come to its own end.
+        let last = Some(&iteration.kept_as).filter(|name| !name.is_empty());
+        let Some(last) = last.or(iteration.commits.last()) else { return };
+        let from = git.commit_named(&iteration.head_at_start);
+        let from = from.unwrap_or_else(|| super::git::NO_COMMIT.to_owned());
+        if iteration.head_at_start.is_empty() {
+            return;
+        }
+        let Some(last) = git.commit_named(last) else { return };
+        let lines = git.changed_lines(&from, Some(&last)).unwrap_or_default();
+        self.lines = lines.into_iter().map(|it| (it.path.clone(), it)).collect();
+    }
+}
+
+impl WhichIteration {
+    /// The one that is meant of all that there are, oldest first.
+    fn of<'a>(self, all: &'a [Past], change: &str) -> Result<&'a Past> {
+        let change = printable(change);
+        if all.is_empty() {
+            bail!("no iteration of `{change}` has ended yet");
+        }
+        let is_meant = |past: &&Past| match self {
+            Self::Number(number) => past.iteration.n == number,
+            Self::LastFailed => past.iteration.has_failed(),
+        };
+        let Some(past) = all.iter().rev().find(is_meant) else {
+            let last = all.last().map_or(0, |past| past.iteration.n);
+            match self {
+                Self::Number(number) => bail!(
+                    "`{change}` has no iteration {number}: the last one is {last}\n`spool ralph --status --change {change}` shows the last ones"
+                ),
+                Self::LastFailed => bail!(
+                    "no iteration of `{change}` has failed\n`spool log --change {change} --iteration {last}` shows the last one"
+                ),
+            }
+        };
+        Ok(past)
+    }
+}
+
+/// Hands on the lines of the first `most` bytes of a file.
+fn each_line(file: &mut File, most: u64, line: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut rest = file.take(most);
+    let mut piece = vec![0; PIECE];
+    let mut lines = LineSplitter::default();
+    loop {
+        let count = rest.read(&mut piece)?;
+        if count == 0 {
+            break;
+        }
+        lines.take(&piece[..count], line);
+    }
+    lines.finish(line);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
