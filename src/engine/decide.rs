@@ -117,7 +117,7 @@ pub fn budget_is_up(contract: &Contract, after: &Ledger) -> Option<TerminalReaso
     let Guardrails { max_tokens, max_cost, .. } = contract.guardrails;
     let budgets = [
         (after.all_tokens(), max_tokens, BudgetUnit::Tokens),
-        (after.cost, max_cost, BudgetUnit::Money),
+        (after.all_cost(), max_cost, BudgetUnit::Money),
     ];
     budgets.into_iter().find_map(|(used, limit, unit)| {
         let limit = limit.filter(|limit| used >= *limit)?;

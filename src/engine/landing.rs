@@ -29,7 +29,7 @@ pub fn near_limit(rails: &Guardrails, ledger: &Ledger, elapsed_seconds: u64) -> 
         Some(NearLimit::Time)
     } else if is_near(ledger.all_tokens(), rails.max_tokens) {
         Some(NearLimit::Tokens)
-    } else if is_near(ledger.cost, rails.max_cost) {
+    } else if is_near(ledger.all_cost(), rails.max_cost) {
         Some(NearLimit::Money)
     } else {
         None

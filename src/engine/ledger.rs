@@ -52,6 +52,9 @@ pub struct Ledger {
     pub failure: Option<u64>,
     /// Tokens that reviews used since arming, beside `tokens`.
     pub review_tokens: u64,
+    /// What reviews cost since arming, beside `cost`, in millionths of a dollar, as far as it is known.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub review_cost: u64,
     /// What was reviewed and found good before the end: a mark for each phase or check of the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewed: Vec<String>,
@@ -72,6 +75,11 @@ impl Ledger {
     /// Returns the tokens that count against the limit: those of the agent and of the reviews.
     pub fn all_tokens(&self) -> u64 {
         self.tokens.saturating_add(self.review_tokens)
+    }
+
+    /// Returns the millionths of a dollar that count against the limit: those of the agent and of the reviews.
+    pub fn all_cost(&self) -> u64 {
+        self.cost.saturating_add(self.review_cost)
     }
 }
 

@@ -249,6 +249,8 @@ pub struct ReviewResult {
     pub verdicts: u64,
     /// Tokens that it used, 0 where nothing says so; counted only once.
     pub tokens: u64,
+    /// What it cost, in millionths of a dollar, 0 where nothing says so; counted only once.
+    pub cost: u64,
 }
 
 /// An end that does not follow from the work.

@@ -19,6 +19,7 @@ const FOUND: usize = 400;
 pub(super) fn count(before: &Ledger, after: &mut Ledger, results: &[CheckResult]) {
     let Some(review) = results.iter().find_map(|result| result.review) else { return };
     after.review_tokens = after.review_tokens.saturating_add(review.tokens);
+    after.review_cost = after.review_cost.saturating_add(review.cost);
     if !review.judged {
         after.idle_stops = before.idle_stops;
         after.unchanged = before.unchanged;
@@ -52,10 +53,10 @@ fn one_line(text: &str) -> String {
 }
 
 impl fmt::Display for ReviewResult {
-    /// Writes it as the line that [`FromStr`] reads: three numbers, the first one 1 where there is a verdict.
+    /// Writes it as the line that [`FromStr`] reads: four numbers, the first one 1 where there is a verdict.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { judged, verdicts, tokens } = self;
-        write!(out, "{} {verdicts} {tokens}", u8::from(*judged))
+        let Self { judged, verdicts, tokens, cost } = self;
+        write!(out, "{} {verdicts} {tokens} {cost}", u8::from(*judged))
     }
 }
 
@@ -63,12 +64,12 @@ impl FromStr for ReviewResult {
     type Err = ();
 
     fn from_str(line: &str) -> Result<Self, ()> {
-        let mut numbers = [0; 3];
+        let mut numbers = [0; 4];
         let mut words = line.split(' ');
         for number in &mut numbers {
             *number = words.next().and_then(|word| word.parse().ok()).ok_or(())?;
         }
-        let [judged, verdicts, tokens] = numbers;
-        Ok(Self { judged: judged == 1, verdicts, tokens })
+        let [judged, verdicts, tokens, cost] = numbers;
+        Ok(Self { judged: judged == 1, verdicts, tokens, cost })
     }
 }

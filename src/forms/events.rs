@@ -158,6 +158,10 @@ pub struct RunnerEnd {
     pub cost_estimated: bool,
     /// Whether the cost of each iteration is in it.
     pub cost_complete: bool,
+    /// Tokens that reviews used beside that.
+    pub review_tokens: JsonNumber,
+    /// Dollars that reviews cost beside that, as far as their agent program said it; null where nothing says so.
+    pub review_cost_usd: Option<f64>,
     /// Tools that were denied.
     pub denied_tools: Vec<String>,
     /// Commits.

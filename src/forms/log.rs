@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::loops::LoopDriver;
-use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, words};
+use super::plain::{FORMS_VERSION, FormVersion, JsonNumber, JsonTime, dollars, words};
 use super::proofs::ProofsForm;
 use super::receipt::ReceiptForm;
 use crate::store::journal::Entry;
@@ -45,6 +45,10 @@ pub struct LogForm {
     pub tokens: Option<JsonNumber>,
     /// Commits of the whole loop, at its end; null elsewhere.
     pub commits: Option<JsonNumber>,
+    /// Tokens of all reviews of the loop, beside those, at its end; null elsewhere.
+    pub review_tokens: Option<JsonNumber>,
+    /// Dollars that all reviews of the loop cost, at its end, as far as their agent program said it; null elsewhere.
+    pub review_cost_usd: Option<f64>,
     /// Why, in words; null where there is nothing to say.
     pub words: Option<String>,
     /// How well the tasks of the loop are proved, at its end; null elsewhere, and where nothing is known of any task.
@@ -75,6 +79,8 @@ impl LogForm {
             tool_calls: some(entry.tool_calls),
             tokens: some(entry.tokens),
             commits: some(entry.commits),
+            review_tokens: some(entry.review_tokens),
+            review_cost_usd: dollars(entry.review_cost),
             words: words(&entry.words),
             proofs: None,
             receipts: Vec::new(),

@@ -53,6 +53,8 @@ pub struct LoopForm {
     pub tokens_complete: bool,
     /// Tokens that reviews used since it was armed, beside those; a limit of tokens counts both.
     pub review_tokens: JsonNumber,
+    /// Dollars that they cost, as far as their agent program said it; null where nothing says so.
+    pub review_cost_usd: Option<f64>,
     /// The last review of what it is about; null where there was none.
     pub review: Option<LastReview>,
     /// Tool calls since it was armed; null where they cannot be seen.

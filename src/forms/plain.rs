@@ -65,6 +65,12 @@ pub fn words(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
+/// Returns millionths of a dollar as dollars, `None` for nothing.
+pub fn dollars(micros: u64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "no loop costs a billion dollars")]
+    (micros > 0).then_some(micros as f64 / 1e6)
+}
+
 #[cfg(test)]
 mod schema {
     use std::borrow::Cow;

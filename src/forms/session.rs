@@ -4,7 +4,7 @@ use super::loops::{
     EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject, NotBlocked,
     PauseForm, SessionState, StopForm, TaskCommand, TurnForm,
 };
-use super::plain::{JsonTime, words};
+use super::plain::{JsonTime, dollars, words};
 use super::proofs::ProofsForm;
 use super::status::FeatureForm;
 use crate::session::report::TaskReport;
@@ -131,6 +131,7 @@ impl LoopSeen<'_> {
             tokens: record.map(|_| turn.map_or(ledger.tokens, |turn| turn.tokens).into()),
             tokens_complete: record.is_some(),
             review_tokens: ledger.review_tokens.into(),
+            review_cost_usd: dollars(ledger.review_cost),
             review: None,
             tool_calls: record.map(|_| ledger.tool_calls.saturating_add(calls).into()),
             tool_calls_complete: record.is_some()

@@ -59,6 +59,7 @@ impl Review {
             judged: self.outcome.is_verdict(),
             verdicts: self.verdicts(),
             tokens: self.tokens.unwrap_or(0),
+            cost: self.cost.unwrap_or(0),
         };
         let mut words = format!("{result}\n{}\n", text::line(&self.short()));
         let found = self.found();

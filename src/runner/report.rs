@@ -20,7 +20,8 @@ use super::state::{
 };
 use crate::engine::scoreboard::Scoreboard;
 use crate::feature::project::printable;
-use crate::session::report::feature::{reviews, write_proofs};
+use crate::session::messages::person::reviews;
+use crate::session::report::feature::write_proofs;
 use crate::store::receipts::{Receipts, scoreboard};
 use crate::text;
 use crate::world::WallTime;
@@ -138,7 +139,8 @@ impl RunnerReport {
             let _ = writeln!(text, "  Agent: {}", words.join(" "));
         }
         let _ = writeln!(text, "  Tokens: {}", messages::tokens(state, ""));
-        if let Some(reviews) = reviews(&state.ledger) {
+        let reviews = reviews(state.ledger.review_tokens, state.ledger.review_cost);
+        if !reviews.is_empty() {
             let _ = writeln!(text, "  Reviews beside that: {reviews}");
         }
         write_proofs(&mut text, &self.proofs);

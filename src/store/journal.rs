@@ -50,6 +50,12 @@ pub struct Entry {
     /// Commits of the whole loop in the same way.
     #[serde(skip_serializing_if = "is_nothing")]
     pub commits: u64,
+    /// Tokens of all reviews of the loop, beside those, in the same way.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub review_tokens: u64,
+    /// What all reviews of the loop cost, in millionths of a dollar, in the same way.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub review_cost: u64,
     /// Why, in plain words.
     pub words: String,
     /// Fields of another version, kept.
@@ -65,8 +71,14 @@ impl Entry {
             tool_calls: ledger.tool_calls,
             tokens: ledger.tokens,
             commits: ledger.commits,
-            ..self
+            ..self.with_reviews(ledger)
         }
+    }
+
+    /// Returns the same entry with what the reviews of a loop used that ends with it.
+    #[must_use]
+    pub fn with_reviews(self, ledger: &Ledger) -> Self {
+        Self { review_tokens: ledger.review_tokens, review_cost: ledger.review_cost, ..self }
     }
 }
 

@@ -203,8 +203,19 @@ fn a_pass_completes_the_loop(stage: &Stage) {
     let status = stage.workshop.status();
     assert_eq!(status["loop"]["review"]["outcome"], "passed", "{status}");
     assert!(status["loop"]["review_tokens"].as_u64().is_some_and(|it| it > 0), "{status}");
+    // What it cost, where its program says so, is summed in every place.
+    let dollars = status["loop"]["review_cost_usd"].as_f64();
+    assert_eq!(dollars.is_some_and(|it| it > 0.0), stage.reader == "claude", "{status}");
+    let ended = stage.workshop.journal().pop().expect("an end");
+    assert!(ended["review_tokens"].as_u64().is_some_and(|it| it > 0), "{ended}");
+    let logged = String::from_utf8(stage.workshop.spool(&["log"]).stdout).expect("text");
+    let told = run.system_messages("Stop").join("\n");
+    let sum = told.split(" · reviews ").nth(1).and_then(|it| it.lines().next()).expect("its sum");
+    assert_eq!(sum.contains(" tokens, $"), dollars.is_some(), "{told}");
+    assert!(logged.contains(&format!("reviews {sum}")), "{sum}: {logged}");
     let shown = String::from_utf8(stage.workshop.spool(&["status"]).stdout).expect("text");
     assert!(shown.contains("  Review: passed (2 of 2 met), by "), "{shown}");
+    assert!(shown.contains(&format!("  Reviews beside that: {sum}\n")), "{sum}: {shown}");
     let armed = run.describe();
     assert!(armed.contains("Review by another agent program"), "{armed}");
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::feature::project::printable;
-use crate::session::messages::person::more_than;
+use crate::session::messages::person::{more_than, reviews};
 use crate::session::report::feature::sums;
 use crate::store::journal::Entry;
 use crate::store::loops::TERMINAL;
@@ -123,9 +123,13 @@ impl LoggedLoop {
             VerdictName::End => sums(entry.tool_calls, entry.commits, entry.tokens),
             _ => None,
         };
+        let reviews = Some(reviews(entry.review_tokens, entry.review_cost));
+        let reviews = reviews.filter(|it| !it.is_empty()).map(|it| format!("reviews {it}"));
+        let sums: Vec<String> = sums.into_iter().chain(reviews).collect();
         let words = more_than(&entry.reason, &entry.words);
         let gap = if words.is_empty() { "" } else { " " };
-        let sums = sums.map_or_else(String::new, |sums| format!("{gap}({sums})"));
+        let sums =
+            if sums.is_empty() { String::new() } else { format!("{gap}({})", sums.join(", ")) };
         let iteration = if self.ends_an_iteration(entry) {
             let task = Some(printable(&entry.task)).filter(|task| !task.is_empty());
             let task = task.map_or_else(String::new, |task| format!(" task {task}"));

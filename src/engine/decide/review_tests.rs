@@ -31,7 +31,7 @@ fn command(passed: bool) -> CheckResult {
 
 /// The results of a review that came to these verdicts, 0 for a pass, with other words each time.
 fn judged(verdicts: u64, words: &str) -> Vec<CheckResult> {
-    let review = ReviewResult { judged: true, verdicts, tokens: 1_000 };
+    let review = ReviewResult { judged: true, verdicts, tokens: 1_000, cost: 300_000 };
     let outcome = if verdicts == 0 { "passed" } else { "not passed (1 of 2 met)" };
     let result = CheckResult {
         run: RUN.to_owned(),
@@ -45,7 +45,7 @@ fn judged(verdicts: u64, words: &str) -> Vec<CheckResult> {
 
 /// The results of a review without a verdict.
 fn unjudged() -> Vec<CheckResult> {
-    let review = ReviewResult { tokens: 10, ..ReviewResult::default() };
+    let review = ReviewResult { tokens: 10, cost: 7, ..ReviewResult::default() };
     let result = CheckResult {
         run: RUN.to_owned(),
         outcome: "no pass: a usage limit".to_owned(),
@@ -88,6 +88,7 @@ fn a_pass_completes_and_its_tokens_are_counted_apart() {
     let (lines, ledger) = played(&contract(), vec![judged(7, "nothing is logged"), judged(0, "")]);
     assert_eq!(lines, format!("failed: {RUN}\ncompleted: all the work is done\n"));
     assert_eq!((ledger.review_tokens, ledger.tokens), (2_000, 0));
+    assert_eq!((ledger.review_cost, ledger.cost), (600_000, 0));
 }
 
 #[test]
@@ -183,13 +184,27 @@ fn the_tokens_of_reviews_count_against_the_limit_once() {
 }
 
 #[test]
+fn the_money_of_reviews_counts_against_the_limit() {
+    let limited = |limit| Contract {
+        guardrails: Guardrails { max_cost: Some(limit), ..Guardrails::default() },
+        ..contract()
+    };
+    let story = || vec![judged(7, "a"), judged(8, "b")];
+    let (lines, ledger) = played(&limited(600_000), story());
+    assert!(lines.ends_with("budget: $0.6000 are used, and $0.6000 are allowed\n"), "{lines}");
+    assert_eq!(ledger.all_cost(), 600_000);
+    let (lines, _) = played(&limited(600_001), story());
+    assert!(!lines.contains("budget"), "{lines}");
+}
+
+#[test]
 fn what_a_loop_reads_of_a_review_is_numbers_that_nothing_else_is_taken_for() {
-    let result = ReviewResult { judged: true, verdicts: u64::MAX, tokens: 5 };
+    let result = ReviewResult { judged: true, verdicts: u64::MAX, tokens: 5, cost: 6 };
     assert_eq!(result.to_string().parse(), Ok(result));
-    for wrong in ["", "1 2", "x 1 2", "error: `1 2 3`", "1  2 3", "-1 2 3"] {
+    for wrong in ["", "1 2", "1 2 3", "x 1 2 3", "error: `1 2 3 4`", "1  2 3 4", "-1 2 3 4"] {
         assert_eq!(wrong.parse::<ReviewResult>(), Err(()), "{wrong}");
     }
-    assert!(!"2 0 0".parse::<ReviewResult>().unwrap().judged);
+    assert!(!"2 0 0 0".parse::<ReviewResult>().unwrap().judged);
     for model in ["opus", "anthropic/claude-sonnet", "gpt-5-codex"] {
         assert!(Check::is_model(model), "{model}");
     }

@@ -20,7 +20,7 @@ use crate::runner::screen::{counted, lasted};
 use crate::runner::state::{LoopStatus, iso, time_of};
 use crate::runner::step_summary;
 use crate::runner::task_list::list_at;
-use crate::session::report::feature::reviews;
+use crate::session::messages::person::reviews;
 use crate::store::journal::Entry;
 use crate::store::names::{EndName, JournalEvent};
 use crate::store::receipts::Receipts;
@@ -63,7 +63,7 @@ impl Driver<'_> {
         let is_new = |it: &&String| **it != self.totals.journaled_end;
         let new_words: Vec<String> =
             [&words].into_iter().filter(is_new).chain(&doubts).cloned().collect();
-        let noted = self.files.note(&Entry {
+        let entry = Entry {
             at: world::now(),
             event: JournalEvent::Ended,
             about: self.plan.change.id.clone(),
@@ -72,7 +72,11 @@ impl Driver<'_> {
             reason: EndName::of(reason),
             words: new_words.join("; "),
             ..Entry::default()
-        });
+        };
+        let is_noted = words == self.totals.journaled_end;
+        let ledger = &self.files.state.ledger;
+        let entry = if is_noted { entry } else { entry.with_reviews(ledger) };
+        let noted = self.files.note(&entry);
         self.console.requests.clear_stop();
         self.console.screen.title(&status.word());
         self.summary(reason, code, &doubts);
@@ -170,7 +174,10 @@ impl Driver<'_> {
             counted(self.totals.commits, "commit"),
             counted(self.totals.touched.len() as u64, "file"),
         ]);
-        parts.extend(reviews(&state.ledger).map(|it| format!("reviews {it}")));
+        let reviews = reviews(state.ledger.review_tokens, state.ledger.review_cost);
+        if !reviews.is_empty() {
+            parts.push(format!("reviews {reviews}"));
+        }
         if !tasks.is_empty() {
             parts.push(format!("{tasks} tasks"));
         }
@@ -234,6 +241,8 @@ impl Driver<'_> {
             cost_usd: (state.total_cost_usd > 0.0).then_some(state.total_cost_usd),
             cost_estimated: state.cost_estimated,
             cost_complete: !state.cost_unknown,
+            review_tokens: state.ledger.review_tokens.into(),
+            review_cost_usd: plain::dollars(state.ledger.review_cost),
             denied_tools: state.denied.clone(),
             commits: self.totals.commits.into(),
             files_changed: (self.totals.touched.len() as u64).into(),

@@ -201,7 +201,7 @@ impl Driver<'_> {
         let (ledger, rails) = (&self.files.state.ledger, &self.plan.contract.guardrails);
         BudgetsLeft {
             tokens: rails.max_tokens.map(|limit| limit.saturating_sub(ledger.all_tokens())),
-            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.cost)),
+            cost: rails.max_cost.map(|limit| limit.saturating_sub(ledger.all_cost())),
             prices: &self.plan.options.prices,
         }
     }
@@ -303,7 +303,7 @@ impl Driver<'_> {
         }
         let at = world::now();
         self.keep_receipts(entry, began_at, at);
-        self.files.note(&Entry {
+        let noted = Entry {
             at,
             event: JournalEvent::Iteration,
             about: self.plan.change.id.clone(),
@@ -315,7 +315,10 @@ impl Driver<'_> {
             promise: entry.promise.clone(),
             words: messages::with_notes(entry),
             ..Entry::default()
-        })?;
+        };
+        let ledger = &self.files.state.ledger;
+        let noted = if reason.is_some() { noted.with_reviews(ledger) } else { noted };
+        self.files.note(&noted)?;
         if matches!(verdict, Verdict::Wait(_)) {
             self.files.give_back(entry)?;
         } else {

@@ -6,7 +6,7 @@ use crate::forms::loops::{
     CheckOutcome, EndForm, LoopArmer, LoopCheck, LoopDriver, LoopForm, LoopFormState, LoopSubject,
     PauseForm, StopForm,
 };
-use crate::forms::plain::{JsonNumber, JsonTime, words};
+use crate::forms::plain::{JsonNumber, JsonTime, dollars, words};
 use crate::forms::proofs::ProofsForm;
 use crate::forms::runner::{DoneWhen, RunnerForm};
 use crate::runner::exit;
@@ -77,6 +77,7 @@ impl RunnerReport {
             tokens: tokens(state),
             tokens_complete: !state.tokens_unknown,
             review_tokens: ledger.review_tokens.into(),
+            review_cost_usd: dollars(ledger.review_cost),
             review: None,
             tool_calls: Some(ledger.tool_calls.into()),
             tool_calls_complete: !ledger.more_calls,

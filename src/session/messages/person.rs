@@ -1,6 +1,6 @@
 //! What a person reads of a loop of either kind: in the same order everywhere, and on as few lines as will do.
 
-use crate::engine::TerminalReason;
+use crate::engine::{Dollars, TerminalReason};
 use crate::feature::project::printable;
 use crate::store::loops::Record;
 use crate::store::names::EndName;
@@ -18,8 +18,8 @@ pub fn line(head: &str, parts: &[&str]) -> String {
     line
 }
 
-/// Returns how far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`: what is not
-/// known, and less than a minute, is left out.
+/// Returns how far a loop came until it was last judged, such as `7 iterations · 12 min · 48,000 tokens`, with what reviews
+/// used beside that: what is not known, and less than a minute, is left out.
 pub fn sums(record: &Record) -> String {
     let mut text = counted(record.ledger.iterations.into(), "iteration");
     let time = record.seen_at.since(record.armed_at);
@@ -31,6 +31,23 @@ pub fn sums(record: &Record) -> String {
         text.push_str(" · ");
         text.push_str(&grouped(record.ledger.tokens));
         text.push_str(" tokens");
+    }
+    let reviews = reviews(record.ledger.review_tokens, record.ledger.review_cost);
+    if !reviews.is_empty() {
+        text.push_str(" · reviews ");
+        text.push_str(&reviews);
+    }
+    text
+}
+
+/// Returns what reviews have used in a loop, such as `48,210 tokens, $0.1200`; empty where nothing says so.
+pub fn reviews(tokens: u64, cost: u64) -> String {
+    let mut text = if tokens > 0 { counted(tokens, "token") } else { String::new() };
+    if cost > 0 {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(&Dollars(cost).to_string());
     }
     text
 }

@@ -16,7 +16,7 @@ use crate::feature::settings::Settings;
 use crate::feature::snapshot::{FeatureSnapshot, TaskPosition};
 use crate::session::life::{self, SessionLife};
 use crate::session::messages::ends;
-use crate::session::messages::person::more_than;
+use crate::session::messages::person::{more_than, reviews};
 use crate::session::pinned;
 #[cfg(feature = "cli")]
 use crate::session::task_log::receipts_of;
@@ -406,8 +406,8 @@ pub fn write_session(text: &mut String, record: &Record, refused: &str) {
         ledger.refused_claims
     );
     text.push_str(&counted_line(ledger));
-    #[cfg(feature = "cli")]
-    if let Some(reviews) = reviews(ledger) {
+    let reviews = reviews(ledger.review_tokens, ledger.review_cost);
+    if !reviews.is_empty() {
         let _ = writeln!(text, "  Reviews beside that: {reviews}");
     }
     if record.seen_at.is_known() {
@@ -466,12 +466,6 @@ pub fn write_iteration(
     } else {
         writeln!(text, "  Iterations: {over}{limit}")
     };
-}
-
-/// Returns what reviews have used in a loop, such as `48,210 tokens`; `None` where nothing says so.
-#[cfg(feature = "cli")]
-pub fn reviews(ledger: &Ledger) -> Option<String> {
-    (ledger.review_tokens > 0).then(|| counted(ledger.review_tokens, "token"))
 }
 
 /// Returns the line on what a loop has cost and made until it was last judged, with a line break; empty for nothing.
