@@ -34,6 +34,16 @@ pub enum Proof {
 }
 
 impl Proof {
+    /// Returns what a receipt calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Word => "word",
+            Self::Tick => "tick",
+            Self::Files => "files",
+            Self::Command => "command",
+        }
+    }
+
     /// Returns the proof that a receipt calls so, `None` for another word.
     pub fn called(name: &str) -> Option<Self> {
         match name {

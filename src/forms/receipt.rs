@@ -85,6 +85,9 @@ impl ReceiptForm {
             Witness::Stop => "Receipt of a stop, ticked by hand".to_owned(),
             Witness::Review => "Receipt of a review".to_owned(),
         }];
+        let proof =
+            if self.reviewer.is_some() { Some("review") } else { self.proof.map(Proof::name) };
+        parts.extend(proof.map(|proof| ["proof: ", proof].concat()));
         parts.push(match &self.files {
             None => "nobody could look at the files".to_owned(),
             Some(files) if files.is_empty() => "no file changed".to_owned(),

@@ -437,9 +437,10 @@ pub fn shown_of(pin: &Pin, commands: &VerifyCommands) -> String {
     let mut text = shown(&pin.checks, &from, commands, &pin.list);
     text += &shown_notice(&pin.notify, SETTINGS);
     if !pin.protect.is_empty() {
-        let patterns: Vec<_> = pin.protect.iter().map(|it| text::line(it)).collect();
-        let _ =
-            writeln!(text, "Protected, from {SETTINGS}: only you change {}", patterns.join(", "));
+        let _ = writeln!(text, "Protected, from {SETTINGS}, nobody but you may change:");
+        for pattern in &pin.protect {
+            let _ = writeln!(text, "  {}", text::line(pattern));
+        }
     }
     text
 }

@@ -16,10 +16,13 @@ pub fn lack(unproved: &Unproved) -> String {
             "no file has changed for it (blanks and comments do not count)".to_owned()
         }
         Unproved::NamedFilesUnchanged(paths) if paths.len() == 1 => {
-            format!("it names {}, which has not changed for it", named(paths))
+            format!("it names {}, which has not changed, or only for another task", named(paths))
         }
         Unproved::NamedFilesUnchanged(paths) => {
-            format!("it names {}, and none of them has changed for it", named(paths))
+            format!(
+                "it names {}, and none of them has changed, or only for another task",
+                named(paths)
+            )
         }
         Unproved::ProtectedChanged(paths) => {
             format!("protected files have changed: {}", named(paths))

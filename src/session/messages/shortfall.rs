@@ -100,7 +100,7 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
         ),
         Shortfall::NotReviewed(result) => format!(
             "The review came to no verdict ({}): that says nothing of the work. Change nothing for it: it is made again when you stop.",
-            result.outcome
+            why_none(result)
         ),
         Shortfall::ChecksNotRun => "The checks have not been run yet.".to_owned(),
         Shortfall::Unreadable => format!("{TASKS} cannot be read. Repair the file."),
@@ -184,11 +184,18 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::UnseenWork => "promise refused: no work can be seen".to_owned(),
         Shortfall::TooEarly { first } => format!("no end before iteration {first}"),
         Shortfall::CheckFailed(result) => of_check(result),
-        Shortfall::NotReviewed(result) => ["no verdict of the review: ", &result.outcome].concat(),
+        Shortfall::NotReviewed(result) => {
+            ["the review came to no verdict: ", why_none(result)].concat()
+        }
         Shortfall::SameFailure { times } => format!("the same failure {times} times in a row"),
         Shortfall::ChecksNotRun => "the checks were not run".to_owned(),
         Shortfall::Unreadable => "the state cannot be read".to_owned(),
     }
+}
+
+/// Why a review came to no verdict, without the words that it is no pass.
+fn why_none(result: &CheckResult) -> &str {
+    result.outcome.strip_prefix("no pass: ").unwrap_or(&result.outcome)
 }
 
 /// Returns that a check failed, or what a review came to, in a few words.
@@ -204,5 +211,35 @@ pub fn open_count(open: u64) -> String {
     match open {
         1 => "1 task is open".to_owned(),
         _ => format!("{} tasks are open", grouped(open)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_without_a_verdict_is_said_with_its_reason_alone() {
+        let outcome = "no pass: the answer cannot be used, by claude".to_owned();
+        let none = Shortfall::NotReviewed(CheckResult { outcome, ..CheckResult::default() });
+        let said = short(&none, "");
+        assert_eq!(said, "the review came to no verdict: the answer cannot be used, by claude");
+        let mut text = String::new();
+        let reader = Reader {
+            who: "You",
+            promise: "",
+            without: "",
+            open: "",
+            finished: "",
+            bullet: "",
+            output: 100,
+        };
+        explain(&mut text, &[none], reader);
+        assert!(
+            text.starts_with(
+                "The review came to no verdict (the answer cannot be used, by claude): "
+            ),
+            "{text}"
+        );
     }
 }

@@ -52,10 +52,9 @@ fn a_receipt_names_the_files_that_differ_and_not_those_that_were_touched() {
     assert_eq!(files(&project, "T003"), json!(["src/edited.py"]));
     assert_eq!(files(&project, "T004"), json!(["src/edited.py"]), "ticked in one call");
     let said = project.call(&["show", "T001"]).ok();
-    let line =
-        "Receipt of `spool task done` · 3 files changed (src/edited.py, src/gone.py, src/new.py)";
+    let line = "Receipt of `spool task done` · proof: files · 3 files changed (src/edited.py, src/gone.py, src/new.py)";
     assert!(said.contains(line) && said.contains("no Verify command ran"), "{said}");
-    assert!(project.call(&["show", "T002"]).ok().contains(" · no file changed"));
+    assert!(project.call(&["show", "T002"]).ok().contains(" · proof: word · no file changed"));
 }
 
 #[test]

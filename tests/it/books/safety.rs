@@ -614,3 +614,12 @@ fn s2_one_trust_covers_the_file_of_spool_ralph_as_well() {
     project.write(".spool/ralph.toml", "check = [\"touch pwned\"]\n");
     assert!(by_person(&project, &plan).err.contains("touch pwned"));
 }
+
+#[test]
+fn arming_shows_each_protected_pattern_on_a_line_of_its_own() {
+    let project = Project::with("- [ ] T001 a\n");
+    project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/', '*.lock']\n---\n");
+    let said = start(&project, &[]).ok();
+    let shown = "Protected, from .claude/ralph-speckit.local.md, nobody but you may change:\n  tests/\n  *.lock\n";
+    assert!(said.contains(shown), "{said}");
+}
