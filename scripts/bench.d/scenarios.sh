@@ -124,10 +124,19 @@ scenario_other_session() {
     write_event "$1" "$own_session" false
 }
 
+# The receipt that `spool task done` keeps of the tenth task.
+keep_receipt() {
+    local pin
+    pin=$(grep -l "\"$1/project\"" "$work"/.local/state/ralph-speckit/projects/*/"feature-$feature.json")
+    printf '{"at":9999999999999,"version":1,"task":"T010","list":".specify/specs/%s/tasks.md","by":"done","session":"%s","proof":"files"}\n' \
+        "$feature" "$own_session" >"${pin%/*}/receipts-$feature.jsonl"
+}
+
 # Armed, held once, and now at its second stop: one more box is ticked, a megabyte was said since.
 scenario_active() {
     hold_once "$1"
     write_tasks "$1" 10
+    keep_receipt "$1"
     write_state "$1" 10
     write_transcript "$1" >"$1/transcript.jsonl"
 }
@@ -136,9 +145,27 @@ scenario_active() {
 scenario_active_5gb() {
     hold_once "$1"
     write_tasks "$1" 10
+    keep_receipt "$1"
     write_state "$1" 10
     dd if=/dev/null of="$1/transcript.jsonl" bs=1 seek=5368709120 2>/dev/null
     { echo && write_transcript "$1"; } >>"$1/transcript.jsonl"
+}
+
+# The same with a box that was ticked by hand: all files are read, to judge it.
+scenario_active_by_hand() {
+    hold_once "$1"
+    write_tasks "$1" 10
+    write_state "$1" 10
+    echo 'export const added = 1' >>"$1/project/src/services/module_11.ts"
+    write_transcript "$1" >"$1/transcript.jsonl"
+    local kept
+    kept=$(grep -l "\"$1/project\"" "$work"/.local/state/ralph-speckit/projects/*/"feature-$feature.json")
+    kept=${kept%/*}
+    cp "$kept/receipts-$feature.contents" "$1/saved-contents"
+    : >"$1/saved-receipts"
+    cp "$1/saved-receipts" "$kept/receipts-$feature.jsonl"
+    printf '%s\n' -r "$kept/receipts-$feature.contents" "$1/saved-contents" \
+        -r "$kept/receipts-$feature.jsonl" "$1/saved-receipts" >>"$1/reset"
 }
 
 # The same, but nothing was ticked or committed: the files of the project are looked at.

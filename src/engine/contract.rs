@@ -224,6 +224,17 @@ pub struct Guardrails {
 }
 
 impl Contract {
+    /// Adds checks that it does not have yet; a review stays the last one.
+    pub fn add_commands(&mut self, more: impl IntoIterator<Item = Check>) {
+        for check in more {
+            let is_known = self.checks.iter().any(|known| known.run == check.run);
+            if !is_known && !check.is_review() {
+                let place = Self::commands_and_review(&self.checks).0.len();
+                self.checks.insert(place, check);
+            }
+        }
+    }
+
     /// Returns the checks that are commands, and the review that follows them.
     pub fn commands_and_review(checks: &[Check]) -> (&[Check], Option<&Check>) {
         let commands = checks.iter().take_while(|check| !check.is_review()).count();

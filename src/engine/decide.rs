@@ -37,6 +37,7 @@ pub(super) fn wants_checks(contract: &Contract, ledger: &Ledger, seen: &Observat
         && seen.checks.is_none()
         && seen.demand.is_none()
         && seen.tampered.is_empty()
+        && seen.unproved.is_empty()
         && !seen.waiting.iter().any(|one| matches!(one, Waiting::Typed(_)))
         && (seen.claimed
             || (seen.work != Work::Untold && !is_paused(seen))
@@ -273,6 +274,9 @@ fn shortfalls(contract: &Contract, after: &Ledger, seen: &Observation) -> Vec<Sh
     let mut missing = shortfalls_before_checks(contract, after, seen);
     if !seen.tampered.is_empty() {
         missing.push(Shortfall::Tampered(seen.tampered.clone()));
+    }
+    if !seen.unproved.is_empty() {
+        missing.push(Shortfall::Unproved(seen.unproved.clone()));
     }
     // The review of a part says nothing of the rest: it alone never ends a loop.
     let of_part = seen.finished.is_some() && seen.checks.is_some();

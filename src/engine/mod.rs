@@ -23,6 +23,7 @@ mod review;
 pub mod scope;
 pub mod scoreboard;
 pub mod tasks;
+mod unproved;
 mod verdict;
 
 pub use contract::{Check, Contract, Guardrails, REVIEW, ReviewWhen, WithoutWork};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::promise::Promise;
+use super::unproved::UnprovedTask;
 
 /// The most ids that one line names.
 const NAMED: usize = 12;
@@ -22,6 +23,8 @@ pub struct Observation {
     pub promise: Promise,
     /// Open tasks that were taken out of the list or reworded since it was last looked at.
     pub tampered: Tampered,
+    /// Ticked tasks that nothing proves: they count as open.
+    pub unproved: Vec<UnprovedTask>,
     /// Commands that have to be run around the work, are due now and have not run.
     pub hooks_due: Vec<String>,
     /// Tool calls since the last iteration, or `None` where nothing says so.

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::observation::CheckResult;
 use super::order::sorted;
+use super::output::ran_no_test;
 use super::tasks::{Task, TaskList};
+
+pub use super::unproved::{Unproved, UnprovedTask};
 
 /// How well a task has to be proved for its tick to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +48,13 @@ impl Proof {
         }
     }
 
+    /// Returns how well a task with this proof is proved once its command has passed: with nothing changed it may have passed
+    /// before, and a run of no test says nothing.
+    #[must_use]
+    pub fn with_command(self, ran_no_test: bool) -> Self {
+        if self == Self::Files && !ran_no_test { Self::Command } else { self }
+    }
+
     /// Returns the proof that a receipt calls so, `None` for another word.
     pub fn called(name: &str) -> Option<Self> {
         match name {
@@ -54,17 +65,6 @@ impl Proof {
             _ => None,
         }
     }
-}
-
-/// Why a ticked task counts as open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unproved {
-    /// Nothing but its box has changed.
-    NothingChanged,
-    /// It names these files, and none of them has changed in more than blanks and comments.
-    NamedFilesUnchanged(Vec<String>),
-    /// Files that nobody but a person may change have changed.
-    ProtectedChanged(Vec<String>),
 }
 
 /// How a file differs from what it was.
@@ -103,6 +103,14 @@ pub enum VerifyShown {
     NoTest,
     /// It passed after the newest change.
     Passed,
+}
+
+/// Lets the run of a command fail that ran no test: for a task that has nothing else, it is no proof.
+pub fn refuse_empty_run(result: &mut CheckResult) {
+    if result.passed && ran_no_test(result.tail.as_bytes()) {
+        result.passed = false;
+        result.outcome += ", and it ran no test";
+    }
 }
 
 /// What was seen of one ticked task.

@@ -6,6 +6,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::observation::{CheckResult, Tampered, Waiting};
+use super::unproved::UnprovedTask;
 
 /// The judgement on one iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum Shortfall {
     OpenTasks,
     /// Open tasks were taken out of the list or reworded; said once.
     Tampered(Tampered),
+    /// Ticked tasks that nothing proves: they count as open.
+    Unproved(Vec<UnprovedTask>),
     /// The task list holds no task although the state counts some.
     EmptyList,
     /// Commands that have to be run around the work have not run.

@@ -37,6 +37,8 @@ pub struct FeatureSnapshot {
     pub by_outline: bool,
     /// Whether the list has only the tasks that somebody named.
     is_part: bool,
+    /// The bytes of its task list.
+    pub text: Vec<u8>,
     tasks_hash: u64,
 }
 
@@ -151,6 +153,7 @@ impl FeatureSnapshot {
             unreadable: corrupt,
             by_outline: false,
             is_part: false,
+            text: Vec::new(),
             tasks_hash: 0,
         };
         snapshot.read_tasks(deadline, &[]);
@@ -214,6 +217,7 @@ impl FeatureSnapshot {
             Ok(file) => {
                 self.tasks_hash = file.hash();
                 self.tasks = Some(file.list);
+                self.text = file.bytes;
             }
             Err(Problem::Missing) => {}
             Err(Problem::Refused(why))
@@ -257,6 +261,13 @@ impl FeatureSnapshot {
     pub fn all_done(&self) -> bool {
         let place = self.place();
         place.total > 0 && place.done == place.total
+    }
+
+    /// Counts these tasks as open, whatever their boxes say.
+    pub fn open_again(&mut self, ids: &[&str]) {
+        for task in self.tasks.iter_mut().flat_map(|list| &mut list.tasks) {
+            task.done = task.done && !ids.contains(&task.id.as_str());
+        }
     }
 
     /// Returns the contract of this feature: the limits of its loop (spec 003, FR-8), and the checks that

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::context::{StopContext, StopSession};
+use super::context::{ChecksRun, StopContext, StopSession};
 use super::notices::{self, Notice};
 use super::observe::feature::{self as observe, add_seen, hooks_due, wait_for_transcript};
 use crate::engine::tasks::TaskList;
@@ -18,8 +18,9 @@ use crate::session::messages::landing::{self, HandoffPlace};
 use crate::session::messages::{ends, feature as messages};
 use crate::session::pinned;
 use crate::session::task_log::receipts_of;
+use crate::session::ticks::{self, StopTicks};
 use crate::store::closing::{EndNotice, close_record};
-use crate::store::loops::{Claim, Loops, Record};
+use crate::store::loops::{Claim, Loops, OpenTasks, Record};
 use crate::store::pins::PinState;
 use crate::text;
 
@@ -32,6 +33,8 @@ pub struct FeatureStop {
     pub snapshot: FeatureSnapshot,
     /// Whether its task list is another one than at the stop before.
     list_changed: bool,
+    /// What is seen of boxes that were ticked by hand.
+    pub ticks: StopTicks,
 }
 
 /// Whether a stop is to be judged by the feature's files.
@@ -94,7 +97,8 @@ pub fn enter(
         // The person's words and tasks stay in the notes when the pin is gone with the loop.
         session.record.asked.clone_from(&pin.asked);
     }
-    Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false })))
+    let ticks = StopTicks::default();
+    Ok(Entered::Feature(Box::new(FeatureStop { snapshot, list_changed: false, ticks })))
 }
 
 /// Returns what a person reads, and the log, about an end between two stops.
@@ -119,11 +123,17 @@ pub fn late_end_texts(
 
 impl FeatureStop {
     /// Returns the contract of the loop and the observation of this stop; moves the record's places in
-    /// transcript and commits forward.
+    /// transcript and commits forward. What is ticked by hand and not proved is open from here on.
     pub fn observe(
         &mut self,
         session: &mut StopSession<'_>,
+        checks: Option<&mut ChecksRun>,
     ) -> io::Result<(Contract, Observation)> {
+        let hash = self.snapshot.tasks_hash();
+        self.list_changed = self.snapshot.tasks.is_some() && session.record.tasks_hash != hash;
+        let is_later = self.list_changed && session.record.tasks_hash != 0;
+        let before = if is_later { session.folder.open_tasks()? } else { OpenTasks::default() };
+        self.judge_ticks(session, &before, checks);
         let StopContext { project, event, deadline, .. } = session.context;
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         let from = record.transcript_read;
@@ -134,14 +144,51 @@ impl FeatureStop {
             let when = (*event, *deadline);
             seen.hooks_due = hooks_due(&pin.hooks, when, record, from, snapshot.all_done());
         }
-        self.list_changed = snapshot.tasks.is_some() && record.tasks_hash != snapshot.tasks_hash();
-        if self.list_changed && record.tasks_hash != 0 {
-            seen.tampered = snapshot.tampered_since(&session.folder.open_tasks()?);
-        }
+        seen.unproved.clone_from(&self.ticks.unproved);
+        seen.tampered = snapshot.tampered_since(&before);
         seen.finished = self.finished(session);
         let (snapshot, record) = (&self.snapshot, &mut session.record);
         note_gone_tasks(record, snapshot, &seen);
-        Ok((snapshot.contract(&session.standing), seen))
+        let mut contract = snapshot.contract(&session.standing);
+        if snapshot.all_done() {
+            contract.add_commands(self.ticks.checks());
+        }
+        Ok((contract, seen))
+    }
+
+    /// Judges what was ticked by hand since the last stop, or in all where all is done. What was judged before the checks
+    /// ran holds after them: they may write files.
+    fn judge_ticks(
+        &mut self,
+        session: &StopSession<'_>,
+        before: &OpenTasks,
+        checks: Option<&mut ChecksRun>,
+    ) {
+        let (hash, context) = (self.snapshot.tasks_hash(), session.context);
+        let Some(pin) = session.standing.pin() else { return };
+        let mut limit = context.deadline.left();
+        if let Some(checks) = checks {
+            // They may have taken longer than a stop has.
+            limit = ticks::LOOK;
+            if checks.ticks.is_of(hash) {
+                self.ticks = std::mem::take(&mut checks.ticks);
+                self.ticks.take_results(&mut checks.results, &checks.millis);
+                return;
+            }
+        }
+        if self.list_changed || self.snapshot.all_done() {
+            let (snapshot, said) = (&self.snapshot, &context.event.last_message);
+            self.ticks =
+                StopTicks::of(context.project, snapshot, pin, before, said, limit.min(ticks::LOOK));
+            let ids: Vec<&str> = self.ticks.unproved.iter().map(|it| it.id.as_str()).collect();
+            self.snapshot.open_again(&ids);
+        }
+    }
+
+    /// Keeps the receipts of what was ticked by hand; an error says why one cannot be kept.
+    pub fn keep_ticks(&self, session: &StopSession<'_>, seen: &Observation) -> io::Result<()> {
+        let Some(pin) = session.standing.pin() else { return Ok(()) };
+        self.ticks.keep(session.context.project, &self.snapshot, &session.record, pin, seen)
     }
 
     /// What was finished of the list since the loop was armed, and is to be reviewed before the rest.
@@ -159,7 +206,10 @@ impl FeatureStop {
     pub fn keep_list(&self, session: &mut StopSession<'_>) -> io::Result<()> {
         if self.list_changed {
             session.folder.save_open_tasks(&self.snapshot.open_tasks())?;
-            session.record.tasks_hash = self.snapshot.tasks_hash();
+            let hash = self.snapshot.tasks_hash();
+            // A list with ticks that nothing proves is judged again at the next stop.
+            let is_proved = self.ticks.unproved.is_empty();
+            session.record.tasks_hash = if is_proved { hash } else { !hash };
         }
         Ok(())
     }

@@ -147,11 +147,12 @@ impl<'a> TaskProofs<'a> {
             last.and_then(|kept| kept.contents).map(|kept| seen.changed_since(&kept));
         let armed = self.kept(self.receipts.armed_contents()).and_then(|kept| kept.contents);
         let mut since_arming = armed.map(|kept| seen.changed_since(&kept)).unwrap_or_default();
-        let protected = self.protected(&since_arming);
         if let Some(files) = &mut since_tick {
             files.retain(is_work);
         }
         since_arming.retain(is_work);
+        // The settings are not among them: what was armed is pinned, and a message says that they differ.
+        let protected = self.protected(&since_arming);
         FilesSeen { now, since_tick, since_arming, protected }
     }
 
@@ -225,10 +226,8 @@ impl<'a> TaskProofs<'a> {
             return Vec::new();
         }
         let texts: Vec<String> = files.iter().map(|file| in_json(&file.path)).collect();
-        let claims = self.receipts.with(&texts);
-        let claims = claims.iter().filter(|receipt| {
-            receipt.at >= self.armed_at && tasks.iter().all(|task| task.id != receipt.task)
-        });
+        let claims = self.receipts.claims(&texts, self.armed_at);
+        let claims = claims.iter().filter(|claim| tasks.iter().all(|it| it.id != claim.task));
         let armed = self.armed_list();
         let claims: Vec<_> = claims
             .filter_map(|receipt| {
@@ -281,6 +280,28 @@ impl ArmedList {
         let same_id = self.list.find(&task.id);
         let is_same = |other: &&Task| other.title == task.title;
         same_id.filter(is_same).or_else(|| self.list.tasks.iter().find(is_same)).or(same_id)
+    }
+
+    /// Returns the tasks that are ticked in a list, and were not when the loop was armed.
+    pub fn ticked_since<'b>(&self, list: &'b TaskList) -> Vec<&'b Task> {
+        let mut then = self.list.tasks.as_slice();
+        let mut ticked = Vec::new();
+        for task in list.tasks.iter().filter(|task| task.done) {
+            // As a rule the tasks are in the same order.
+            let is_same = |other: &Task| other.id == task.id && other.title == task.title;
+            let was_done = match then.iter().position(is_same) {
+                Some(place) => {
+                    let was_done = then[place].done;
+                    then = &then[place + 1..];
+                    was_done
+                }
+                None => self.task(task).is_some_and(|task| task.done),
+            };
+            if !was_done {
+                ticked.push(task);
+            }
+        }
+        ticked
     }
 
     /// Returns what a task said when the loop was armed, `None` where it is new.

@@ -24,6 +24,7 @@ use crate::session::pause;
 use crate::session::pinned;
 use crate::session::reconcile::{agree, reconcile};
 use crate::session::record::path_of;
+use crate::session::ticks::StopTicks;
 use crate::store::closing::{EndNotice, close_record};
 use crate::store::journal::Entry;
 use crate::store::lock::Lock;
@@ -32,7 +33,7 @@ use crate::store::names::{EndName, JournalEvent, LoopKind, VerdictName};
 use crate::store::pausing::resume_after_failure;
 use crate::store::pins::{LoopLimits, Pin, PinKey, PinState, Pins};
 use crate::text;
-use crate::world::{self, Deadline, FileTime};
+use crate::world::{self, Deadline, FileTime, Stopwatch};
 
 /// How long all checks together may take; `hooks.json` gives the hook a little more.
 pub const CHECKS_LIMIT: Duration = Duration::from_mins(25);
@@ -58,7 +59,7 @@ enum Look {
     /// It was judged.
     Answered(HookAnswer),
     /// Checks have to run first; the lock is given up, and this is the loop as it was.
-    RunChecks(Box<Pending>, Box<Record>),
+    RunChecks(Box<Pending>, Box<Record>, Box<StopTicks>),
     /// The loop's notes say something else than what a person armed, and count for nothing.
     Contradicted,
 }
@@ -66,7 +67,7 @@ enum Look {
 /// The same for a stop in a loop that lives.
 enum Judged {
     Answer(HookAnswer),
-    RunChecks(Box<Pending>),
+    RunChecks(Box<Pending>, Box<StopTicks>),
 }
 
 /// Returns the answer to a stop of a session: in the loop that it has, or in one without an owner.
@@ -99,8 +100,8 @@ fn own_loop(
             Look::NoLoop if notices.is_empty() => return Ok(None),
             Look::NoLoop => return Ok(Some(notices::with_notices(HookAnswer::silent(), &notices))),
             Look::Answered(answer) => return Ok(Some(notices::with_notices(answer, &notices))),
-            Look::RunChecks(pending, record) => {
-                checks = Some(run_checks(context, *pending, &record));
+            Look::RunChecks(pending, record, ticks) => {
+                checks = Some(run_checks(context, *pending, &record, *ticks));
             }
             Look::Contradicted => {
                 tries += 1;
@@ -169,11 +170,11 @@ fn look(
     }
     match stop.judge(claim, snapshot, checks)? {
         Judged::Answer(answer) => Ok(Look::Answered(stop.leave(answer))),
-        Judged::RunChecks(pending) => {
+        Judged::RunChecks(pending, ticks) => {
             // Nobody waits for the checks: a cancel in the meantime counts.
             let StopSession { folder, record, .. } = stop;
             drop(folder);
-            Ok(Look::RunChecks(pending, Box::new(record)))
+            Ok(Look::RunChecks(pending, Box::new(record), ticks))
         }
     }
 }
@@ -213,7 +214,12 @@ fn is_pinned(context: &StopContext<'_>) -> io::Result<bool> {
 /// Runs the checks of this session's loop and returns their results, with what was observed before. The
 /// journal names the one that runs, and a lock is held as long as it does: `spool status` shows it, because
 /// the client's own line cannot change. Those that had passed before a file changed run once more.
-fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> ChecksRun {
+fn run_checks(
+    context: &StopContext<'_>,
+    pending: Pending,
+    record: &Record,
+    ticks: StopTicks,
+) -> ChecksRun {
     let session = &context.event.session;
     let running = context.loops.checking(session);
     // The times of the files tell what the checks write from what the agent wrote before, and will write after them.
@@ -251,10 +257,15 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
         noted
     };
     let limit = Deadline::after(CHECKS_LIMIT);
+    let (clock, mut times) = (Stopwatch::start(), Vec::new());
     let root = &context.project.root;
     let mut results = run_each(checks, root, limit.left(), &mut |check, number| {
         began.push(note(check, number));
+        times.push(clock.elapsed());
     });
+    times.push(clock.elapsed());
+    let millis = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).as_millis());
+    let millis = millis.map(|it| u64::try_from(it).unwrap_or(u64::MAX)).collect();
     if results.iter().all(|result| result.passed) {
         let old = &checks[..outdated(root, &began, LookMoment::after_checks())];
         let again = run_each(old, root, limit.left(), &mut |check, number| {
@@ -271,7 +282,7 @@ fn run_checks(context: &StopContext<'_>, pending: Pending, record: &Record) -> C
         }
     }
     is_apart();
-    ChecksRun { pending, results, marks }
+    ChecksRun { pending, results, millis, marks, ticks }
 }
 
 impl StopSession<'_> {
@@ -280,7 +291,7 @@ impl StopSession<'_> {
         &mut self,
         claim: Option<Claim>,
         snapshot: Option<FeatureSnapshot>,
-        checks: Option<ChecksRun>,
+        mut checks: Option<ChecksRun>,
     ) -> io::Result<Judged> {
         if let PinState::Ended(end) = &self.standing {
             // The process that ended it was killed before the notes had it: it keeps its name and words.
@@ -306,11 +317,17 @@ impl StopSession<'_> {
         pinned::recall_told(&mut self.record, &self.standing);
         let before = self.record.clone();
         let (contract, seen) = match &mut kind {
-            StopKind::Feature(stop) => stop.observe(self)?,
+            StopKind::Feature(stop) => stop.observe(self, checks.as_mut())?,
             StopKind::Task => task::observe(self),
         };
         match self.evaluate(&contract, seen, checks) {
-            Evaluation::RunChecks(pending) => Ok(Judged::RunChecks(pending)),
+            Evaluation::RunChecks(pending) => {
+                let ticks = match kind {
+                    StopKind::Feature(stop) => stop.ticks,
+                    StopKind::Task => StopTicks::default(),
+                };
+                Ok(Judged::RunChecks(pending, Box::new(ticks)))
+            }
             Evaluation::Decided(judgement) => {
                 self.keep(&kind, &contract, *judgement, &before).map(Judged::Answer)
             }
@@ -340,7 +357,7 @@ impl StopSession<'_> {
             seen.last_words = text::title(&self.context.event.last_message, LAST_WORDS);
         }
         let moment = self.context.moment(&self.record);
-        if let Some(ChecksRun { pending, results, marks }) = checks {
+        if let Some(ChecksRun { pending, results, marks, .. }) = checks {
             self.record.marks = marks;
             if let Some(assignment) = &mut self.record.assignment {
                 let (fingerprint, since) = (seen.fingerprint, FileTime::default());
@@ -370,12 +387,14 @@ impl StopSession<'_> {
             self.record.transcript = path_of(Some(path));
         }
         self.record.ledger = ledger;
+        let mut not_kept = None;
         self.record.marks.waited = matches!(verdict, Verdict::Wait(_));
         if self.record.marks.waited {
             // Nothing is counted while waiting: what was read is read again at the next stop.
             self.record.read_as_far_as(before);
         } else if let StopKind::Feature(stop) = kind {
             stop.keep_list(self)?;
+            not_kept = stop.keep_ticks(self, &seen).err();
         }
         self.record.words = match (&verdict, kind) {
             (Verdict::Wait(waiting), _) => format!("waiting for {}", waited_for(waiting)),
@@ -428,6 +447,10 @@ impl StopSession<'_> {
                 answer.log(&format!("The end is not in the journal: {error}"))
             }
             Err(error) => return Err(error),
+        };
+        let answer = match not_kept {
+            Some(error) => answer.log(&["A receipt is not kept: ", &error.to_string()].concat()),
+            None => answer,
         };
         let answer = notices::with_notices(answer, &notices);
         Ok(match notices.iter().find_map(Notice::needs_person) {

@@ -1,7 +1,7 @@
 //! Receipts: what was seen when a task was ticked. They are kept beside the pins, where no file of a repository and no
 //! edit of the agent gets; only ever appended to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,6 +73,27 @@ pub struct Receipt {
     /// Fields of another version, kept.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// What the hook knows of a receipt.
+#[derive(Clone, Debug)]
+pub struct KnownReceipt {
+    /// The id of the task.
+    pub task: String,
+    /// Whether a stop has written it.
+    pub by_stop: bool,
+    /// Whether a review has written it, of a task that was ticked before.
+    pub by_review: bool,
+    /// The number of its line, from 0.
+    pub number: usize,
+    /// How well the task is proved, `None` where nobody judged that.
+    pub proof: Option<Proof>,
+    /// The files that are its work, at most 50.
+    pub own: Vec<String>,
+    /// Why it changes nothing, in the agent's words; `None` where it does not say so.
+    pub no_change: Option<String>,
+    /// Whether its Verify command ran for it.
+    pub ran_verify: bool,
 }
 
 /// Who saw that a task was ticked.
@@ -149,6 +170,58 @@ impl Receipts {
         lines.filter_map(|line| self.receipt(line)).collect()
     }
 
+    /// Returns what each task has as its work by the receipts of this time or later that have one of these texts in them.
+    ///
+    /// The hook links it and [`Self::known`]: a receipt is read as a plain value, and not with all of its fields.
+    pub fn claims(&self, texts: &[String], since: WallTime) -> Vec<KnownReceipt> {
+        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let lines = files.iter().flat_map(|bytes| lines_with(bytes, texts));
+        lines.filter_map(|line| self.known_receipt(line, since, true)).collect()
+    }
+
+    /// Returns the last receipt of each task of this time or later, by its id. Of those that no stop has written only the
+    /// task is read.
+    pub fn known(&self, since: WallTime) -> BTreeMap<String, KnownReceipt> {
+        let files = ["old.jsonl", "jsonl"].map(|end| self.bytes(end));
+        let lines = files.iter().flat_map(|bytes| lines(bytes)).zip(0..);
+        let mut all: BTreeMap<String, KnownReceipt> = BTreeMap::new();
+        for (line, number) in lines {
+            let Some(known) = self.known_receipt(line, since, false) else { continue };
+            // A review says nothing of the tick.
+            if !(known.by_review && all.contains_key(&known.task)) {
+                all.insert(known.task.clone(), KnownReceipt { number, ..known });
+            }
+        }
+        all
+    }
+
+    /// What a line says, `None` for one of another list or before this time.
+    fn known_receipt(&self, line: &[u8], since: WallTime, whole: bool) -> Option<KnownReceipt> {
+        // A line may begin with what a full disk has torn.
+        let line = &line[memchr::memmem::rfind(line, b"{\"at\":")?..];
+        let mut value: Value = Value::Null;
+        if let Some(end) = memchr::memmem::find(line, b",\"session\":").filter(|_| !whole) {
+            value = serde_json::from_slice(&[&line[..end], b"}"].concat()).ok()?;
+        }
+        if value["by"] != "done" && value["by"] != "iteration" {
+            value = serde_json::from_slice(line).ok()?;
+        }
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let is_its = self.list.as_deref().is_none_or(|list| text("list") == Some(list));
+        let at = value.get("at").and_then(Value::as_u64)?;
+        let own = value.get("own").and_then(Value::as_array);
+        Some(KnownReceipt {
+            task: text("task").filter(|_| is_its && at >= since.millis())?.to_owned(),
+            by_stop: text("by") == Some("stop"),
+            by_review: text("by") == Some("review"),
+            number: 0,
+            proof: text("proof").and_then(Proof::called),
+            own: own.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+            no_change: text("no_change").map(str::to_owned),
+            ran_verify: value.get("verify").is_some_and(Value::is_object),
+        })
+    }
+
     /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
     pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
         self.pins.make()?;
@@ -221,7 +294,8 @@ impl Receipts {
         let next = kept("next").and_then(|next| {
             let end = memchr::memchr(b'\n', &next)?;
             let at = std::str::from_utf8(&next[..end]).ok()?;
-            let has_receipt = !self.with(&[format!("{{\"at\":{at},")]).is_empty();
+            let its = [["{\"at\":", at, ","].concat()];
+            let has_receipt = !self.claims(&its, WallTime::default()).is_empty();
             has_receipt.then(|| next[end + 1..].to_vec())
         });
         next.or_else(|| kept("contents"))

@@ -49,8 +49,6 @@ pub struct Case {
     pub second_word: Option<String>,
     /// What the agent says at the end of each turn.
     pub words: &'static str,
-    /// Whether a session sees it only at a stop.
-    pub needs_the_hook: bool,
     /// Whether it may not even end as a doubt.
     pub must_stay_open: bool,
 }
@@ -73,7 +71,6 @@ impl Case {
             turns: Vec::new(),
             second_word: None,
             words: "All tasks are done.",
-            needs_the_hook: false,
             must_stay_open: false,
         }
     }
@@ -101,13 +98,11 @@ impl Case {
 
     pub fn check(mut self, command: &str) -> Self {
         self.checks.push(command.to_owned());
-        self.needs_the_hook = true;
         self
     }
 
     pub fn protect(mut self, glob: &str) -> Self {
         self.protect.push(glob.to_owned());
-        self.needs_the_hook = true;
         self
     }
 

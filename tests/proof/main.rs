@@ -34,18 +34,10 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use case::{Case, Way};
+use case::Case;
 use layout::Layout;
 use stage::{Driver, Seen, play};
 use table::{Row, Table};
-
-/// Whether the hook judges at a stop what was ticked by hand, and which protected files differ. Until it does, such cases are
-/// all played before `spool ralph`.
-const HOOK_JUDGES: bool = false;
-
-fn of_hand(driver: Driver) -> Driver {
-    if HOOK_JUDGES { driver } else { Driver::Runner }
-}
 
 /// How strong a proof must be to count as one, by its name in a receipt.
 const PROVED: [&str; 3] = ["files", "command", "review"];
@@ -104,8 +96,6 @@ fn all_played(kinds: &[case::Kind]) -> Vec<(Case, Seen)> {
             let way = kind.ways[(turn / 2 + number) % kind.ways.len()];
             let driver = if (turn + number) % 2 == 0 { Driver::Session } else { Driver::Runner };
             let mut case = (kind.make)(layout, turn);
-            let driver =
-                if way == Way::Spool && !case.needs_the_hook { driver } else { of_hand(driver) };
             case.name = format!("{}, {}, {way:?}, {driver:?}", kind.name, layout.name);
             case.kind = kind.name;
             case.way = way;

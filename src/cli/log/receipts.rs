@@ -27,7 +27,9 @@ impl ReceiptsOfLog {
     /// Returns the receipts of the tasks that were ticked at an entry.
     pub fn with(&mut self, entry: &Entry) -> Vec<ReceiptForm> {
         let all = match entry.event {
-            JournalEvent::Done | JournalEvent::Iteration => self.all(&entry.about),
+            JournalEvent::Done | JournalEvent::Iteration | JournalEvent::Stop => {
+                self.all(&entry.about)
+            }
             _ => return Vec::new(),
         };
         let is_done = entry.event == JournalEvent::Done;
@@ -37,9 +39,10 @@ impl ReceiptsOfLog {
                 let id = entry.words.split(' ').next();
                 is_done && receipt.at >= entry.at && id == Some(receipt.task.as_str())
             }
-            // They are written before the entry of their stop or iteration, the second for earlier ticks.
-            Witness::Stop | Witness::Review => false,
-            Witness::Iteration => !is_done && receipt.at == entry.at,
+            // It is written before the entry of its stop or iteration, for earlier ticks.
+            Witness::Review => false,
+            Witness::Stop => entry.event == JournalEvent::Stop && receipt.at == entry.at,
+            Witness::Iteration => entry.event == JournalEvent::Iteration && receipt.at == entry.at,
         };
         let most = if is_done { 1 } else { usize::MAX };
         all.iter().filter(belongs).take(most).map(ReceiptForm::from).collect()

@@ -84,13 +84,7 @@ impl Driver<'_> {
     /// The contract, with the armed commands of tasks that were ticked by hand; a review stays the last check.
     fn contract(&self) -> Contract {
         let mut contract = self.plan.contract.clone();
-        for check in self.proofs.checks(self.plan.options.check_timeout) {
-            let is_known = contract.checks.iter().any(|known| known.run == check.run);
-            if !is_known && !check.is_review() {
-                let place = Contract::commands_and_review(&contract.checks).0.len();
-                contract.checks.insert(place, check);
-            }
-        }
+        contract.add_commands(self.proofs.checks(self.plan.options.check_timeout));
         contract
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::proof::Proof;
+use crate::engine::proof::{Proof, refuse_empty_run};
 use crate::engine::{Check, CheckResult, ran_no_test};
 use crate::evidence::contents::Contents;
 use crate::evidence::task_list::TaskFile;
@@ -101,9 +101,8 @@ impl TickProofs {
         for result in results.iter_mut().filter(|result| result.passed) {
             let mut its = self.by_hand.values().filter(|tick| tick.command == result.run);
             let has_no_more = its.any(|tick| tick.proof.proof < Proof::Files);
-            if has_no_more && ran_no_test(result.tail.as_bytes()) {
-                result.passed = false;
-                result.outcome = format!("{}, and it ran no test", result.outcome);
+            if has_no_more {
+                refuse_empty_run(result);
             }
         }
         for result in results.iter().filter(|result| result.passed) {
@@ -115,10 +114,7 @@ impl TickProofs {
                 let Some(HandTick { mut proof, .. }) = self.by_hand.remove(&id) else { continue };
                 let millis = self.millis.get(&result.run).copied().unwrap_or_default();
                 proof.verify = Some(VerifyRun { result: result.clone(), millis });
-                // With nothing changed it may have passed before.
-                if !ran_none && proof.proof == Proof::Files {
-                    proof.proof = Proof::Command;
-                }
+                proof.proof = proof.proof.with_command(ran_none);
                 match self.of_iteration.get_mut(&id) {
                     Some(of_iteration) => *of_iteration = proof,
                     None => _ = self.verified.insert(id, proof),

@@ -348,6 +348,7 @@ pub fn progress(snapshot: &FeatureSnapshot, ledger: &Ledger, missing: &[Shortfal
                 | Shortfall::NotReviewed(_)
                 | Shortfall::SameFailure { .. }
                 | Shortfall::Tampered(_)
+                | Shortfall::Unproved(_)
                 | Shortfall::HooksDue(_)
         );
         if is_shown {
@@ -374,7 +375,11 @@ pub fn missing(snapshot: &FeatureSnapshot, missing: &[Shortfall]) -> String {
 pub fn left(seen: &Observation) -> Option<String> {
     let due = || Shortfall::HooksDue(seen.hooks_due.clone());
     let hooks = || (!seen.hooks_due.is_empty()).then(|| short(&due(), ""));
-    failed_checks(seen.checks.as_deref()).or_else(hooks)
+    let unproved = || {
+        let tasks = Shortfall::Unproved(seen.unproved.clone());
+        (!seen.unproved.is_empty()).then(|| short(&tasks, ""))
+    };
+    failed_checks(seen.checks.as_deref()).or_else(hooks).or_else(unproved)
 }
 
 /// Returns which checks failed, with how each one ended, `None` when none did.

@@ -1,6 +1,6 @@
 //! What a task lacks that nothing proves, in words.
 
-use crate::engine::proof::Unproved;
+use crate::engine::proof::{Unproved, UnprovedTask};
 use crate::feature::project::printable;
 
 /// The most files that are named.
@@ -28,6 +28,23 @@ pub fn lack(unproved: &Unproved) -> String {
             format!("protected files have changed: {}", named(paths))
         }
     }
+}
+
+/// Returns what an agent reads of tasks that it ticked by hand and that nothing proves: what they lack, and what to do next.
+pub fn not_proved(tasks: &[UnprovedTask]) -> String {
+    let protected = |task: &&UnprovedTask| matches!(task.why, Unproved::ProtectedChanged(_));
+    if let Some(task) = tasks.iter().find(protected) {
+        return format!("Nothing counts as done while {}. {PUT_BACK}.", lack(&task.why));
+    }
+    let one = |task: &UnprovedTask| [&*printable(&task.id), " (", &lack(&task.why), ")"].concat();
+    let mut named: Vec<String> = tasks.iter().take(FILES).map(one).collect();
+    if tasks.len() > FILES {
+        named.push(format!("{} more", tasks.len() - FILES));
+    }
+    format!(
+        "Ticked and not proved, so still open: {}. Do the work. Or it rightly changes nothing: `spool task done ID --no-change \"why\"`; or it was done together with another task: `spool task done ID --with OTHER`.",
+        named.join(", ")
+    )
 }
 
 fn named(paths: &[String]) -> String {

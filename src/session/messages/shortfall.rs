@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::proof::not_proved;
 use crate::engine::{CheckResult, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -73,6 +74,7 @@ fn sentence(shortfall: &Shortfall, reader: Reader<'_>) -> String {
             "{who} wrote {promise}, but tasks are still open. The list decides: finish them, or {finished}."
         ),
         Shortfall::Tampered(tampered) => changed_tasks(tampered),
+        Shortfall::Unproved(tasks) => not_proved(tasks),
         Shortfall::EmptyList => format!(
             "{TASKS} is gone or holds no task any more. Restore the list, one `- [ ]` line for each task: an empty one is not done."
         ),
@@ -174,6 +176,10 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::OpenTasks => open.to_owned(),
         Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
+        Shortfall::Unproved(tasks) => {
+            let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+            ["ticked and not proved: ", &ids(&all)].concat()
+        }
         Shortfall::EmptyList => "the task list is gone or holds no task".to_owned(),
         Shortfall::HooksDue(due) => ["extension hooks not run: ", &slashed(due)].concat(),
         Shortfall::NoToken => "no promise yet".to_owned(),

@@ -120,3 +120,108 @@ fn a_tick_keeps_what_somebody_else_wrote_into_the_list_meanwhile() {
     assert!(project.tasks().contains("- [ ] T003 [P] [US1] (see plan.md) Page"));
     project.assert_books_agree();
 }
+
+/// The receipts of a task.
+fn receipts(project: &Project, id: &str) -> Vec<serde_json::Value> {
+    let shown = project.call(&["show", id, "--json"]).ok();
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    shown["receipts"].as_array().unwrap().clone()
+}
+
+/// Ticks a task, and does nothing else.
+fn tick_alone(project: &Project, id: &str) {
+    let ticked = project.tasks().replace(&format!("[ ] {id}"), &format!("[x] {id}"));
+    std::fs::write(project.tasks_path(), ticked).unwrap();
+    project.agent_works();
+}
+
+#[test]
+fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_reason() {
+    let project =
+        Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n- [ ] T003 c\n- [ ] T004 d\n");
+    tick_alone(&project, "T001");
+    let list = project.tasks();
+    for _ in 0..2 {
+        let stop = project.stop("One is done.");
+        let reason = stop.reason();
+        let lack = "T001 (it names src/a.rs, which has not changed for it)";
+        assert!(reason.contains(lack) && reason.contains("4 of 4: T001"), "{reason}");
+        assert!(reason.contains("--no-change \"why\"") && reason.contains("--with OTHER"));
+        project.agent_works();
+    }
+    assert_eq!((project.tasks(), receipts(&project, "T001").len()), (list, 0));
+    let log = project.log().pop().unwrap();
+    assert!(log["words"].as_str().unwrap().contains("ticked and not proved: T001"), "{log}");
+    project.write("src/a.rs", "fn a() {}");
+    assert!(!project.stop("Now it is.").reason().contains("not proved"));
+    let [receipt] = &receipts(&project, "T001")[..] else { panic!("not one") };
+    assert_eq!((&receipt["by"], &receipt["proof"]), (&json!("stop"), &json!("files")));
+    assert_eq!(receipt["own"], json!(["src/a.rs"]));
+    let shown = project.spool(&["log", "--json"]).ok();
+    let line = shown.lines().last().unwrap();
+    let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(entry["receipts"].as_array().unwrap().len(), 1, "{entry}");
+    // What was there before is not the work of the next one, and a reason is a word.
+    tick_alone(&project, "T002");
+    assert!(project.stop("Two.").reason().contains("T002 (no file has changed for it"));
+    project.agent_works();
+    let said = "Two.\n<no-change>T002: it is there</no-change>";
+    assert!(!project.stop(said).reason().contains("not proved"));
+    assert_eq!(receipts(&project, "T002")[0]["no_change"], "it is there");
+    for id in ["T003", "T004"] {
+        tick_alone(&project, id);
+    }
+    assert!(project.stop(ALL).reason().contains("T003 (no file has changed"));
+    assert_eq!(project.end(), json!(null), "nothing of it is completed");
+    project.write("src/c.rs", "fn c() {}");
+    let end = project.stop(ALL);
+    end.silent();
+    assert_eq!(project.end(), "completed");
+    let proofs =
+        ["T001", "T002", "T003", "T004"].map(|id| receipts(&project, id)[0]["proof"].clone());
+    assert_eq!(proofs, ["files", "word", "tick", "tick"].map(|it| json!(it)));
+}
+
+#[test]
+fn the_armed_command_of_a_box_that_was_ticked_by_hand_runs_with_the_checks() {
+    let project = Project::armed(
+        "- [ ] T001 a\n  - Verify: `echo ran >>../runs; test -e built`\n- [ ] T002 b\n",
+    );
+    project.write("src/a.rs", "fn a() {}");
+    tick_alone(&project, "T001");
+    project.stop("One.").reason();
+    assert_eq!(receipts(&project, "T001")[0]["proof"], "files");
+    assert!(!project.root.join("../runs").exists(), "not before all is done");
+    project.write("src/b.rs", "fn b() {}");
+    tick_alone(&project, "T002");
+    let stop = project.stop(ALL);
+    assert!(stop.reason().contains("Check failed: `echo ran >>../runs; test -e built`"));
+    project.write("built", "x");
+    project.agent_works();
+    project.stop(ALL).silent();
+    assert_eq!(std::fs::read_to_string(project.root.join("../runs")).unwrap(), "ran\nran\n");
+    assert_eq!(project.end(), "completed");
+    let all = receipts(&project, "T001");
+    let last = all.last().unwrap();
+    assert_eq!((all.len(), &last["proof"]), (2, &json!("command")));
+    assert_eq!(last["verify"]["passed"], true);
+}
+
+#[test]
+fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_back() {
+    let project = Project::with("- [ ] T001 a\n- [ ] T002 b\n");
+    project.write(".claude/ralph-speckit.local.md", "---\nprotect: ['tests/']\n---\n");
+    project.write("tests/a.rs", "fn a() {}");
+    project.arm("");
+    project.task(&["done", "T001"]).ok();
+    project.task(&["done", "T002"]).ok();
+    project.write("tests/a.rs", "");
+    project.agent_works();
+    let stop = project.stop(ALL);
+    let wanted = "Nothing counts as done while protected files have changed: tests/a.rs. Only a person changes these: put them back";
+    assert!(stop.reason().contains(wanted), "{}", stop.reason());
+    project.write("tests/a.rs", "fn a() {}");
+    project.agent_works();
+    project.stop(ALL).silent();
+    assert_eq!(project.end(), "completed");
+}

@@ -16,7 +16,8 @@ fn project(checks: &str, tasks: &str) -> Project {
     let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
     project.write(".claude/ralph-speckit.local.md", format!("---\nchecks:\n{checks}---\n"));
     project.arm("");
-    fs::write(project.tasks_path(), tasks).unwrap();
+    let before = project.tasks();
+    project.edit_tasks(&before, tasks);
     project
 }
 
@@ -179,7 +180,7 @@ fn settings_that_switch_the_loop_off_run_nothing() {
         ".claude/ralph-speckit.local.md",
         "---\nenabled: false\nchecks:\n  - echo run >>runs\n---\n",
     );
-    fs::write(project.tasks_path(), DONE).unwrap();
+    project.edit_tasks("[ ]", "[x]");
     assert!(project.stop(ALL).told().contains("switches the loop of 001-user-login off"));
     project.stop(ALL).silent();
     assert!(!project.root.join("runs").exists());
@@ -190,7 +191,7 @@ fn done_with(settings: impl AsRef<[u8]>) -> Project {
     let project = Project::with("- [x] T001 Create it\n- [ ] T002 Fill it\n");
     project.write(".claude/ralph-speckit.local.md", settings);
     project.arm("");
-    fs::write(project.tasks_path(), DONE).unwrap();
+    project.edit_tasks("[ ]", "[x]");
     project
 }
 

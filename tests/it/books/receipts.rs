@@ -264,10 +264,10 @@ fn what_a_verify_command_writes_is_not_the_work_of_the_next_task() {
 #[test]
 fn a_protected_file_that_changed_keeps_a_task_open_until_it_is_put_back_or_a_task_names_it() {
     let settings = "---\nchecks: [sh check.sh]\nprotect:\n  - 'tests/**'\n---\n";
-    let path = ".claude/ralph-speckit.local.md";
     let project =
         Project::with("- [ ] T001 a\n- [ ] T002 Write tests/b.rs\n- [ ] T003 c\n- [ ] T004 d\n");
-    let files = [("tests/a.rs", "fn a() {}"), ("check.sh", "exit 1"), (path, settings)];
+    project.write(".claude/ralph-speckit.local.md", settings);
+    let files = [("tests/a.rs", "fn a() {}"), ("check.sh", "exit 1"), (".spool/ralph.toml", "")];
     for (path, text) in files {
         project.write(path, text);
     }

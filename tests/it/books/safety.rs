@@ -243,7 +243,7 @@ fn s4_the_checks_of_the_arming_hold_and_a_change_is_told_once() {
     project.write(SETTINGS, "---\nchecks:\n  - test -e built\n---\n");
     project.arm("");
     project.write(SETTINGS, "---\nchecks:\n  - touch pwned\n---\n");
-    fs::write(project.tasks_path(), PLAIN.replace("[ ]", "[x]")).unwrap();
+    project.edit_tasks("[ ]", "[x]");
     let message = |stop: &super::support::Hooked| {
         stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap().to_owned()
     };

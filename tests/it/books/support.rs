@@ -169,7 +169,9 @@ impl Project {
     pub fn edit_tasks(&self, from: &str, to: &str) {
         let text = self.tasks();
         assert!(text.contains(from), "`{from}` not in:\n{text}");
-        fs::write(self.tasks_path(), text.replace(from, to)).unwrap();
+        let after = text.replace(from, to);
+        fs::write(self.tasks_path(), &after).unwrap();
+        work::work_on_ticked(&self.root, &self.tasks_path(), &text, &after);
     }
 
     pub fn state_path(&self) -> PathBuf {

@@ -106,7 +106,7 @@ fn h5_a_child_that_left_the_group_does_not_outlive_its_check() {
         format!("---\nchecks:\n  - {leaves}\n  - run: {ENDLESS}\n    limit: 1\n---\n"),
     );
     project.arm("");
-    fs::write(project.tasks_path(), "- [x] T001 Create it\n").unwrap();
+    project.edit_tasks("[ ]", "[x]");
     let stop = project.stop("ALL_TASKS_COMPLETE");
     assert!(stop.reason().contains("over its limit of 1 s"), "{}", stop.reason());
     for name in ["leader", "child"] {

@@ -62,7 +62,7 @@ fn calls_that_the_transcript_shows_late_are_waited_for_before_a_loop_ends() {
 fn a_transcript_that_stays_behind_does_not_say_that_nothing_was_done() {
     for bench in benches() {
         for round in 0..6 {
-            std::fs::write(bench.root.join("work"), format!("{round}")).unwrap();
+            std::fs::write(bench.root.join("worked"), format!("{round}")).unwrap();
             let spoken = world::now().millis();
             world::pause(Duration::from_millis(2));
             stop(&bench).finish().reason();

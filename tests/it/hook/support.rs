@@ -4,6 +4,7 @@ use crate::hook::outcome::Outcome;
 use crate::hook::transcript::Transcript;
 pub use crate::support::scratch::HOOK;
 use crate::support::scratch::{SPOOL, Scratch, contents};
+use crate::support::work;
 use ralph_speckit::store::loops::{Loops, Record};
 use ralph_speckit::world::{self, Deadline};
 use serde_json::{Map, Value, json};
@@ -164,7 +165,10 @@ impl Bench {
     }
 
     pub fn write_tasks(&self, text: &str) {
-        fs::write(self.feature_path("tasks.md"), text).unwrap();
+        let path = self.feature_path("tasks.md");
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(&path, text).unwrap();
+        work::work_on_ticked(&self.root, &path, &before, text);
         leave_alone(&self.feature_path("tasks.md"));
     }
 

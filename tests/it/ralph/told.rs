@@ -63,7 +63,7 @@ fn d10_numbers_and_their_words_agree() {
     let status = printed(&spool(&bench, None, &["status"]));
     assert!(status.contains("\n  Sent back: 1 time; refused claims: 1\n"), "{status}");
     assert!(status.contains("\n  Before this iteration: 1 tool call\n"), "{status}");
-    let first = "  Loop: live\n  Tasks: 2 of 3 done\n  Open: T003\n  Now: T003 ";
+    let first = "  Loop: live\n  Tasks: 2 of 3 done\n  Open: T003\n  Proved: 1 by files (1 receipt)\n  Now: T003 ";
     assert!(status.contains(first), "{status}");
     let bench = armed("\"Make it\"");
     works_and_says(&bench, "no").reason();

@@ -23,6 +23,17 @@ pub fn work_on(root: &Path, list: &Path, ids: &[&str]) {
     }
 }
 
+/// Does the work of each task that is ticked in `after` and was not in `before`: what somebody ticks by hand is done.
+pub fn work_on_ticked(root: &Path, list: &Path, before: &str, after: &str) {
+    let is_ticked = |line: &&str| {
+        let text = line.trim_start().trim_start_matches(['-', '*']).trim_start();
+        text.starts_with("[x]") || text.starts_with("[X]")
+    };
+    let new = after.lines().filter(is_ticked).filter(|line| before.lines().all(|it| it != *line));
+    let ids = new.filter_map(|line| line.split_once(']')?.1.split_whitespace().next());
+    work_on(root, list, &ids.collect::<Vec<_>>());
+}
+
 fn add_line(path: &Path, id: &str) {
     let made = path.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok());
     if let Some(mut file) =

@@ -1,0 +1,253 @@
+//! Boxes that were ticked by hand in a session: they are judged at its stop, and those that nothing proves count as open.
+
+use std::io;
+use std::time::Duration;
+
+use crate::engine::promise::no_changes;
+use crate::engine::proof::{
+    LeastProof, Proof, TaskFacts, Unproved, UnprovedTask, refuse_empty_run,
+};
+use crate::engine::tasks::Task;
+use crate::engine::{Check, CheckResult, Observation, ran_no_test};
+use crate::evidence::commits;
+use crate::evidence::contents::KeptContents;
+use crate::feature::project::Project;
+use crate::feature::snapshot::FeatureSnapshot;
+use crate::session::proof::{FilesSeen, TaskProofs, facts_of};
+use crate::store::loops::{OpenTasks, Record};
+use crate::store::pins::Pin;
+use crate::store::receipts::{KnownReceipt, MOST_FILES, Receipt, VerifyRun, Witness};
+
+/// The longest that the files are looked through at a stop.
+pub const LOOK: Duration = Duration::from_millis(1_200);
+/// The limit of a Verify command that runs with the checks, in seconds.
+const VERIFY_LIMIT: u64 = 300;
+
+/// What a stop saw of the boxes that were ticked by hand.
+#[derive(Clone, Debug, Default)]
+pub struct StopTicks {
+    /// The list that it is about, by its hash.
+    list: u64,
+    /// The tasks that count as open.
+    pub unproved: Vec<UnprovedTask>,
+    /// Those that count and have no receipt yet.
+    proved: Vec<StopTick>,
+    /// Those that have one, and whose Verify command did not run for it.
+    earlier: Vec<StopTick>,
+    /// What the files showed, where anybody looked.
+    seen: FilesSeen,
+}
+
+/// A tick that somebody made by hand, and that counts.
+#[derive(Clone, Debug)]
+struct StopTick {
+    task: String,
+    proof: Proof,
+    /// The files that are its work.
+    own: Vec<String>,
+    /// Why it changes nothing, in the agent's words.
+    no_change: Option<String>,
+    /// The command that a person armed for its task.
+    command: Option<String>,
+    /// Its run, once it has passed.
+    verify: Option<VerifyRun>,
+}
+
+impl StopTicks {
+    /// Returns what a stop sees of the boxes that were ticked by hand in a loop that a person armed; `before` are
+    /// the tasks that were open at the stop before, and `said` is the agent's last message. The files are looked at, no longer than the limit, only where such a box is new, or all is done.
+    pub fn of(
+        project: &Project,
+        snapshot: &FeatureSnapshot,
+        pin: &Pin,
+        before: &OpenTasks,
+        said: &str,
+        limit: Duration,
+    ) -> Self {
+        let mut ticks = Self { list: snapshot.tasks_hash(), ..Self::default() };
+        let Some(list) = snapshot.tasks.as_ref().filter(|_| pin.proof == LeastProof::Files) else {
+            return ticks;
+        };
+        let Ok(proofs) = TaskProofs::of(project, &snapshot.feature, Some(pin)) else {
+            return ticks;
+        };
+        let all_done = snapshot.all_done();
+        let mut new = list.tasks.iter().filter(|it| it.done && before.contains_key(&it.id));
+        if !all_done && new.clone().next().is_none() {
+            return ticks;
+        }
+        let known = proofs.receipts.known(proofs.armed_at);
+        // As a rule `spool task done` has ticked them: then nothing more is read.
+        if !all_done && new.all(|task| known.contains_key(&task.id)) {
+            return ticks;
+        }
+        let Some(armed) = proofs.armed_list() else { return ticks };
+        let ticked = armed.ticked_since(list);
+        let hand: Vec<&Task> =
+            ticked.iter().copied().filter(|task| !known.contains_key(&task.id)).collect();
+        let protects = !pin.protect.is_empty() || !pin.checks.is_empty() || pin.verify > 0;
+        if hand.is_empty() && !(all_done && protects) {
+            return ticks;
+        }
+        let commands = proofs.verify_commands();
+        let command = |id: &str| commands.get(id).cloned();
+        ticks.seen = proofs.look(limit);
+        if ticks.seen.now.is_none() && !all_done {
+            // Nobody could look: at the end it is asked again, and then the word counts.
+            return ticks;
+        }
+        let said = no_changes(said);
+        let facts: Vec<TaskFacts> = hand
+            .iter()
+            .map(|task| {
+                let why = said.iter().find(|(id, _)| id.eq_ignore_ascii_case(&task.id));
+                let facts = facts_of(Some(armed), task, &snapshot.text).with_parts(task, list);
+                TaskFacts { no_change: why.map(|(_, why)| why.clone()), ..facts }
+            })
+            .collect();
+        for (facts, judged) in facts.iter().zip(proofs.judge(&facts, &ticks.seen, list)) {
+            let command = command(&judged.id);
+            let proof = match judged.proof {
+                Ok(proof) => proof,
+                // With its command to come, it is no worse than one with nothing else.
+                Err(Unproved::NothingChanged | Unproved::NamedFilesUnchanged(_))
+                    if command.is_some() =>
+                {
+                    Proof::Tick
+                }
+                Err(why) => {
+                    ticks.unproved.push(UnprovedTask { id: judged.id, why });
+                    continue;
+                }
+            };
+            ticks.proved.push(StopTick {
+                task: judged.id,
+                proof,
+                own: judged.files,
+                no_change: facts.no_change.clone().filter(|_| proof == Proof::Word),
+                command,
+                verify: None,
+            });
+        }
+        if all_done && hand.is_empty() && !ticks.seen.protected.is_empty() {
+            // The task that was ticked last stands for all of them.
+            let newest = ticked.iter().max_by_key(|task| known.get(&task.id).map(|it| it.number));
+            let why = Unproved::ProtectedChanged(ticks.seen.protected.clone());
+            ticks.unproved.extend(newest.map(|task| UnprovedTask { id: task.id.clone(), why }));
+        }
+        if all_done && ticks.unproved.is_empty() {
+            let waits = |task: &&Task| {
+                let (known, command) = (known.get(&task.id)?, command(&task.id)?);
+                StopTick::of_receipt(known, command)
+            };
+            ticks.earlier = ticked.iter().filter_map(waits).collect();
+        }
+        ticks
+    }
+
+    /// Returns whether they are those of this list.
+    pub fn is_of(&self, list: u64) -> bool {
+        self.list == list
+    }
+
+    /// Returns the Verify commands that a person armed for them, as checks: a tick by hand does not skip them.
+    pub fn checks(&self) -> Vec<Check> {
+        let commands = self.proved.iter().chain(&self.earlier).filter_map(|it| it.command.clone());
+        let check = |run| Check { run, limit_seconds: VERIFY_LIMIT, ..Check::default() };
+        commands.map(check).collect()
+    }
+
+    /// Takes in the results of the checks, each with how long it took: a command that passed proves its task. One that ran no
+    /// test has not passed for a task that has nothing else.
+    pub fn take_results(&mut self, results: &mut [CheckResult], millis: &[u64]) {
+        let ticks = || self.proved.iter().chain(&self.earlier);
+        for result in results.iter_mut() {
+            let mut its = ticks().filter(|tick| tick.command.as_ref() == Some(&result.run));
+            if its.any(|tick| tick.proof < Proof::Files) {
+                refuse_empty_run(result);
+            }
+        }
+        for tick in self.proved.iter_mut().chain(&mut self.earlier) {
+            let run = results
+                .iter()
+                .zip(millis)
+                .find(|(result, _)| result.passed && tick.command.as_ref() == Some(&result.run));
+            if let Some((result, millis)) = run {
+                tick.proof = tick.proof.with_command(ran_no_test(result.tail.as_bytes()));
+                tick.verify = Some(VerifyRun { result: result.clone(), millis: *millis });
+            }
+        }
+    }
+
+    /// Keeps a receipt for each that counts, and what the files contain, to compare the next tick with. A program that is
+    /// killed on the way leaves some without a receipt: they are judged again.
+    pub fn keep(
+        &self,
+        project: &Project,
+        snapshot: &FeatureSnapshot,
+        record: &Record,
+        pin: &Pin,
+        seen: &Observation,
+    ) -> io::Result<()> {
+        let verified = self.earlier.iter().filter(|tick| tick.verify.is_some());
+        let mut ticks = self.proved.iter().chain(verified).peekable();
+        if ticks.peek().is_none() {
+            return Ok(());
+        }
+        let proofs = TaskProofs::of(project, &snapshot.feature, Some(pin))?;
+        let files = self.seen.since_tick.as_ref();
+        let paths = files.map(|files| files.iter().map(|file| file.path.clone()));
+        let count = files.map_or(0, Vec::len);
+        let files: Option<Vec<String>> = paths.map(|paths| paths.take(MOST_FILES).collect());
+        // What the checks wrote is not the work of the next task.
+        let after = seen.after_checks.and_then(|_| proofs.look_again(self.seen.now.as_ref(), LOOK));
+        let contents = after.or_else(|| self.seen.now.clone());
+        let number = proofs.armed_at.millis();
+        while let Some(tick) = ticks.next() {
+            let failed = record.attempts.get(&tick.task).copied().unwrap_or_default();
+            let receipt = Receipt {
+                at: record.seen_at,
+                task: tick.task.clone(),
+                by: Witness::Stop,
+                session: record.session.clone(),
+                iteration: record.ledger.iterations,
+                by_content: files.is_some(),
+                more_files: count.saturating_sub(MOST_FILES) as u64,
+                files: files.clone(),
+                commits: seen.commits,
+                log_read: commits::log_length(&project.root),
+                verify: tick.verify.clone(),
+                checks: seen.checks.clone().unwrap_or_default(),
+                attempt: failed.max(snapshot.state.failures(&tick.task)).saturating_add(1),
+                tokens: (seen.tokens > 0).then_some(seen.tokens),
+                proof: Some(tick.proof),
+                own: tick.own.iter().take(MOST_FILES).cloned().collect(),
+                no_change: tick.no_change.clone(),
+                ..Receipt::default()
+            };
+            match (&contents, ticks.peek()) {
+                (Some(_), None) => {
+                    let kept = KeptContents { number, contents: contents.clone() };
+                    proofs.receipts.add_with(&receipt, &kept.to_bytes())?;
+                }
+                _ => proofs.receipts.add(&receipt)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StopTick {
+    /// The tick of a receipt that a stop has written, where its command did not run for it.
+    fn of_receipt(known: &KnownReceipt, command: String) -> Option<Self> {
+        let waits = known.by_stop && !known.ran_verify;
+        waits.then(|| Self {
+            task: known.task.clone(),
+            proof: known.proof.unwrap_or(Proof::Word),
+            own: known.own.clone(),
+            no_change: known.no_change.clone(),
+            command: Some(command),
+            verify: None,
+        })
+    }
+}
