@@ -60,11 +60,12 @@ impl<'a> Scan<'a> {
         if !self.next()?.is_ascii_digit() {
             return self.skip().map(|()| 0);
         }
-        let mut value = 0_u64;
-        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+        let (mut value, mut text) = (0_u64, self.rest);
+        while let [digit @ b'0'..=b'9', rest @ ..] = text {
             value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-            self.rest = rest;
+            text = rest;
         }
+        self.rest = text;
         // A fraction or an exponent is no count.
         match self.rest.first() {
             Some(b'.' | b'e' | b'E') => {
@@ -99,7 +100,11 @@ impl<'a> Scan<'a> {
             let byte = *text.get(at)?;
             at += 1;
             match byte {
-                b'"' => at += 1 + end_of_string(&text[at..])?,
+                b'"' => {
+                    let mut string = Self::new(&text[at - 1..]);
+                    string.quoted()?;
+                    at = text.len() - string.rest.len();
+                }
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => {
                     depth -= 1;
@@ -135,7 +140,10 @@ impl<'a> Scan<'a> {
     /// The string that begins here.
     fn quoted(&mut self) -> Option<&'a [u8]> {
         let text = self.rest.strip_prefix(b"\"")?;
-        let end = end_of_string(text)?;
+        let first = memchr(b'"', text)?;
+        // Nearly always it is the first one that no backslash takes away.
+        let is_end = first == 0 || text[first - 1] != b'\\';
+        let end = if is_end { first } else { end_after(text, first)? };
         self.rest = &text[end + 1..];
         Some(&text[..end])
     }
@@ -160,15 +168,11 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Where the quote is that no backslash takes away.
-#[inline]
-fn end_of_string(text: &[u8]) -> Option<usize> {
-    let end = memchr(b'"', text)?;
-    // Nearly always it is the first one.
-    if end == 0 || text[end - 1] != b'\\' { Some(end) } else { end_after(text, end) }
-}
-
-/// The same for a string whose first quote, at this place, comes after a backslash.
+/// Where a string ends whose first quote, at this place, comes after a backslash: at the quote that none takes away.
+///
+/// It is rare: [`Scan::quoted`], of which there are thousands at a stop, does not make room for it.
+#[cold]
+#[inline(never)]
 fn end_after(text: &[u8], first: usize) -> Option<usize> {
     let mut end = first;
     loop {
