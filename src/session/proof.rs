@@ -332,7 +332,7 @@ pub fn named_in(list: &[u8]) -> Vec<String> {
 
 /// A text as it is in a receipt.
 fn in_json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 #[cfg(test)]
