@@ -194,8 +194,10 @@ fn the_stop_hook_of_an_installed_plugin_fires(version: &str) {
     let tasks = project.write("specs/001-notes/tasks.md", "- [ ] T001 Write a note\n");
     let tick = json!({"file_path": tasks, "content": "- [x] T001 Write a note\n"});
     let read = json!({"file_path": tasks});
+    let note = json!({"file_path": project.path().join("note.txt"), "content": "A note\n"});
     let model = ScriptedModel::playing(vec![
         Reply::text("I would rather stop."),
+        Reply::text("The note.").and_tool("Write", note),
         Reply::text("So be it.").and_tool("Read", read),
         Reply::text("Ticked.").and_tool("Write", tick),
         Reply::text("ALL_TASKS_COMPLETE"),

@@ -98,22 +98,23 @@ fn demo() -> Workshop {
     workshop
 }
 
-/// An agent that stops twice, claims once that all is done, and then does what is left.
+/// An agent that stops twice, claims once that all is done, and then does what is left. It ticks the boxes by hand.
 fn agent() -> ScriptedModel {
-    let work = |id: &str| {
-        let command = format!("sed -i 's/^- \\[ \\] {id} /- [X] {id} /' {TASKS}");
+    let work = |id: &str, file: &str| {
+        let tick = format!("sed -i 's/^- \\[ \\] {id} /- [X] {id} /' {TASKS}");
+        let command = format!("mkdir -p src && echo 'the work of {id}' >> {file} && {tick}");
         let input = json!({"command": command, "description": format!("do {id}")});
         Reply::text(&format!("I do {id}.")).and_tool("Bash", input)
     };
     let replies = vec![
-        work("T001"),
+        work("T001", "pyproject.toml"),
         Reply::text("That is one. I stop here."),
-        work("T002"),
+        work("T002", "lint.toml"),
         Reply::text("That is two. I stop here."),
-        work("T003"),
+        work("T003", "format.toml"),
         Reply::text("All five are done. I stop here.\n\nALL_TASKS_COMPLETE"),
-        work("T004"),
-        work("T005"),
+        work("T004", "src/show.py"),
+        work("T005", "src/store.py"),
         Reply::text("Now they are.\n\nALL_TASKS_COMPLETE"),
     ];
     ScriptedModel::playing(replies).expect("a model")
