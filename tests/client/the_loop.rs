@@ -151,7 +151,8 @@ fn the_last_stop_only_says_that_all_is_done_and_every_hook_leaves_with_code_0(ve
     let words = "Ralph-speckit: done: 001-long-list · 3 of 3 tasks · 3 iterations · ";
     assert!(done.starts_with(words), "{last}");
     // The terminal notifies of the same line, and rings.
-    assert_eq!(last["terminalSequence"], format!("\u{1b}]9;{done}\u{7}\u{7}"), "{last}");
+    let line = done.strip_suffix("\nProved: 3 by files").expect("how well they are proved");
+    assert_eq!(last["terminalSequence"], format!("\u{1b}]9;{line}\u{7}\u{7}"), "{last}");
     assert_eq!(calls[3].stderr, "[ralph-speckit] ALL_TASKS_COMPLETE detected in transcript\n");
 }
 
@@ -170,7 +171,7 @@ fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
     let ended = "Ralph-speckit: ended (max_iters): 001-long-list · the limit of 3 iterations was reached · 3 of 10 tasks · 3 iterations · ";
     assert!(told[2].starts_with(ended), "{}", told[2]);
     let next =
-        "; --max-iterations N sets another limit.\nOpen: T004, T005, T006, T007, T008, T009, T010";
+        "; --max-iterations N sets another limit.\nOpen: T004, T005, T006, T007, T008, T009, T010\nProved: 3 by files";
     assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
     let status = workshop.status();

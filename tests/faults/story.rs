@@ -203,6 +203,8 @@ impl Case<'_> {
         // What could not be removed, or was in the making when the program was killed, is removed later: when
         // a loop is armed, and by the next `spool task`.
         self.later(&self.world.command(OURS, "speckit:ralph-loop", "\"Sweep\" --replace"));
+        // Only for work: what is refused changes nothing.
+        self.world.works(OURS);
         self.later(&Call::spool(Some(OURS), &["task", "done", "T001"]));
         let litter = litter();
         litter.map_or(Ok(()), |path| Err(format!("litter stays\n    {}", path.display())))
