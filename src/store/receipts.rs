@@ -224,14 +224,21 @@ impl Receipts {
 
     /// Appends a receipt in one write: a program that is killed leaves all of it or nothing.
     pub fn add(&self, receipt: &Receipt) -> io::Result<()> {
+        self.append(&self.line(receipt)?)
+    }
+
+    fn line(&self, receipt: &Receipt) -> io::Result<Vec<u8>> {
+        let list = self.list.clone().unwrap_or_default();
+        Ok(serde_json::to_vec(&Receipt { version: VERSION, list, ..receipt.clone() })?)
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
         self.pins.make()?;
         let path = self.path("jsonl");
         if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
             fs::rename(&path, self.path("old.jsonl"))?;
         }
-        let list = self.list.clone().unwrap_or_default();
-        let receipt = Receipt { version: VERSION, list, ..receipt.clone() };
-        append_private_line(&path, &serde_json::to_vec(&receipt)?)
+        append_private_line(&path, line)
     }
 
     /// Appends for each of these tasks that this reader has found it good: its last receipt since that time once more.
@@ -257,9 +264,12 @@ impl Receipts {
     /// both or neither.
     pub fn add_with(&self, receipt: &Receipt, contents: &[u8]) -> io::Result<()> {
         self.pins.make()?;
-        let next = [format!("{}\n", receipt.at).as_bytes(), contents].concat();
+        let line = self.line(receipt)?;
+        // Its time and its task: a stop writes several at the same time.
+        let head = memchr::memmem::find(&line, b",\"list\":").unwrap_or(line.len());
+        let next = [&line[..head], b"\n", contents].concat();
         write_private(&self.path("next"), &next, Flush::ToSystem)?;
-        self.add(receipt)?;
+        self.append(&line)?;
         self.keep_contents(contents)
     }
 
@@ -293,9 +303,8 @@ impl Receipts {
         // What was killed after it had written its receipt has left it there.
         let next = kept("next").and_then(|next| {
             let end = memchr::memchr(b'\n', &next)?;
-            let at = std::str::from_utf8(&next[..end]).ok()?;
-            let its = [["{\"at\":", at, ","].concat()];
-            let has_receipt = !self.claims(&its, WallTime::default()).is_empty();
+            let head = [String::from_utf8_lossy(&next[..end]).into_owned()];
+            let has_receipt = !self.claims(&head, WallTime::default()).is_empty();
             has_receipt.then(|| next[end + 1..].to_vec())
         });
         next.or_else(|| kept("contents"))

@@ -170,8 +170,7 @@ fn the_iteration_limit_of_the_command_ends_the_loop_by_its_name(version: &str) {
     assert_eq!(told.len(), 3, "{told:?}");
     let ended = "Ralph-speckit: ended (max_iters): 001-long-list · the limit of 3 iterations was reached · 3 of 10 tasks · 3 iterations · ";
     assert!(told[2].starts_with(ended), "{}", told[2]);
-    let next =
-        "; --max-iterations N sets another limit.\nOpen: T004, T005, T006, T007, T008, T009, T010\nProved: 3 by files";
+    let next = "; --max-iterations N sets another limit.\nOpen: T004, T005, T006, T007, T008, T009, T010\nProved: 3 by files";
     assert!(told[2].ends_with(next), "{}", told[2]);
     assert_eq!(workshop.verdicts(), ["continue", "continue", "end max_iters"]);
     let status = workshop.status();

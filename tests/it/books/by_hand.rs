@@ -225,3 +225,43 @@ fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_ba
     project.stop(ALL).silent();
     assert_eq!(project.end(), "completed");
 }
+
+#[test]
+fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_receipts() {
+    let project = Project::armed("- [ ] T001 a\n- [ ] T002 b\n- [ ] T003 c\n");
+    let kept = |end: &str| {
+        let projects = project.home().join(".local/state/ralph-speckit/projects");
+        let folder = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let end = format!(".{end}");
+        let is_its = |path: &std::path::PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with("receipts-") && name.ends_with(&end)
+        };
+        files.into_iter().find(is_its).unwrap()
+    };
+    let (contents, before) = (kept("contents"), std::fs::read(kept("contents")).unwrap());
+    project.write("src/a.rs", "fn a() {}");
+    tick_alone(&project, "T001");
+    tick_alone(&project, "T002");
+    // What is kept for the next task cannot take its place: it stays beside it, as it does after a kill.
+    std::fs::remove_file(&contents).unwrap();
+    std::fs::create_dir(&contents).unwrap();
+    project.stop("Two are done.");
+    let lines = std::fs::read_to_string(kept("jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    assert!(kept("next").is_file());
+    std::fs::remove_dir(&contents).unwrap();
+    std::fs::write(&contents, before).unwrap();
+    // And the kill came before the second receipt.
+    let first = lines.lines().next().unwrap();
+    std::fs::write(kept("jsonl"), format!("{first}\n")).unwrap();
+    let was_open = project.tasks().replace("[x] T002", "[ ] T002");
+    std::fs::write(project.tasks_path(), was_open).unwrap();
+    project.agent_works();
+    project.stop("One.");
+    tick_alone(&project, "T002");
+    let stop = project.stop("Two.");
+    assert!(!stop.reason().contains("not proved"), "{}", stop.reason());
+    assert_eq!(receipts(&project, "T002").len(), 1);
+}
