@@ -490,8 +490,19 @@ fn ends(case: &Case<'_>, reason: &str, words: Option<&str>) -> Outcome {
     Ok(())
 }
 
+/// The work is done. A box that was ticked by hand has one receipt, where one could be kept.
 fn completes(case: &Case<'_>) -> Outcome {
-    ends(case, "completed", None)
+    ends(case, "completed", None)?;
+    let now = case.facts()?;
+    for id in ["T002", "T003", "T004"].into_iter().filter(|id| case.before.is_done(id)) {
+        let receipts = now.receipts_of(id);
+        let can_keep = case.killed() || case.fault == Fault::None;
+        ensure(
+            receipts <= 1 && (receipts == 1 || !can_keep),
+            &format!("{id}: {receipts} receipts"),
+        )?;
+    }
+    Ok(())
 }
 
 fn ends_as_max_iters(case: &Case<'_>) -> Outcome {
