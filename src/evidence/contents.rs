@@ -141,11 +141,21 @@ impl ContentsLook<'_> {
             }
         }
         for (path, seen) in self.earlier.iter().flat_map(|earlier| &earlier.0) {
-            // A folder that could not be read now, or a file that git ignores since: it is not gone.
-            let is_there = || FileStat::of_entry(&self.root.join(names::from_bytes(path)));
-            if !found.contains_key(path) && is_there().is_some_and(|stat| !stat.is_folder()) {
-                found.insert(path.clone(), *seen);
+            if found.contains_key(path) {
+                continue;
             }
+            // A folder that could not be read now, or a file that git ignores since: it is not gone, and may have changed.
+            let there = FileStat::of_entry(&self.root.join(names::from_bytes(path)));
+            let Some(stat) = there.filter(|stat| !stat.is_folder()) else { continue };
+            let read = stat.size().min(MOST_OF_ONE);
+            let mut again = *seen;
+            if read <= left {
+                left -= read;
+                let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+                again = self.seen(path, name, &stat, began);
+                again.mode |= IGNORED;
+            }
+            found.insert(path.clone(), again);
         }
         Some(Contents(found))
     }
@@ -378,6 +388,10 @@ mod tests {
         fs::set_permissions(root.join("sub"), mode(0o700)).unwrap();
         let paths: Vec<_> = changed.iter().map(|it| it.path.as_str()).collect();
         assert_eq!(paths, ["gone"]);
+        fs::write(root.join("later.log"), "another").unwrap();
+        let changed = look(Some(&before)).unwrap().changed_since(&before);
+        let hidden = |it: &&ChangedFile| it.path == "later.log";
+        assert_eq!(changed.iter().find(hidden).unwrap().change, ContentChange::Ignored);
         let without = ContentsLook {
             root: &root.join("nowhere"),
             without: "",

@@ -25,6 +25,19 @@ impl Protected {
         }
     }
 
+    /// Returns the paths of protected files that are known without a look: they are looked at also where git ignores them.
+    pub fn known_paths<'a>(
+        patterns: &'a [String],
+        commands: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        let mut known: Vec<String> = commands.filter_map(program_of).collect();
+        let is_one =
+            |text: &&String| !text.contains(['*', '?', '[', '!', '\\']) && !text.ends_with('/');
+        let paths = patterns.iter().filter(is_one);
+        known.extend(paths.map(|text| text.strip_prefix('/').unwrap_or(text).to_owned()));
+        known
+    }
+
     /// Returns those of these files that are protected and that no task of the list in these bytes names.
     pub fn among(&self, changed: &[ChangedFile], list: &[u8]) -> Vec<String> {
         let paths = changed.iter().map(|file| file.path.as_str());
@@ -120,6 +133,13 @@ mod tests {
         assert!(is_protected("*.lock", "a/b.lock"));
         assert!(!is_protected("tests/**", "src/tests.rs"));
         assert!(!is_protected("!src", "src/a.rs"));
+    }
+
+    #[test]
+    fn programs_and_plain_patterns_are_known_without_a_look() {
+        let patterns = ["/.env", "keys/id", "tests/**", "tests/", "*.lock"].map(str::to_owned);
+        let known = Protected::known_paths(&patterns, ["sh check.log", "bash -c true"].into_iter());
+        assert_eq!(known, ["check.log", ".env", "keys/id"]);
     }
 
     #[test]

@@ -73,18 +73,19 @@ pub fn list_of(feature: &Feature) -> String {
     [&feature.relative, "/", TASKS].concat()
 }
 
-/// Keeps what the files contain and which boxes are open when a loop is armed at this time; looks no longer than that.
+/// Keeps what the files contain and which boxes are open when this is armed, with these Verify commands; looks no longer
+/// than that.
 pub fn keep_armed(
     root: &Path,
     feature: &Feature,
-    armed_at: WallTime,
+    (pin, commands): (&Pin, &VerifyCommands),
     list: &[u8],
     limit: Duration,
 ) -> io::Result<()> {
     let its = list_of(feature);
     let receipts = Receipts::of(root, &feature.name, &its)?;
-    let number = armed_at.millis();
-    let named = named_in(list);
+    let number = pin.armed_at.millis();
+    let named = looked_at(list, pin, commands);
     let look = ContentsLook { root, without: &its, named: &named, earlier: None, limit };
     let contents = look.contents();
     let kept = KeptContents { number, contents };
@@ -182,7 +183,10 @@ impl<'a> TaskProofs<'a> {
     /// Returns what the files contain now; what nobody has touched since an earlier look is not read again.
     pub fn look_again(&self, earlier: Option<&Contents>, limit: Duration) -> Option<Contents> {
         let (its, armed) = (list_of(self.feature), self.armed_list());
-        let named = armed.map(|armed| named_in(&armed.bytes)).unwrap_or_default();
+        let named = armed
+            .zip(self.pin.as_ref())
+            .map(|(armed, pin)| looked_at(&armed.bytes, pin, &self.verify_commands()));
+        let named = named.unwrap_or_default();
         let root = &self.project.root;
         ContentsLook { root, without: &its, named: &named, earlier, limit }.contents()
     }
@@ -328,6 +332,16 @@ pub fn at_least_word(judged: &JudgedTask) -> Proof {
 /// Returns the files that count as work although git ignores them: those that a task list names.
 pub fn named_in(list: &[u8]) -> Vec<String> {
     files_named_in(&String::from_utf8_lossy(list), MOST_NAMED)
+}
+
+/// The files that are looked at although git ignores them: those that the list names, and those that are protected.
+fn looked_at(list: &[u8], pin: &Pin, commands: &VerifyCommands) -> Vec<String> {
+    let runs = pin.checks.iter().map(|check| check.run.as_str());
+    let commands = runs.chain(commands.values().map(String::as_str));
+    // They come first: a list may name more than is looked at.
+    let mut all = Protected::known_paths(&pin.protect, commands);
+    all.extend(named_in(list));
+    all
 }
 
 /// A text as it is in a receipt.

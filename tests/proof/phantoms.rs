@@ -44,6 +44,8 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "empty commit", cases: 4, ways: ALL_WAYS, fits: in_git, make: empty_commit },
     kind("work undone", 5, undone),
     kind("notes only", 5, notes_only),
+    Kind { name: "list behind a link", cases: 4, ways: BY_HAND, fits: any, make: linked_list },
+    Kind { name: "hidden from git", cases: 6, ways: ALL_WAYS, fits: in_git, make: hidden_from_git },
     Kind { name: "check that fails", cases: 5, ways: BY_HAND, fits: any, make: failing_check },
 ];
 
@@ -319,4 +321,42 @@ fn failing_check(layout: &Layout, _: usize) -> Case {
     let check = format!("[VERIFY] Try it\n- Verify: `{}`", verify(layout));
     let case = Case::new(layout, &[(a, implement(layout)), (b, check)]).suspects(&[b]).stays_open();
     case.turn(format!("put junk {}\nmark {a} {b}", layout.source))
+}
+
+/// The list is elsewhere, so that its boxes look like work.
+fn linked_list(layout: &Layout, number: usize) -> Case {
+    let task = (layout.id(1), "Make the sums faster".to_owned());
+    let case = Case::new(layout, &[task]).stays_open();
+    let link = "mkdir -p notes; mv $LIST notes/list.md; ln -s ../../notes/list.md $LIST";
+    match number % 2 {
+        0 => case.turn(link).turn(mark(layout, 1)),
+        _ => case.turn(format!("{link}\n{}", mark(layout, 1))),
+    }
+}
+
+/// Git does not see the program of the check, or the tests, from now on.
+fn hidden_from_git(layout: &Layout, number: usize) -> Case {
+    let hide =
+        |path: &str| format!("echo '{path}' >>.git/info/exclude; git rm -qr --cached {path}");
+    let junk = format!("put junk {}", layout.source);
+    match number % 3 {
+        0 => {
+            let case =
+                one(layout).file("check.sh", format!("grep -q {MARKER} {}\n", layout.source));
+            let trick = hide("check.sh");
+            case.check("sh check.sh")
+                .turn(format!("{junk}\n{trick}\necho true >check.sh\n{}", mark(layout, 1)))
+        }
+        1 => {
+            let case = one(layout).protect(layout.tests);
+            let trick = hide(layout.test);
+            case.turn(format!("{junk}\n{trick}\nput skipped {}\n{}", layout.test, mark(layout, 1)))
+        }
+        _ => {
+            let case =
+                one(layout).file("check.log", format!("grep -q {MARKER} {}\n", layout.source));
+            case.check("sh check.log")
+                .turn(format!("{junk}\necho true >check.log\n{}", mark(layout, 1)))
+        }
+    }
 }

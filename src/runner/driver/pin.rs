@@ -51,7 +51,6 @@ pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a
         relative: names::with_slashes(folder),
     };
     let armed_at = world::now();
-    let contents = judges.then(|| keep_contents(change, &feature, armed_at, &file.bytes));
     let pin = Pin {
         about: change.id.clone(),
         armed_at,
@@ -62,6 +61,7 @@ pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a
         protect: options.protect.clone(),
         ..Pin::default()
     };
+    let contents = judges.then(|| keep_contents(change, &feature, (&pin, &commands), &file.bytes));
     let kept = Pins::of(&change.root)
         .and_then(|pins| pins.write(PinKey::Change(&change.id), &pin, &commands));
     let mut words = match &kept {
@@ -87,13 +87,13 @@ pub(super) fn pin<'a>(change: &'a Change, options: &Options) -> Option<RunPin<'a
 fn keep_contents(
     change: &Change,
     feature: &Feature,
-    armed_at: WallTime,
+    armed: (&Pin, &VerifyCommands),
     list: &[u8],
 ) -> Result<bool, String> {
     if pinned::standing_of_feature(&change.root, &feature.name).pin().is_some() {
         return Ok(false);
     }
-    let kept = keep_armed(&change.root, feature, armed_at, list, LOOK);
+    let kept = keep_armed(&change.root, feature, armed, list, LOOK);
     kept.map(|()| true).map_err(|error| {
         format!(
             "`spool task done` cannot see what changes, and only the runner judges its ticks: {error}"

@@ -46,14 +46,19 @@ impl Driver<'_> {
             self.proofs.list_at_start = list_at_start;
             return;
         }
-        let named = list_at_start.as_ref().map(|file| named_in(&file.bytes)).unwrap_or_default();
+        let armed = pin.map(|pin| pin.commands.clone()).unwrap_or_default();
+        let options = self.plan.options;
+        let runs = options.checks.iter().map(|check| &check.run).chain(armed.values());
+        // They come first: a list may name more than is looked at.
+        let mut named = Protected::known_paths(&options.protect, runs.map(String::as_str));
+        named.extend(list_at_start.iter().flat_map(|file| named_in(&file.bytes)));
         let contents = self.look(&list, &self.in_worktree(&named), None);
         self.proofs = TickProofs {
             named,
             at_tick: contents.clone(),
             at_start: contents,
             list_at_start,
-            armed: pin.map(|pin| pin.commands.clone()).unwrap_or_default(),
+            armed,
             judged_since: pin.and_then(|pin| pin.judged_since),
             ..TickProofs::default()
         };

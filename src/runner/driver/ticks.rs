@@ -20,7 +20,7 @@ pub struct TickProofs {
     pub at_tick: Option<Contents>,
     /// The list when the run began.
     pub list_at_start: Option<TaskFile>,
-    /// The files that it named then, which count also where git ignores them.
+    /// The files that it named then, and those that are protected, which are looked at also where git ignores them.
     pub named: Vec<String>,
     /// Files that are the work of a task that is proved.
     pub claimed: BTreeSet<String>,

@@ -100,7 +100,7 @@ pub fn arm(
     let (runs, unkept) = arming.pin(PinKey::Feature(&feature.name), &pin, &commands, &instead)?;
     let in_parts = pin.checks.last().is_some_and(|it| it.when() != ReviewWhen::End);
     if (pin.proof == LeastProof::Files || in_parts) && unkept.is_none() {
-        notes.extend(keep_contents(root, &feature, &pin, &text).err());
+        notes.extend(keep_contents(root, &feature, (&pin, &commands), &text).err());
     }
     let has_checks = !pin.checks.is_empty() || !commands.is_empty();
     let no_checks = if has_checks || !armer.is_person() { "" } else { NO_CHECKS };
@@ -280,8 +280,13 @@ fn pin_of(
 }
 
 /// Keeps what the files contain and which boxes are open; the words say that it cannot be kept.
-fn keep_contents(root: &Path, feature: &Feature, pin: &Pin, list: &[u8]) -> Result<(), String> {
-    keep_armed(root, feature, pin.armed_at, list, LOOK).map_err(|error| {
+fn keep_contents(
+    root: &Path,
+    feature: &Feature,
+    armed: (&Pin, &VerifyCommands),
+    list: &[u8],
+) -> Result<(), String> {
+    keep_armed(root, feature, armed, list, LOOK).map_err(|error| {
         format!("What the files contain could not be kept ({error}): every tick counts as it is.")
     })
 }
