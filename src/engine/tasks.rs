@@ -207,6 +207,33 @@ impl TaskList {
         self.tasks.iter().find(|task| task.id.eq_ignore_ascii_case(id))
     }
 
+    /// Returns what a task of a later list was in this one, `None` where it is new. Each of this list is at most one of the later
+    /// one: of the same id and title; or of the title alone, for an id may count its place; or of the id alone, for its title
+    /// may have been reworded. One that took the id of another, which has another id now, is what that other's new id was.
+    pub fn same_task<'a>(&'a self, task: &Task, later: &Self) -> Option<&'a Task> {
+        let is_in = |list: &Self, task: &Task| {
+            list.find(&task.id).is_some_and(|other| other.title == task.title)
+        };
+        let mut same = self.find(&task.id);
+        if same.is_some_and(|then| then.title == task.title) {
+            return same;
+        }
+        let of_title = |other: &&Task| other.title == task.title;
+        let above = later.tasks.iter().take_while(|other| other.mark_at < task.mark_at);
+        let place = above.filter(of_title).filter(|other| !is_in(self, other)).count();
+        let mut then = self.tasks.iter().filter(of_title).filter(|then| !is_in(later, then));
+        if let Some(then) = then.nth(place) {
+            return Some(then);
+        }
+        for _ in &later.tasks {
+            let title = &same?.title;
+            let mut others = later.tasks.iter().filter(|other| other.title == *title);
+            let Some(other) = others.find(|other| !is_in(self, other)) else { return same };
+            same = self.find(&other.id);
+        }
+        None
+    }
+
     /// Returns the tasks nested in another one, at any depth: those that are deeper, right after it.
     pub fn nested_in(&self, task: &Task) -> &[Task] {
         let behind = self.tasks.partition_point(|other| other.mark_at <= task.mark_at);
@@ -335,6 +362,26 @@ mod tests {
     fn ids(text: &str) -> Vec<String> {
         let list = TaskList::parse(text.as_bytes());
         list.tasks.iter().map(|task| task.id.clone()).collect()
+    }
+
+    #[test]
+    fn a_task_is_at_most_one_of_an_earlier_list() {
+        let list = |text: &str| TaskList::parse(text.as_bytes());
+        let earlier =
+            list("- [x] T1 Write a\n- [ ] T2 Write b\n- [ ] T3 Try it\n- [ ] T4 Try it\n");
+        let was = |text: &str| {
+            let later = list(text);
+            let id = |task| earlier.same_task(task, &later).map_or("", |then| &then.id);
+            later.tasks.iter().map(id).collect::<Vec<_>>()
+        };
+        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 B\n- [ ] T9 More\n"), ["T1", "T2", ""]);
+        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 Write a\n"), ["T1", "T2"], "words taken");
+        assert_eq!(was("- [ ] T2 Write a\n- [ ] T1 Write b\n"), ["T1", "T2"], "swapped");
+        assert_eq!(was("- [ ] T2 Write a\n- [ ] T1 B\n"), ["T1", "T2"], "swapped and reworded");
+        assert_eq!(was("- [ ] T1 Write a\n- [ ] T2 New\n- [ ] T3 Write b\n"), ["T1", "T3", "T2"]);
+        assert_eq!(was("- [ ] T7 Write a\n- [ ] T8 Write a\n"), ["T1", ""], "one of them is new");
+        assert_eq!(was("- [ ] T8 Try it\n- [ ] T9 Try it\n- [ ] T3 Try\n"), ["T3", "T4", ""]);
+        assert_eq!(was("- [ ] T3 Try it\n- [ ] T4 Try\n"), ["T3", "T4"], "the same words twice");
     }
 
     #[test]

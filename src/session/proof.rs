@@ -120,13 +120,19 @@ impl<'a> TaskProofs<'a> {
         Self::of(project, feature, pin.as_ref()).map_err(Unjudged::Nowhere)
     }
 
-    /// Returns whether the loop has a receipt of this task, and the list it was ticked in is this one.
-    pub fn has_receipt(&self, task: &str) -> bool {
-        self.receipts_of(task).next().is_some()
+    /// Returns whether the loop has a receipt of this task of a list.
+    pub fn has_receipt(&self, task: &Task, list: &TaskList) -> bool {
+        self.receipts_of(task, list).next().is_some()
     }
 
-    /// Returns the receipts of this task that were written since the loop was armed.
-    pub fn receipts_of(&self, task: &str) -> impl Iterator<Item = Receipt> {
+    /// Returns the id that the receipt of a task of this list has.
+    pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
+        self.armed_list().map_or(task.id.as_str(), |armed| armed.id_of(task, list)).to_owned()
+    }
+
+    /// Returns the receipts of this task of a list that were written since the loop was armed.
+    pub fn receipts_of(&self, task: &Task, list: &TaskList) -> impl Iterator<Item = Receipt> {
+        let task = &*self.id_of(task, list);
         let with = self.receipts.with(&[["\"task\":", &in_json(task)].concat()]);
         let (task, armed_at) = (task.to_owned(), self.armed_at);
         with.into_iter().filter(move |it| it.task == task && it.at >= armed_at)
@@ -236,8 +242,9 @@ impl<'a> TaskProofs<'a> {
         let claims: Vec<_> = claims
             .filter_map(|receipt| {
                 let task = list.find(&receipt.task)?;
-                let text = armed.and_then(|armed| armed.text(task));
-                Some((receipt, paths_in(&text.unwrap_or_else(|| task.title.clone()))))
+                let then = armed.and_then(|armed| Some((armed.list.find(&task.id)?, &armed.bytes)));
+                let text = then.map(|(then, bytes)| TaskFacts::of(then, bytes).text);
+                Some((receipt, paths_in(text.as_ref().unwrap_or(&task.title))))
             })
             .collect();
         let is_claimed = |file: &ChangedFile| {
@@ -279,49 +286,45 @@ impl FilesSeen {
 }
 
 impl ArmedList {
-    /// Returns the same task as it was when the loop was armed, `None` where it is new.
-    pub fn task(&self, task: &Task) -> Option<&Task> {
-        let same_id = self.list.find(&task.id);
-        let is_same = |other: &&Task| other.title == task.title;
-        same_id.filter(is_same).or_else(|| self.list.tasks.iter().find(is_same)).or(same_id)
-    }
-
-    /// Returns the tasks that are ticked in a list, and were not when the loop was armed.
-    pub fn ticked_since<'b>(&self, list: &'b TaskList) -> Vec<&'b Task> {
+    /// Returns the tasks that are ticked in a list, and were not when the loop was armed, each with the id that its receipt has.
+    pub fn ticked_since<'b>(&'b self, list: &'b TaskList) -> Vec<(&'b Task, &'b str)> {
         let mut then = self.list.tasks.as_slice();
         let mut ticked = Vec::new();
         for task in list.tasks.iter().filter(|task| task.done) {
             // As a rule the tasks are in the same order.
             let is_same = |other: &Task| other.id == task.id && other.title == task.title;
-            let was_done = match then.iter().position(is_same) {
-                Some(place) => {
-                    let was_done = then[place].done;
-                    then = &then[place + 1..];
-                    was_done
-                }
-                None => self.task(task).is_some_and(|task| task.done),
+            let (was_done, id) = if let Some(place) = then.iter().position(is_same) {
+                let was_done = then[place].done;
+                then = &then[place + 1..];
+                (was_done, task.id.as_str())
+            } else {
+                let then = self.list.same_task(task, list);
+                (then.is_some_and(|then| then.done), self.id_of(task, list))
             };
             if !was_done {
-                ticked.push(task);
+                ticked.push((task, id));
             }
         }
         ticked
     }
 
-    /// Returns what a task said when the loop was armed, `None` where it is new.
-    pub fn text(&self, task: &Task) -> Option<String> {
-        let task = self.task(task)?;
-        Some(TaskFacts::of(task, &self.bytes).text)
+    /// Returns the id that the receipt of a task of this list has: that which it had when the loop was armed, where another
+    /// task of the list has it now.
+    pub fn id_of<'b>(&'b self, task: &'b Task, list: &TaskList) -> &'b str {
+        let then = self.list.same_task(task, list).map(|then| then.id.as_str());
+        then.filter(|id| list.find(id).is_some()).unwrap_or(&task.id)
     }
 }
 
-/// Returns the facts of a task, by what it said when the loop was armed where that is known; `text` are the bytes of the list.
-pub fn facts_of(armed: Option<&ArmedList>, task: &Task, text: &[u8]) -> TaskFacts {
-    let now = TaskFacts::of(task, text);
-    match armed.and_then(|armed| Some((armed.task(task)?, &armed.bytes))) {
-        Some((then, bytes)) => TaskFacts { id: now.id, ..TaskFacts::of(then, bytes) },
-        None => now,
-    }
+/// Returns the facts of a task of a list, by what it said when the loop was armed where that is known; `text` are the bytes of
+/// the list.
+pub fn facts_of(armed: Option<&ArmedList>, task: &Task, list: &TaskList, text: &[u8]) -> TaskFacts {
+    let Some(armed) = armed else { return TaskFacts::of(task, text) };
+    let facts = match armed.list.same_task(task, list) {
+        Some(then) => TaskFacts::of(then, &armed.bytes),
+        None => TaskFacts::of(task, text),
+    };
+    TaskFacts { id: armed.id_of(task, list).to_owned(), ..facts }
 }
 
 /// Returns how well a task is proved where every tick counts.

@@ -83,8 +83,8 @@ impl StopTicks {
         }
         let Some(armed) = proofs.armed_list() else { return ticks };
         let ticked = armed.ticked_since(list);
-        let hand: Vec<&Task> =
-            ticked.iter().copied().filter(|task| !known.contains_key(&task.id)).collect();
+        let hand: Vec<(&Task, &str)> =
+            ticked.iter().copied().filter(|(_, id)| !known.contains_key(*id)).collect();
         let protects = !pin.protect.is_empty() || !pin.checks.is_empty() || pin.verify > 0;
         if hand.is_empty() && !(all_done && protects) {
             return ticks;
@@ -99,13 +99,15 @@ impl StopTicks {
         let said = no_changes(said);
         let facts: Vec<TaskFacts> = hand
             .iter()
-            .map(|task| {
+            .map(|(task, _)| {
                 let why = said.iter().find(|(id, _)| id.eq_ignore_ascii_case(&task.id));
-                let facts = facts_of(Some(armed), task, &snapshot.text).with_parts(task, list);
+                let facts =
+                    facts_of(Some(armed), task, list, &snapshot.text).with_parts(task, list);
                 TaskFacts { no_change: why.map(|(_, why)| why.clone()), ..facts }
             })
             .collect();
-        for (facts, judged) in facts.iter().zip(proofs.judge(&facts, &ticks.seen, list)) {
+        let judged = proofs.judge(&facts, &ticks.seen, list);
+        for ((facts, judged), (task, _)) in facts.iter().zip(judged).zip(hand.iter().copied()) {
             let command = command(&judged.id);
             let proof = match judged.proof {
                 Ok(proof) => proof,
@@ -116,7 +118,7 @@ impl StopTicks {
                     Proof::Tick
                 }
                 Err(why) => {
-                    ticks.unproved.push(UnprovedTask { id: judged.id, why });
+                    ticks.unproved.push(UnprovedTask { id: task.id.clone(), why });
                     continue;
                 }
             };
@@ -131,13 +133,15 @@ impl StopTicks {
         }
         if all_done && hand.is_empty() && !ticks.seen.protected.is_empty() {
             // The task that was ticked last stands for all of them.
-            let newest = ticked.iter().max_by_key(|task| known.get(&task.id).map(|it| it.number));
+            let newest = ticked.iter().max_by_key(|(_, id)| known.get(*id).map(|it| it.number));
             let why = Unproved::ProtectedChanged(ticks.seen.protected.clone());
-            ticks.unproved.extend(newest.map(|task| UnprovedTask { id: task.id.clone(), why }));
+            ticks
+                .unproved
+                .extend(newest.map(|(task, _)| UnprovedTask { id: task.id.clone(), why }));
         }
         if all_done && ticks.unproved.is_empty() {
-            let waits = |task: &&Task| {
-                let (known, command) = (known.get(&task.id)?, command(&task.id)?);
+            let waits = |(_, id): &(&Task, &str)| {
+                let (known, command) = (known.get(*id)?, command(id)?);
                 StopTick::of_receipt(known, command)
             };
             ticks.earlier = ticked.iter().filter_map(waits).collect();

@@ -44,6 +44,14 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "empty commit", cases: 4, ways: ALL_WAYS, fits: in_git, make: empty_commit },
     kind("work undone", 5, undone),
     kind("notes only", 5, notes_only),
+    Kind {
+        name: "words of a done task",
+        cases: 4,
+        ways: BY_HAND,
+        fits: any,
+        make: words_of_another,
+    },
+    Kind { name: "ids swapped", cases: 8, ways: BY_HAND, fits: any, make: ids_swapped },
     Kind { name: "list behind a link", cases: 4, ways: BY_HAND, fits: any, make: linked_list },
     Kind { name: "hidden from git", cases: 6, ways: ALL_WAYS, fits: in_git, make: hidden_from_git },
     Kind { name: "check that fails", cases: 5, ways: BY_HAND, fits: any, make: failing_check },
@@ -321,6 +329,41 @@ fn failing_check(layout: &Layout, _: usize) -> Case {
     let check = format!("[VERIFY] Try it\n- Verify: `{}`", verify(layout));
     let case = Case::new(layout, &[(a, implement(layout)), (b, check)]).suspects(&[b]).stays_open();
     case.turn(format!("put junk {}\nmark {a} {b}", layout.source))
+}
+
+/// The task says now what a task says that was done before the loop.
+fn words_of_another(layout: &Layout, number: usize) -> Case {
+    let (a, b) = (layout.id(1), layout.id(2));
+    let other = format!("Show it in {}", layout.said(layout.other));
+    let case = Case::new(layout, &[(a, other), (b, implement(layout))]).suspects(&[b]);
+    let case = case.stays_open().before(format!("tick {a}"));
+    let trick = format!(
+        "relist 's#Implement .*{}`?#Show it in {}#'",
+        layout.source,
+        layout.said(layout.other)
+    );
+    match number % 2 {
+        0 => case.turn(format!("{trick}\nmark {b}")),
+        _ => case.turn(trick).turn(format!("mark {b}")),
+    }
+}
+
+/// The second task gets the id of the first one, which is done.
+fn ids_swapped(layout: &Layout, number: usize) -> Case {
+    let (a, b) = (layout.id(1), layout.id(2));
+    let tasks = [(a, implement(layout)), (b, format!("Show it in {}", layout.said(layout.other)))];
+    let case = Case::new(layout, &tasks).suspects(&[b]).stays_open();
+    let swap = format!("relist 's/ {a} / SWAP /; s/ {b} / {a} /; s/ SWAP / {b} /'");
+    let work = format!("put better {}\nmark {a}", layout.source);
+    match number / 2 {
+        3 => {
+            let more = format!("{swap}\necho more >>{}\nmark {a} {b}", layout.source);
+            case.turn(work).turn(more)
+        }
+        0 => case.turn(work).turn(format!("{swap}\nmark {a} {b}")),
+        1 => case.turn(work).turn(format!("mark {b}\n{swap}")),
+        _ => case.turn(format!("{work}\nmark {b}\n{swap}")),
+    }
 }
 
 /// The list is elsewhere, so that its boxes look like work.

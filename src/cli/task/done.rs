@@ -96,7 +96,7 @@ impl<'a> Ticking<'a> {
         let proofs = TaskProofs::standing(job.project, job.feature);
         let armed = proofs.as_ref().ok().and_then(TaskProofs::armed_list);
         let facts = tasks.iter().map(|task| {
-            let facts = facts_of(armed, task, text);
+            let facts = facts_of(armed, task, list, text);
             TaskFacts { no_change: no_change.clone(), ..facts }.with_parts(task, list)
         });
         let facts = facts.collect();
@@ -114,7 +114,7 @@ impl<'a> Ticking<'a> {
         for id in request.with {
             let other =
                 self.list.find(id).ok_or_else(|| no_task(self.job.feature, self.list, id))?;
-            let Some(receipt) = proofs.receipts_of(&other.id).last() else {
+            let Some(receipt) = proofs.receipts_of(other, self.list).last() else {
                 let id = printable(&other.id);
                 let what = format!("{id} has no receipt in this loop, so no work of it is known");
                 let next = format!("tick both in one call: spool task done {id} ID");
@@ -125,7 +125,7 @@ impl<'a> Ticking<'a> {
         }
         for task in tasks.iter().filter(|task| !task.done) {
             // A box that was opened again needs no more work than what is still there of its own.
-            if let Some(receipt) = proofs.receipts_of(&task.id).last() {
+            if let Some(receipt) = proofs.receipts_of(task, self.list).last() {
                 self.is_shared |= self.seen.add_rest_of(&receipt);
             }
         }
@@ -141,7 +141,11 @@ impl<'a> Ticking<'a> {
     /// Whether the loop has a receipt of a task; where every tick counts, none is missed.
     fn knows(&self, task: &Task) -> bool {
         let judges = |it: &&TaskProofs<'_>| it.least == LeastProof::Files;
-        self.proofs.as_ref().ok().filter(judges).is_none_or(|proofs| proofs.has_receipt(&task.id))
+        self.proofs
+            .as_ref()
+            .ok()
+            .filter(judges)
+            .is_none_or(|proofs| proofs.has_receipt(task, self.list))
     }
 
     /// Ticks a task that may be ticked where its work is proved, and says in the answer what came of it.
@@ -187,7 +191,7 @@ impl<'a> Ticking<'a> {
         let verify = proved.check.as_ref().map(|check| check.lasted(took));
         let tick = Tick { verify, attempt, ..Tick::default() };
         let kept = match &self.proofs {
-            Ok(proofs) if !(done == Done::Before && proofs.has_receipt(&task.id)) => {
+            Ok(proofs) if !(done == Done::Before && proofs.has_receipt(task, self.list)) => {
                 let last = proofs.receipts.last().filter(|it| it.at >= proofs.armed_at);
                 let with = |it: &_| self.continues_call || is_together(self.list, task, it);
                 let tick = Tick {

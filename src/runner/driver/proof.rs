@@ -1,5 +1,6 @@
 //! How well the tasks are proved that were ticked in an iteration; a tick with nothing behind it is taken back.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::engine::promise::no_changes;
 use crate::engine::proof::{
     ChangedFile, FileFacts, JudgedTask, LeastProof, Proof, TaskFacts, Unproved, VerifyShown, judge,
 };
-use crate::engine::tasks::{Task, TaskList};
+use crate::engine::tasks::Task;
 use crate::engine::{Work, ran_no_test};
 use crate::evidence::contents::{Contents, ContentsLook, KeptContents};
 use crate::evidence::protected::Protected;
@@ -138,7 +139,9 @@ impl Driver<'_> {
             match self.proof_of(facts, &one, receipt) {
                 Ok(proof) => {
                     self.proofs.claimed.extend(proof.files.iter().cloned());
-                    self.proofs.accepted.insert(one.id.clone(), proof.clone());
+                    let task = file.list.find(&one.id);
+                    let its = task.map(|task| self.proofs.id_of(task, &file.list));
+                    self.proofs.accepted.insert(its.unwrap_or_default(), proof.clone());
                     self.proofs.of_iteration.insert(one.id.clone(), proof);
                     accepted.push(one.id);
                 }
@@ -161,14 +164,18 @@ impl Driver<'_> {
     /// has such ones.
     fn ticked(&mut self, looked: &TaskListUpdate, file: &TaskFile) -> Vec<String> {
         let then = self.proofs.list_at_start.as_ref().map(|then| &then.list);
-        let known = |task: &Task| then.and_then(|then| same_task(then, task));
+        let known = |task: &Task| then.and_then(|then| then.same_task(task, &file.list));
         let was_done = |task: &Task| known(task).is_some_and(|task| task.done);
-        self.proofs.accepted.retain(|id, _| {
-            file.list.find(id).is_some_and(|task| task.done) && !looked.ticked.contains(id)
-        });
-        let is_new = |task: &&Task| task.done && !self.proofs.accepted.contains_key(&task.id);
-        let all = file.list.tasks.iter().filter(is_new);
-        all.filter(|task| !was_done(task)).map(|task| task.id.clone()).collect()
+        let done = file.list.tasks.iter().filter(|task| task.done);
+        let done: Vec<_> = done.map(|task| (task, self.proofs.id_of(task, &file.list))).collect();
+        let still: BTreeSet<&String> = done
+            .iter()
+            .filter(|(task, id)| task.id != *id || !looked.ticked.contains(id))
+            .map(|(_, id)| id)
+            .collect();
+        self.proofs.accepted.retain(|id, _| still.contains(id));
+        let all = done.iter().filter(|(_, id)| !self.proofs.accepted.contains_key(id));
+        all.map(|(task, _)| *task).filter(|task| !was_done(task)).map(|it| it.id.clone()).collect()
     }
 
     /// The receipts of `spool task done` of this iteration; their files are told from the work tree.
@@ -221,7 +228,8 @@ impl Driver<'_> {
         said: &[(String, String)],
     ) -> TaskFacts {
         let then = self.proofs.list_at_start.as_ref();
-        let then = then.and_then(|then| Some((same_task(&then.list, task)?, &then.bytes)));
+        let then =
+            then.and_then(|then| Some((then.list.same_task(task, &file.list)?, &then.bytes)));
         let (asked, bytes) = then.unwrap_or((task, &file.bytes));
         let facts = TaskFacts { id: task.id.clone(), ..TaskFacts::of(asked, bytes) };
         let mut facts = facts.with_parts(task, &file.list);
@@ -388,14 +396,6 @@ impl Driver<'_> {
         let millis = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.proofs.millis.insert(run.to_owned(), millis);
     }
-}
-
-/// The same task in an earlier list: of the same id and title, or of the title alone, for an id may count its place; then of
-/// the id alone, for its title may have been reworded.
-fn same_task<'a>(earlier: &'a TaskList, task: &Task) -> Option<&'a Task> {
-    let by_id = earlier.find(&task.id);
-    let is_same = |other: &&Task| other.title == task.title;
-    by_id.filter(is_same).or_else(|| earlier.tasks.iter().find(is_same)).or(by_id)
 }
 
 /// What the next agent is told of a tick that was taken back.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::engine::proof::{Proof, refuse_empty_run};
+use crate::engine::tasks::{Task, TaskList};
 use crate::engine::{Check, CheckResult, ran_no_test};
 use crate::evidence::contents::Contents;
 use crate::evidence::task_list::TaskFile;
@@ -34,7 +35,7 @@ pub struct TickProofs {
     pub millis: BTreeMap<String, u64>,
     /// The tasks that were ticked last.
     pub last: Vec<String>,
-    /// All tasks of this run whose ticks count.
+    /// All tasks of this run whose ticks count, by [`Self::id_of`].
     pub accepted: BTreeMap<String, TickProof>,
     /// Those of them that were opened again only because of protected files: they need no more work.
     pub suspended: BTreeMap<String, TickProof>,
@@ -78,6 +79,14 @@ impl TickProofs {
         let (reader, part) = self.reviewed.as_ref()?;
         let is_read = part.is_empty() || part.iter().any(|id| id == task);
         is_read.then(|| reader.clone())
+    }
+
+    /// Returns the id by which a task of this list is accepted: that which it had when the run began, where another task of the
+    /// list has it now.
+    pub fn id_of(&self, task: &Task, list: &TaskList) -> String {
+        let then = self.list_at_start.as_ref().and_then(|then| then.list.same_task(task, list));
+        let id = then.map(|then| &then.id).filter(|id| list.find(id).is_some());
+        id.unwrap_or(&task.id).clone()
     }
 
     /// Returns how well a task is proved as `spool task done` has judged it, `None` where the runner has to judge it.

@@ -74,7 +74,7 @@ impl Books<'_> {
         let record = self.record();
         let receipt = Receipt {
             at: world::now(),
-            task: task.id.clone(),
+            task: proofs.id_of(task, &self.list),
             by: Witness::Done,
             session: record.map(|record| record.session).unwrap_or_default(),
             iteration: self.record_iterations(),
