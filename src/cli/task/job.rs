@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cli::person::can_be_asked;
+use crate::engine::proof::LeastProof;
 use crate::engine::tasks::{Task, TaskList};
 use crate::evidence::task_list::TASKS;
-use crate::feature::project::{Feature, Project};
+use crate::feature::project::{Feature, Project, printable};
 use crate::feature::snapshot::limits_of;
 use crate::feature::state::State;
 use crate::forms::task::{NotedForm, ProvedForm, ProvedTask};
@@ -15,6 +16,7 @@ use crate::forms::{self, FORMS_VERSION};
 use crate::runner::options::Form;
 use crate::session::part;
 use crate::session::pinned;
+use crate::session::proof::TaskProofs;
 use crate::session::task_log::{ArmedVerify, Books, armed_verify, over, read_list};
 
 /// The feature that a command is about.
@@ -66,7 +68,7 @@ impl TaskJob<'_> {
         let list = list.within(&self.asked_ids());
         let next = list.next();
         if next.is_empty() {
-            return nothing_open(&list);
+            return self.nothing_open(&list);
         }
         let ids: Vec<_> = next.iter().map(|task| task.id.as_str()).collect();
         let left = list.tasks.len() - list.done();
@@ -86,6 +88,41 @@ impl TaskJob<'_> {
             reason: over(self.project, self.feature),
             words,
         }
+    }
+
+    /// Returns what to do when no box is open: a list without tasks is not done, and neither is a box that nobody has judged.
+    pub fn nothing_open(&self, list: &TaskList) -> String {
+        if list.tasks.is_empty() {
+            return format!("{TASKS} holds no task. An empty list is not done: restore it.");
+        }
+        let all = list.tasks.len();
+        let by_hand = self.ticked_by_hand(list);
+        if !by_hand.is_empty() {
+            let ids: Vec<_> = by_hand.iter().map(String::as_str).collect();
+            let ids = printable(&shortened(&ids));
+            return format!(
+                "All {all} boxes are ticked, these by hand and not proved yet: {ids}\n\
+                 `spool task done ID` judges one now. Without it they are judged when the agent stops."
+            );
+        }
+        let next = for_agent(
+            " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own.",
+        );
+        format!("All {all} tasks are done.{next}")
+    }
+
+    /// The ids of the tasks of a loop that a person armed that were ticked since then and have no receipt of it.
+    fn ticked_by_hand(&self, list: &TaskList) -> Vec<String> {
+        let Ok(proofs) = TaskProofs::standing(self.project, self.feature) else {
+            return Vec::new();
+        };
+        if proofs.least != LeastProof::Files {
+            return Vec::new();
+        }
+        let Some(armed) = proofs.armed_list() else { return Vec::new() };
+        let known = proofs.receipts.known(proofs.armed_at);
+        let ticked = armed.ticked_since(list).into_iter();
+        ticked.filter(|(_, id)| !known.contains_key(*id)).map(|(task, _)| task.id.clone()).collect()
     }
 
     /// Prints what was noted, and returns success.
@@ -129,20 +166,6 @@ impl TaskJob<'_> {
 /// Returns the name of the agent that a task is for.
 pub fn agent(task: &Task) -> &'static str {
     if task.verify { "qa-engineer" } else { "spec-executor" }
-}
-
-/// Returns what to do when no task is open: a list without tasks is not done.
-pub fn nothing_open(list: &TaskList) -> String {
-    if list.tasks.is_empty() {
-        return format!("{TASKS} holds no task. An empty list is not done: restore it.");
-    }
-    format!(
-        "All {} tasks are done.{}",
-        list.tasks.len(),
-        for_agent(
-            " Look once more that nothing is left, then end with ALL_TASKS_COMPLETE on a line of its own."
-        )
-    )
 }
 
 /// Returns words that only an agent needs, empty where a person types at a terminal.

@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use super::job::{TaskJob, agent, for_agent, nothing_open};
+use super::job::{TaskJob, agent, for_agent};
 use crate::engine::tasks::{Task, TaskList};
 use crate::feature::project::printable;
 use crate::feature::state::State;
@@ -58,7 +58,7 @@ pub fn next(job: &TaskJob<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if next.is_empty() {
-        outln!("{}", nothing_open(&list));
+        outln!("{}", job.nothing_open(&list));
         return Ok(ExitCode::SUCCESS);
     }
     for task in &next {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::proof::not_proved;
+use super::proof::{lack, not_proved};
+use crate::engine::proof::{Unproved, UnprovedTask};
 use crate::engine::{CheckResult, Shortfall, Tampered};
 use crate::evidence::task_list::TASKS;
 use crate::feature::project::printable;
@@ -177,6 +178,12 @@ pub fn short(shortfall: &Shortfall, open: &str) -> String {
         Shortfall::ClaimedWithOpenTasks => format!("claimed done, but {open}"),
         Shortfall::Tampered(tampered) => tampered.to_string(),
         Shortfall::Unproved(tasks) => {
+            let protected =
+                |task: &&UnprovedTask| matches!(task.why, Unproved::ProtectedChanged(_));
+            // These hold up every task, and the person may know why they have changed.
+            if let Some(task) = tasks.iter().find(protected) {
+                return lack(&task.why);
+            }
             let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
             ["ticked and not proved: ", &ids(&all)].concat()
         }

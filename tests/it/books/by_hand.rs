@@ -144,7 +144,7 @@ fn a_box_with_nothing_behind_it_is_open_at_the_stop_until_there_is_work_or_a_rea
     for _ in 0..2 {
         let stop = project.stop("One is done.");
         let reason = stop.reason();
-        let lack = "T001 (it names src/a.rs, which has not changed for it)";
+        let lack = "T001 (it names src/a.rs, which has not changed, or only for another task)";
         assert!(reason.contains(lack) && reason.contains("4 of 4: T001"), "{reason}");
         assert!(reason.contains("--no-change \"why\"") && reason.contains("--with OTHER"));
         project.agent_works();
@@ -220,6 +220,9 @@ fn a_protected_file_that_changed_keeps_a_loop_from_being_done_until_it_is_put_ba
     let stop = project.stop(ALL);
     let wanted = "Nothing counts as done while protected files have changed: tests/a.rs. Only a person changes these: put them back";
     assert!(stop.reason().contains(wanted), "{}", stop.reason());
+    let told = stop.answer.as_ref().unwrap()["systemMessage"].as_str().unwrap();
+    assert!(told.contains(" · protected files have changed: tests/a.rs"), "{told}");
+    assert!(!told.contains("not proved"), "the person reads why: {told}");
     project.write("tests/a.rs", "fn a() {}");
     project.agent_works();
     project.stop(ALL).silent();
@@ -264,4 +267,20 @@ fn work_on_two_boxes_counts_for_both_where_the_program_was_killed_between_their_
     let stop = project.stop("Two.");
     assert!(!stop.reason().contains("not proved"), "{}", stop.reason());
     assert_eq!(receipts(&project, "T002").len(), 1);
+}
+
+#[test]
+fn a_list_whose_boxes_were_ticked_by_hand_is_not_said_to_be_done() {
+    let project = Project::armed("- [ ] T001 Write src/a.rs\n- [ ] T002 b\n");
+    for id in ["T001", "T002"] {
+        tick_alone(&project, id);
+    }
+    let wanted = "All 2 boxes are ticked, these by hand and not proved yet: T001 T002\n\
+                  `spool task done ID` judges one now. Without it they are judged when the agent stops.\n";
+    assert_eq!(project.call(&["next"]).ok(), wanted);
+    project.write("src/a.rs", "fn a() {}");
+    let said = project.call(&["done", "T001"]).ok();
+    assert!(said.contains("not proved yet: T002\n"), "{said}");
+    let said = project.call(&["done", "T002", "--no-change", "it is there"]).ok();
+    assert!(said.contains("All 2 tasks are done."), "{said}");
 }
