@@ -281,6 +281,7 @@ fn read_stream(harness: &dyn Harness, bytes: &[u8], approval: Approval) -> (Agen
         approval,
         permissions: &Permissions::default(),
         resume: None,
+        folder: Path::new("/nowhere"),
         scratch: Path::new("/nowhere"),
     };
     let mut reader = harness.reader(&order);

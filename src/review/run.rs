@@ -306,6 +306,7 @@ impl ReviewOrder<'_> {
             approval: self.approval,
             permissions: &Permissions::default(),
             resume: None,
+            folder: &self.project.root,
             scratch: scratch.path(),
         };
         let supervisor = process::own_program().context("the running program cannot be found")?;

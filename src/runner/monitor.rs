@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::allowance::Allowance;
 use super::console::{Console, EndRequest};
-use super::harness::{AgentEvent, OutputReader, Stream};
+use super::harness::{AgentEvent, OutputReader, Stream, Told};
 use super::options::time_in_words;
 use super::process::{Control, Watcher};
 use super::screen::{counted, lasted};
@@ -101,6 +101,14 @@ impl Watcher for RunMonitor<'_> {
             watch = watch.then(Control::End);
         }
         watch
+    }
+
+    fn tells(&mut self) -> Told {
+        self.reader.tells()
+    }
+
+    fn cancels(&mut self) -> Vec<u8> {
+        self.reader.cancels()
     }
 
     fn moment(&mut self) -> Control {

@@ -128,6 +128,7 @@ impl Story {
             approval: if iteration.denied.is_empty() { Approval::All } else { Approval::Own },
             permissions: &permissions,
             resume: None,
+            folder: Path::new(""),
             scratch: &scratch,
         };
         let mut reader = harness.reader(&order);

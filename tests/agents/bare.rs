@@ -119,6 +119,7 @@ fn play(stage: &Stage, prompt: &str, approval: Approval) -> (AgentReport, Vec<Ag
         approval,
         permissions: &Permissions::default(),
         resume: None,
+        folder: &stage.root,
         scratch: &scratch,
     };
     let harness = harness(&stage.agent().choice()).expect("an adapter");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test is its own door to the environment")]
 
+mod acp;
 mod agent;
 mod bare;
 #[path = "../it/support/limited.rs"]

@@ -92,6 +92,19 @@ impl Stage {
         self.started(command)
     }
 
+    /// Starts `spool ralph` on the change, with the program as an agent that speaks the Agent Client Protocol.
+    pub fn speaks(&self, arguments: &[&str]) -> Run {
+        let mut command = self.command(SPOOL);
+        command.args(["ralph", "Leave a trace.", "--change", CHANGE, "--done", "manual"]);
+        let flag = if self.agent == Agent::Opencode { "acp" } else { "--acp" };
+        let harness = format!("acp:{} {flag}", self.agent.name());
+        command.args(["--harness", &harness, "--no-interactive"]).args(arguments);
+        if self.agent == Agent::Opencode {
+            command.args(["--model", self.agent.model()]);
+        }
+        self.started(command)
+    }
+
     fn started(&self, mut command: Command) -> Run {
         let printed = self.beside("printed");
         let file = File::create(&printed).expect("a file for what is printed");

@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
-use ralph_speckit::runner::harness::{Input, Launch};
-use ralph_speckit::runner::process;
+use ralph_speckit::runner::harness::{Input, Launch, Stream, Told};
+use ralph_speckit::runner::process::{self, Control, Cut, ProcessLimits, Watcher};
 
 use super::support::{Scribe, no_limits, run, script, supervisor};
 
@@ -116,4 +117,57 @@ fn a_long_text_does_not_hold_up_a_program_that_never_reads_it() {
         let ended = run(&launch, &no_limits(), &mut scribe).unwrap();
         assert_eq!((ended.left.code, scribe.output()), (Some(4), vec!["started".to_owned()]));
     }
+}
+
+/// Answers each line with the next text, and closes the input with the last.
+struct Partner(Vec<&'static str>, Vec<String>, Vec<u8>);
+
+impl Watcher for Partner {
+    fn line(&mut self, _: Stream, line: &[u8]) -> Control {
+        self.1.push(String::from_utf8_lossy(line).into_owned());
+        Control::GoOn
+    }
+
+    fn tells(&mut self) -> Told {
+        let text = self.0.pop().unwrap_or_default().as_bytes().to_vec();
+        Told { text, closes: self.0.is_empty() }
+    }
+
+    fn cancels(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.2)
+    }
+
+    fn moment(&mut self) -> Control {
+        Control::GoOn
+    }
+}
+
+#[test]
+fn a_program_that_was_started_for_a_dialog_gets_each_answer_and_then_the_end_of_its_input() {
+    let mut launch = script("while read -r line; do echo \"got $line\"; done; echo over");
+    launch.input = Input::Dialog(b"one\n".to_vec());
+    let mut partner = Partner(vec!["", "three\n", "two\n"], Vec::new(), Vec::new());
+    let ended = run(&launch, &no_limits(), &mut partner).unwrap();
+    assert_eq!(partner.1, ["got one", "got two", "got three", "over"]);
+    assert_eq!((ended.left.code, ended.cut), (Some(0), None));
+}
+
+#[test]
+fn a_program_is_told_to_cancel_before_a_signal_asks_it_to_end() {
+    let text = "trap 'echo signal; exit 1' TERM; read -r line; echo \"got $line\"; exit 7";
+    let mut launch = script(text);
+    launch.input = Input::Dialog(Vec::new());
+    let wall = Some(Duration::from_millis(300));
+    let limits = ProcessLimits { wall, grace: Duration::from_secs(20), ..no_limits() };
+    let mut partner = Partner(vec!["x"], Vec::new(), b"cancel\n".to_vec());
+    let ended = run(&launch, &limits, &mut partner).unwrap();
+    assert_eq!(partner.1, ["got cancel"]);
+    assert_eq!((ended.left.code, ended.cut), (Some(7), Some(Cut::Wall)));
+    // One that does not listen is ended all the same.
+    let mut launch = script("trap '' TERM; while :; do sleep 1; done");
+    launch.input = Input::Dialog(Vec::new());
+    let limits = ProcessLimits { grace: Duration::from_millis(300), ..limits };
+    let mut partner = Partner(vec!["x"], Vec::new(), b"cancel\n".to_vec());
+    let ended = run(&launch, &limits, &mut partner).unwrap();
+    assert_eq!((ended.left.code, ended.cut), (None, Some(Cut::Wall)));
 }

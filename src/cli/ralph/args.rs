@@ -68,6 +68,7 @@ Examples:
   spool ralph --change login --status                its state, from elsewhere
   spool ralph --change login --add-context \"Leave the database alone\"
   spool ralph \"Build it\" --change login --harness codex --model gpt-5-codex
+  spool ralph \"Build it\" --change login --harness \"acp:opencode acp\"
   spool ralph \"Build it\" --change login --harness-command \"agent {prompt_file}\"
 Until the tests pass:
   spool ralph \"Fix it\" --change login --done check --check \"cargo test\"

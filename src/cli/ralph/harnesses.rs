@@ -12,12 +12,13 @@ use crate::runner::harness::{HarnessChoice, TokenReports, harness};
 use crate::runner::options::Form;
 
 /// Those that are listed; the demo is for nobody's work.
-const LISTED: [HarnessChoice; 6] = [
+const LISTED: [HarnessChoice; 7] = [
     HarnessChoice::Claude,
     HarnessChoice::Codex,
     HarnessChoice::Opencode,
     HarnessChoice::Gemini,
     HarnessChoice::Copilot,
+    HarnessChoice::Acp(String::new()),
     HarnessChoice::Command(String::new()),
 ];
 
@@ -40,7 +41,11 @@ fn all() -> Result<Vec<HarnessForm>> {
 
 fn about(choice: &HarnessChoice) -> Result<HarnessForm> {
     let HarnessChoice::Command(_) = choice else {
-        let harness = harness(choice)?;
+        let harness = match choice {
+            // What is known of it is so with any program.
+            HarnessChoice::Acp(_) => harness(&HarnessChoice::Acp("agent".to_owned()))?,
+            known => harness(known)?,
+        };
         let accepts = harness.accepts();
         let modes = accepts.and_then(|it| it.mode).map_or(&[][..], |(_, modes)| modes);
         return Ok(HarnessForm {

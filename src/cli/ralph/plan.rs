@@ -128,6 +128,8 @@ fn command_line(
         approval: options.allow_all,
         permissions: &options.permissions,
         resume: None,
+        // The place is known where a loop begins; no command line has it.
+        folder: Path::new(""),
         scratch: scratch.path(),
     };
     let launch = harness.launch(&order).map_err(|error| format!("{error:#}"));
@@ -146,7 +148,7 @@ fn described(launch: &Launch, prompt: &str, scratch: &Path) -> PlannedCommand {
             .map(|(name, it)| format!("{name}={}", shown(&it.to_string_lossy())))
             .collect(),
         input_bytes: match &launch.input {
-            Input::Text(input) => Some((input.len() as u64).into()),
+            Input::Text(input) | Input::Dialog(input) => Some((input.len() as u64).into()),
             Input::Nothing => None,
         },
     }

@@ -170,6 +170,7 @@ impl Driver<'_> {
             approval: options.allow_all,
             permissions: &options.permissions,
             resume: self.resumes(),
+            folder: self.view.folder,
             scratch: &scratch,
         };
         let limits = ProcessLimits {

@@ -24,6 +24,8 @@ pub enum HarnessChoice {
     Copilot,
     /// Any program, by its command line.
     Command(String),
+    /// Any program that speaks the Agent Client Protocol, by its command line.
+    Acp(String),
     /// The embedded scripted agent.
     Demo,
 }
@@ -41,6 +43,8 @@ pub struct AgentOrder<'a> {
     pub permissions: &'a Permissions,
     /// The session to continue with, `None` for a fresh one.
     pub resume: Option<&'a str>,
+    /// The folder in which it is started, as a whole path.
+    pub folder: &'a Path,
     /// A folder of this iteration's own, for files that the program writes about itself.
     pub scratch: &'a Path,
 }
@@ -77,7 +81,7 @@ pub struct Launch {
     pub ending: Ending,
 }
 
-/// What a program's standard input gets; it is never left open.
+/// What a program's standard input gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Input {
     /// Nothing: it is closed.
@@ -85,6 +89,17 @@ pub enum Input {
     Nothing,
     /// This text, then it is closed.
     Text(Vec<u8>),
+    /// This text, then what [`OutputReader::tells`] returns, until that closes it.
+    Dialog(Vec<u8>),
+}
+
+/// What a program is told after it was started; only one that was started with [`Input::Dialog`] hears it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// What goes into its standard input, empty for nothing.
+    pub text: Vec<u8>,
+    /// Whether its standard input is closed after that.
+    pub closes: bool,
 }
 
 /// The signal that a program ends best on.
@@ -146,6 +161,16 @@ pub enum CallOutcome {
 pub trait OutputReader {
     /// Takes in one line, without its end and whatever its bytes, and reports to `heard` what it says.
     fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent));
+
+    /// Returns what the program is to be told after the lines so far, and forgets it.
+    fn tells(&mut self) -> Told {
+        Told::default()
+    }
+
+    /// Returns what the program is told before it is asked to end; empty where it is asked by a signal alone.
+    fn cancels(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// Returns what was reported so far; nothing where the output says nothing before its end.
     fn so_far(&self) -> SoFar<'_> {

@@ -338,6 +338,7 @@ mod tests {
             approval: Approval::Own,
             permissions: &crate::runner::harness::permissions::NONE,
             resume: None,
+            folder,
             scratch: folder,
         };
         let mut reader = Demo.reader(&order);

@@ -1,5 +1,6 @@
 //! Agent programs behind one small trait: how each is started, and what its output means.
 
+pub(crate) mod acp;
 mod adapter;
 pub(crate) mod claude;
 pub(crate) mod codex;
@@ -23,6 +24,7 @@ use anyhow::Result;
 pub use adapter::{
     AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, Ending, ExitInfo, Harness,
     HarnessChoice, Input, Launch, Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports,
+    Told,
 };
 pub use lines::is_passing;
 pub use permissions::Permissions;
@@ -52,6 +54,7 @@ pub fn harness(choice: &HarnessChoice) -> Result<Box<dyn Harness>> {
         HarnessChoice::Gemini => Box::new(gemini::Gemini),
         HarnessChoice::Copilot => Box::new(copilot::Copilot),
         HarnessChoice::Command(line) => Box::new(command::Any::new(line)?),
+        HarnessChoice::Acp(line) => Box::new(acp::Acp::new(line)?),
         HarnessChoice::Demo => Box::new(demo::Demo),
     })
 }

@@ -49,6 +49,8 @@ pub enum ToolRule {
     Flag(&'static str),
     /// By a rule in a variable, in which only a tool's name can stand.
     Name,
+    /// By one of these words, which the runner itself compares with what the program asks for.
+    Asked(&'static [&'static str]),
 }
 
 /// The modes that permit everything.
@@ -105,6 +107,11 @@ impl Accepts {
                         "`{flag} {}` is no name of a tool of {title}\nname the tool alone; finer rules go into {}",
                         line(tool),
                         self.settings
+                    ),
+                    Some(ToolRule::Asked(words)) if !words.contains(&tool.as_str()) => bail!(
+                        "`{flag} {}` is no kind of tool that {title} asks for\nit is one of {}",
+                        line(tool),
+                        words.join(", ")
                     ),
                     Some(_) => {}
                 }

@@ -49,8 +49,7 @@ pub struct StreamReader<F> {
 impl<F: Format> StreamReader<F> {
     /// Returns a reader for one run.
     pub fn new(format: F, order: &AgentOrder<'_>) -> Self {
-        let run = RunState { resumed: order.resume.is_some(), ..RunState::default() };
-        Self { format, run }
+        Self { format, run: RunState::new(order) }
     }
 }
 
@@ -64,7 +63,7 @@ impl<F: Format> OutputReader for StreamReader<F> {
         {
             take(&mut self.format, &mut self.run, &line);
         }
-        self.run.events.drain(..).for_each(heard);
+        self.run.reports(heard);
     }
 
     fn so_far(&self) -> SoFar<'_> {
@@ -127,6 +126,16 @@ struct OpenCall {
 }
 
 impl RunState {
+    /// Returns what is known of a run before its first line.
+    pub fn new(order: &AgentOrder<'_>) -> Self {
+        Self { resumed: order.resume.is_some(), ..Self::default() }
+    }
+
+    /// Hands on what was shown since the last time.
+    pub fn reports(&mut self, heard: &mut dyn FnMut(AgentEvent)) {
+        self.events.drain(..).for_each(heard);
+    }
+
     /// Shows the agent's own words.
     pub fn says(&mut self, text: &str) {
         self.events.push(AgentEvent::Said(text.to_owned()));

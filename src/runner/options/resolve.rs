@@ -297,7 +297,10 @@ fn refuse_money_that_nobody_counts(settings: &RunnerSettings, options: &Options)
     let named = made.iter().find(|it| it.name == "max-usd").map(Setting::named).unwrap_or_default();
     let harness = harness(&options.harness)?;
     let reports = harness.reports_cost() && options.sessions == Sessions::Fresh;
-    if matches!(options.harness, HarnessChoice::Command(_) | HarnessChoice::Demo) {
+    if matches!(
+        options.harness,
+        HarnessChoice::Command(_) | HarnessChoice::Acp(_) | HarnessChoice::Demo
+    ) {
         bail!(
             "{named} does nothing for `{}`: nothing tells what it costs\nlimit it with --max-iterations or --max-runtime",
             harness.name()
@@ -315,12 +318,19 @@ fn refuse_money_that_nobody_counts(settings: &RunnerSettings, options: &Options)
 
 /// Returns an error where a setting asks a plain command for what it cannot do: nothing would come of it.
 fn refuse_what_a_command_cannot_do(settings: &RunnerSettings, options: &Options) -> Result<()> {
-    let HarnessChoice::Command(line) = &options.harness else {
-        return Ok(());
-    };
     let made = settings.made();
     let named =
         |name| made.iter().find(|it| it.name == name).map(Setting::named).unwrap_or_default();
+    let is_acp = matches!(options.harness, HarnessChoice::Acp(_));
+    if is_acp && options.token_budget.is_some() && find(USAGE).is_none() {
+        bail!(
+            "{} may do nothing for an ACP agent: the protocol does not make it report its tokens\nlimit it with --max-iterations or --max-runtime, or install `{USAGE}`, which counts them",
+            named("token-budget")
+        );
+    }
+    let HarnessChoice::Command(line) = &options.harness else {
+        return Ok(());
+    };
     if options.allow_all == Approve::All {
         bail!(
             "{} does nothing for a command of your own: `spool` does not know the flag for it\nput the program's own flag into the command",
@@ -382,6 +392,10 @@ fn choice(settings: &RunnerSettings) -> Result<HarnessChoice> {
             "{} means `harness` `command`, not `{}`",
             beside.origin.named("harness-command"),
             named.text
+        ),
+        (HarnessChoice::Acp(_), _) if matches!(named.origin, Origin::Project(..)) => bail!(
+            "{} is a command, which a project's file cannot give\nput it into your own file, or on the command line",
+            name()
         ),
         (HarnessChoice::Demo, _) if named.origin != Origin::CommandLine => {
             bail!("{} is not for every day: `demo` is given on the command line only", name())

@@ -68,7 +68,7 @@ fn reader_name(reader: &HarnessChoice) -> Result<&'static str> {
         HarnessChoice::Codex => "codex",
         HarnessChoice::Gemini => "gemini",
         HarnessChoice::Copilot => "copilot",
-        HarnessChoice::Command(_) | HarnessChoice::Demo => bail!(
+        HarnessChoice::Command(_) | HarnessChoice::Acp(_) | HarnessChoice::Demo => bail!(
             "the agent program of this loop cannot be held to reading, so it reviews nothing\nname another one with --review-harness: {}",
             READERS.join(", ")
         ),

@@ -240,6 +240,9 @@ impl SettingValue for CheckCommand {
     }
 }
 
+/// What a command that speaks the Agent Client Protocol stands after.
+const ACP: &str = "acp:";
+
 /// The agent programs by the names that people give them.
 const HARNESSES: [(&str, HarnessChoice); 7] = [
     ("claude", HarnessChoice::Claude),
@@ -259,7 +262,13 @@ pub fn harness_names() -> Vec<&'static str> {
 
 impl SettingValue for HarnessChoice {
     fn parse(text: &str) -> Result<Self, String> {
-        one_of(text, &HARNESSES)
+        match text.strip_prefix(ACP) {
+            Some(line) if !line.trim().is_empty() && !line.contains(char::is_control) => {
+                Ok(Self::Acp(line.trim().to_owned()))
+            }
+            Some(_) => Err("needs a command on one line, as in `acp:opencode acp`".to_owned()),
+            None => one_of(text, &HARNESSES),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::lines::LineSplitter;
 use super::protocol::{SupervisorCommand, SupervisorEvent};
 use super::supervisor::SUPERVISOR;
 use crate::exec::partner::supervisor_name;
-use crate::runner::harness::Stream;
+use crate::runner::harness::{Stream, Told};
 use crate::world::Deadline;
 
 /// A supervisor, and the ends of everything that leads to it and its program.
@@ -118,6 +118,16 @@ impl SupervisorHandle {
     /// Asks something of the supervisor. One that is not there any more is found out about when it is heard.
     pub fn ask(&mut self, command: SupervisorCommand) {
         let _ = self.runner_end.write_all(&[command.written()]);
+    }
+
+    /// Has the program told something.
+    pub fn tell(&mut self, told: &Told) {
+        if !told.text.is_empty() {
+            let _ = self.runner_end.write_all(&SupervisorCommand::telling(&told.text));
+        }
+        if told.closes {
+            self.ask(SupervisorCommand::Close);
+        }
     }
 
     /// Continues a supervisor that someone has stopped: it would neither end the tree nor report its end.

@@ -26,6 +26,10 @@ pub enum SupervisorCommand {
     End,
     /// End the tree without asking.
     Kill,
+    /// Write the text that follows into the program's standard input.
+    Tell,
+    /// Close the program's standard input once all of it is written.
+    Close,
 }
 
 /// What a supervisor reports to the runner.
@@ -78,6 +82,10 @@ impl SupervisorOrder {
                 fields.number(1);
                 fields.put(OsStr::from_bytes(text));
             }
+            Input::Dialog(text) => {
+                fields.number(2);
+                fields.put(OsStr::from_bytes(text));
+            }
         }
         let mut bytes = fields.0;
         let length = u32::try_from(bytes.len() - 4).unwrap_or(u32::MAX);
@@ -87,15 +95,7 @@ impl SupervisorOrder {
 
     /// Returns the order that comes out of `source`; an error for the end of it, or what is no order.
     pub fn read(source: &mut dyn Read) -> io::Result<Self> {
-        let mut length = [0; 4];
-        source.read_exact(&mut length)?;
-        let length = u32::from_be_bytes(length);
-        if length > LONGEST_ORDER {
-            return Err(no_order());
-        }
-        let mut bytes = vec![0; length as usize];
-        source.read_exact(&mut bytes)?;
-        Self::from(&bytes).ok_or_else(no_order)
+        Self::from(&sized(source)?).ok_or_else(no_order)
     }
 
     fn from(bytes: &[u8]) -> Option<Self> {
@@ -113,11 +113,25 @@ impl SupervisorOrder {
             (0..rest.number()?).map(|_| Some((rest.name()?, rest.text()?))).collect::<Option<_>>();
         let input = match rest.number()? {
             0 => Input::Nothing,
-            _ => Input::Text(rest.text()?.into_vec()),
+            1 => Input::Text(rest.text()?.into_vec()),
+            _ => Input::Dialog(rest.text()?.into_vec()),
         };
         let launch = Launch { program, arguments, set: set?, unset, input, ending };
         Some(Self { launch, folder, grace })
     }
+}
+
+/// The bytes whose number comes first.
+fn sized(source: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut length = [0; 4];
+    source.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length);
+    if length > LONGEST_ORDER {
+        return Err(no_order());
+    }
+    let mut bytes = vec![0; length as usize];
+    source.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn no_order() -> io::Error {
@@ -163,11 +177,24 @@ impl FieldReader<'_> {
 }
 
 impl SupervisorCommand {
+    /// Returns the bytes that tell the program this text.
+    pub fn telling(text: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        [&[Self::Tell.written()][..], &length.to_be_bytes(), text].concat()
+    }
+
+    /// Returns the text that follows [`SupervisorCommand::Tell`]; an error for the end of `source`, or too long a text.
+    pub fn told(source: &mut dyn Read) -> io::Result<Vec<u8>> {
+        sized(source)
+    }
+
     /// Returns the byte that stands for it.
     pub fn written(self) -> u8 {
         match self {
             Self::End => b'e',
             Self::Kill => b'k',
+            Self::Tell => b't',
+            Self::Close => b'c',
         }
     }
 
@@ -176,6 +203,8 @@ impl SupervisorCommand {
         match byte {
             b'e' => Some(Self::End),
             b'k' => Some(Self::Kill),
+            b't' => Some(Self::Tell),
+            b'c' => Some(Self::Close),
             _ => None,
         }
     }
@@ -262,8 +291,16 @@ mod tests {
         ] {
             assert_eq!(SupervisorEvent::from(news.written()), Some(news));
         }
-        for command in [SupervisorCommand::End, SupervisorCommand::Kill] {
+        for command in [
+            SupervisorCommand::End,
+            SupervisorCommand::Kill,
+            SupervisorCommand::Tell,
+            SupervisorCommand::Close,
+        ] {
             assert_eq!(SupervisorCommand::from(command.written()), Some(command));
         }
+        let told = SupervisorCommand::telling(b"{}\n");
+        assert_eq!(SupervisorCommand::told(&mut &told[1..]).unwrap(), b"{}\n");
+        assert!(SupervisorCommand::told(&mut &told[1..told.len() - 1]).is_err());
     }
 }

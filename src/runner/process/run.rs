@@ -18,7 +18,7 @@ use super::supervisor;
 use super::watch::{Control, Cut, ProcessLimits, ProcessOutcome, Watcher};
 use crate::exec::family::{self, EndedProcesses};
 use crate::exec::tree;
-use crate::runner::harness::{ExitInfo, Launch};
+use crate::runner::harness::{ExitInfo, Launch, Told};
 use crate::world::{self, Deadline};
 
 /// The longest between two looks at the moment.
@@ -29,6 +29,8 @@ const PIECE: usize = 64 << 10;
 const MOST_OF_THE_REST: usize = 4 << 20;
 /// The longest that a supervisor works on after the end of the program, with some room.
 const REST_OF_THE_SUPERVISOR: Duration = Duration::from_secs(8);
+/// The longest that a program has to end by itself after it was told to cancel, before a signal asks it.
+const CANCELLING: Duration = Duration::from_secs(2);
 /// The parent of no process.
 const NOBODY: i32 = -1;
 
@@ -64,6 +66,7 @@ pub fn run(
         supervisor,
         moment: Deadline::after(Duration::ZERO),
         stuck: None,
+        cancelling: None,
         cut: None,
         agent: None,
         left: None,
@@ -121,6 +124,8 @@ struct SupervisedRun<'a> {
     moment: Deadline,
     /// When the supervisor is given up.
     stuck: Option<Deadline>,
+    /// When a program that was told to cancel is asked by a signal.
+    cancelling: Option<Deadline>,
     cut: Option<Cut>,
     agent: Option<i32>,
     left: Option<ExitInfo>,
@@ -174,6 +179,10 @@ impl SupervisedRun<'_> {
                 let watch = self.watcher.moment();
                 self.obey(watch);
             }
+            if self.cancelling.is_some_and(|until| until.is_over()) {
+                self.cancelling = None;
+                self.supervisor.ask(SupervisorCommand::End);
+            }
             if self.stuck.is_some_and(|stuck| stuck.is_over()) {
                 self.end_without_supervisor();
                 return Over::Ended;
@@ -206,6 +215,8 @@ impl SupervisedRun<'_> {
         let (stream, mut watch) = (output.stream, Control::GoOn);
         output.lines.take(piece, &mut |line| watch = watch.then(self.watcher.line(stream, line)));
         self.limits.heard();
+        let told = self.watcher.tells();
+        self.supervisor.tell(&told);
         self.obey(watch);
         Piece::More(count)
     }
@@ -241,11 +252,24 @@ impl SupervisedRun<'_> {
             return;
         }
         self.cut = Some(cut);
-        self.supervisor.ask(how);
-        self.stuck = Some(Deadline::after(self.grace + REST_OF_THE_SUPERVISOR));
+        let cancel = match how {
+            SupervisorCommand::End if cut != Cut::Lingering => self.watcher.cancels(),
+            _ => Vec::new(),
+        };
+        let mut patience = self.grace + REST_OF_THE_SUPERVISOR;
+        if cancel.is_empty() {
+            self.supervisor.ask(how);
+        } else {
+            self.supervisor.tell(&Told { text: cancel, closes: false });
+            let most = CANCELLING.min(self.grace);
+            self.cancelling = Some(Deadline::after(most));
+            patience += most;
+        }
+        self.stuck = Some(Deadline::after(patience));
     }
 
     fn leave(&mut self, code: Option<i32>, signal: Option<i32>) {
+        self.cancelling = None;
         self.left = Some(exit(code, signal, self.cut));
         self.stuck = Some(Deadline::after(REST_OF_THE_SUPERVISOR));
     }

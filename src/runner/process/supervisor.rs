@@ -33,6 +33,8 @@ const GRACE_OF_ORPHANS: Duration = Duration::from_secs(2);
 const SETTLING: Duration = Duration::from_millis(100);
 /// The longest that what is left of a tree has to leave when asked.
 pub const LEAVING: Duration = Duration::from_secs(1);
+/// The most that waits for a program to read it, in bytes.
+const MOST_WAITING: usize = 256 << 20;
 /// How long the tree is killed for, round after round.
 pub const KILLING: Duration = Duration::from_secs(5);
 /// Time between two rounds, unless someone has died before.
@@ -131,16 +133,17 @@ fn start(order: &mut SupervisorOrder) -> io::Result<(Pid, Option<AgentInput>)> {
     for (name, value) in &launch.set {
         command.env(name, value);
     }
+    let stays = matches!(launch.input, Input::Dialog(_));
     let feed = match std::mem::take(&mut launch.input) {
         Input::Nothing => {
             command.stdin(Stdio::null());
             None
         }
-        Input::Text(text) => {
+        Input::Text(text) | Input::Dialog(text) => {
             let (reader, writer) = io::pipe()?;
             rustix::io::ioctl_fionbio(&writer, true)?;
             command.stdin(reader);
-            Some(AgentInput { pipe: writer, text, written: 0 })
+            Some(AgentInput { pipe: writer, text, written: 0, stays })
         }
     };
     let child = command.spawn()?;
@@ -153,11 +156,13 @@ struct AgentInput {
     pipe: PipeWriter,
     text: Vec<u8>,
     written: usize,
+    /// Whether more may come.
+    stays: bool,
 }
 
 impl AgentInput {
     /// Writes what the program takes now and returns what is left to do, `None` for nothing: all is
-    /// written, or it has closed its standard input.
+    /// written and no more comes, or it has closed its standard input.
     fn go_on(mut self) -> Option<Self> {
         while self.written < self.text.len() {
             match self.pipe.write(&self.text[self.written..]) {
@@ -167,7 +172,25 @@ impl AgentInput {
                 Err(_) => return None,
             }
         }
-        None
+        if !self.stays {
+            return None;
+        }
+        (self.text, self.written) = (Vec::new(), 0);
+        Some(self)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.written < self.text.len()
+    }
+
+    /// Takes in more; `None` where the program has stopped reading.
+    fn add(mut self, text: &[u8]) -> Option<Self> {
+        let waiting = self.text.len() - self.written;
+        if waiting + text.len() > MOST_WAITING {
+            return None;
+        }
+        self.text.extend_from_slice(text);
+        self.go_on()
     }
 }
 
@@ -221,7 +244,9 @@ impl Supervisor {
                 break;
             }
             match heard {
-                FromRunner::Nothing => {}
+                // What it is told is written already.
+                FromRunner::Nothing
+                | FromRunner::Command(SupervisorCommand::Tell | SupervisorCommand::Close) => {}
                 FromRunner::Command(SupervisorCommand::End) if until.is_some() => {}
                 FromRunner::Command(SupervisorCommand::End) => {
                     until = Some(self.ask(order, order.grace));
@@ -305,7 +330,7 @@ impl Supervisor {
             wanted.push(PollFd::new(runner, PollFlags::IN));
             wanted.len() - 1
         });
-        if let Some(feed) = &self.feed {
+        if let Some(feed) = self.feed.as_ref().filter(|feed| feed.is_waiting()) {
             wanted.push(PollFd::new(&feed.pipe, PollFlags::OUT));
         }
         let looked = poll(&mut wanted, patience.as_ref());
@@ -323,15 +348,33 @@ impl Supervisor {
         let mut byte = [0];
         let read = self.runner.as_mut().map(|runner| runner.read(&mut byte));
         match read {
-            Some(Ok(1)) => {
-                SupervisorCommand::from(byte[0]).map_or(FromRunner::Nothing, FromRunner::Command)
-            }
+            Some(Ok(1)) => match SupervisorCommand::from(byte[0]) {
+                Some(SupervisorCommand::Tell) => self.hear_text(),
+                Some(SupervisorCommand::Close) => {
+                    let feed = self.feed.take().map(|feed| AgentInput { stays: false, ..feed });
+                    self.feed = feed.and_then(AgentInput::go_on);
+                    FromRunner::Nothing
+                }
+                Some(command) => FromRunner::Command(command),
+                None => FromRunner::Nothing,
+            },
             Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => FromRunner::Nothing,
             _ => {
                 self.runner = None;
                 FromRunner::Silence
             }
         }
+    }
+
+    /// Takes in what the program is to be told.
+    fn hear_text(&mut self) -> FromRunner {
+        let text = self.runner.as_mut().map(|runner| SupervisorCommand::told(runner));
+        let Some(Ok(text)) = text else {
+            self.runner = None;
+            return FromRunner::Silence;
+        };
+        self.feed = self.feed.take().and_then(|feed| feed.add(&text));
+        FromRunner::Nothing
     }
 
     /// Takes note of the dead, the program and adopted orphans alike; returns whether no child is left.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::runner::harness::{ExitInfo, Stream};
+use crate::runner::harness::{ExitInfo, Stream, Told};
 
 /// How long a run may take.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,16 @@ impl Control {
 pub trait Watcher {
     /// Takes in one line of output, without its end; one of more than 8 MiB comes cut.
     fn line(&mut self, stream: Stream, line: &[u8]) -> Control;
+
+    /// Returns what the program is to be told after the lines so far, and forgets it.
+    fn tells(&mut self) -> Told {
+        Told::default()
+    }
+
+    /// Returns what the program is told before it is asked to end; empty where it is asked by a signal alone.
+    fn cancels(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// Is asked at least five times a second.
     fn moment(&mut self) -> Control;

@@ -46,7 +46,7 @@ pub fn run(
     }
     let input = match &launch.input {
         Input::Nothing => Vec::new(),
-        Input::Text(text) => text.clone(),
+        Input::Text(text) | Input::Dialog(text) => text.clone(),
     };
     let run = RefCell::new(WatchedRun {
         limits: RunLimits::new(limits),

@@ -1,5 +1,6 @@
 //! `spool ralph` as a person runs it, over agent programs that are small scripts.
 
+mod acp;
 mod agents;
 mod beside;
 mod budgets;

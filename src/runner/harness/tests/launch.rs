@@ -248,7 +248,7 @@ fn started(launch: &Launch, folder: &Path) -> (Vec<String>, String) {
     let input = folder.join("given");
     match &launch.input {
         Input::Nothing => std::fs::write(&input, "").unwrap(),
-        Input::Text(text) => std::fs::write(&input, text).unwrap(),
+        Input::Text(text) | Input::Dialog(text) => std::fs::write(&input, text).unwrap(),
     }
     let status = Command::new("sh")
         .arg(&script)

@@ -1,5 +1,6 @@
 //! Every adapter against the recordings of the real programs, and against what is broken.
 
+mod acp;
 mod endings;
 mod hazards;
 mod launch;
@@ -41,6 +42,7 @@ fn order(prompt: &str) -> AgentOrder<'_> {
         approval: Approval::Own,
         permissions: &NONE,
         resume: None,
+        folder: Path::new("/nowhere"),
         scratch: Path::new("/nowhere"),
     }
 }

@@ -27,7 +27,7 @@ fn rule_1_a_prompt_goes_one_way_and_standard_input_is_never_left_open() {
             let by_argument = launch.arguments.iter().any(|argument| argument == prompt);
             match launch.input {
                 Input::Nothing => assert!(by_argument, "{name}: {prompt:.20} is lost"),
-                Input::Text(text) => {
+                Input::Text(text) | Input::Dialog(text) => {
                     assert!(!by_argument, "{name}: {prompt:.20} goes both ways");
                     assert_eq!(text, prompt.as_bytes(), "{name}");
                 }

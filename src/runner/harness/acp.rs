@@ -1,0 +1,581 @@
+//! Any agent program that speaks the Agent Client Protocol: JSON-RPC, one message a line, over its standard input and output.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::command::split;
+use super::lines::{self, Once, StreamEnd};
+use super::permissions::{Accepts, ToolRule};
+use super::program;
+use super::stream::{self, RunState, text};
+use super::{
+    AgentEvent, AgentOrder, AgentReport, Approval, CallOutcome, ExitInfo, Harness, Input, Launch,
+    Missing, OutputReader, RunOutcome, SoFar, Stream, TokenReports, TokenUsage, Told, environment,
+};
+use crate::exec::find::find;
+
+/// The version of the protocol.
+const VERSION: u64 = 1;
+/// The number of an error that says that a login is missing.
+const AUTH_REQUIRED: i64 = -32_000;
+/// The number of an error that says that there is no such method.
+const NO_METHOD: i64 = -32_601;
+/// The kinds of tools that the protocol has.
+const KINDS: &[&str] = &[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
+
+const ACCEPTS: Accepts = Accepts {
+    title: "an ACP agent",
+    denies: "without --allow-all, what an ACP agent asks for is refused, except the kinds of tools in --allow",
+    mode: None,
+    allow: Some(ToolRule::Asked(KINDS)),
+    deny: Some(ToolRule::Asked(KINDS)),
+    settings: "the program's own settings",
+    own: &[],
+    ours: &[],
+};
+
+/// Any agent program that speaks the protocol.
+#[derive(Clone, Debug)]
+pub struct Acp {
+    program: PathBuf,
+    arguments: Vec<String>,
+}
+
+impl Acp {
+    /// Returns the harness for a command line; it is split as a shell would, and never given to one.
+    pub fn new(line: &str) -> Result<Self> {
+        let mut words = split(line)
+            .with_context(|| format!("the command `{}` cannot be split", lines::words(line)))?
+            .into_iter();
+        let Some(program) = words.next().filter(|program| !program.is_empty()) else {
+            bail!(
+                "the command after `acp:` is empty\nname a program, as in --harness \"acp:opencode acp\""
+            );
+        };
+        let program = PathBuf::from(program);
+        // A path is meant from here, not from the work tree in which the program is started.
+        let program = if program.components().count() > 1 {
+            std::path::absolute(&program).unwrap_or(program)
+        } else {
+            program
+        };
+        Ok(Self { program, arguments: words.collect() })
+    }
+}
+
+impl Harness for Acp {
+    fn name(&self) -> &'static str {
+        "acp"
+    }
+
+    fn check(&self) -> Result<Option<String>> {
+        if cfg!(windows) {
+            bail!(
+                "`--harness acp:…` does not work on Windows yet\nname another harness, or use WSL"
+            );
+        }
+        if find(&self.program).is_none() {
+            bail!(
+                "`{}` cannot be started\nname a program on the PATH, or give its path",
+                self.program.display()
+            );
+        }
+        Ok(None)
+    }
+
+    fn launch(&self, order: &AgentOrder<'_>) -> Result<Launch> {
+        program::by_input(order.prompt)?;
+        if let Some(model) = order.model {
+            program::model(model)?;
+        }
+        if let Some(session) = order.resume {
+            program::session(session)?;
+        }
+        let arguments = self.arguments.iter().cloned();
+        let arguments = arguments.chain(order.permissions.arguments(&ACCEPTS));
+        let hello = json!({
+            "protocolVersion": VERSION,
+            "clientCapabilities": {
+                "fs": { "readTextFile": false, "writeTextFile": false },
+                "terminal": false,
+            },
+            "clientInfo": { "name": "spool", "version": env!("CARGO_PKG_VERSION") },
+        });
+        Ok(Launch {
+            program: self.program.clone(),
+            arguments: arguments.map(Into::into).collect(),
+            unset: environment::scrubbed(),
+            input: Input::Dialog(request(Step::Initialize, &hello)),
+            ..Launch::default()
+        })
+    }
+
+    fn accepts(&self) -> Option<&'static Accepts> {
+        Some(&ACCEPTS)
+    }
+
+    fn reports_tokens(&self) -> TokenReports {
+        TokenReports::AtTheEnd
+    }
+
+    fn reader(&self, order: &AgentOrder<'_>) -> Box<dyn OutputReader> {
+        let name = self.program.file_name().unwrap_or(self.program.as_os_str());
+        Box::new(AcpReader {
+            name: lines::one_line(&name.to_string_lossy(), 80),
+            prompt: order.prompt.to_owned(),
+            folder: order.folder.to_string_lossy().into_owned(),
+            model: order.model.map(str::to_owned),
+            resume: order.resume.map(str::to_owned),
+            policy: Policy {
+                all: order.approval == Approval::All,
+                allow: order.permissions.allow.clone(),
+                deny: order.permissions.deny.clone(),
+            },
+            step: Step::Initialize,
+            cancelled: false,
+            ended: Once::default(),
+            sentence: String::new(),
+            told: Told::default(),
+            lost: true,
+            counts_a_part: false,
+            run: RunState::new(order),
+        })
+    }
+}
+
+/// What is asked of the program, one after the other; its place is the number of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Initialize,
+    NewSession,
+    LoadSession,
+    SetModel,
+    SetOption,
+    Prompt,
+    Over,
+}
+
+impl Step {
+    fn method(self) -> &'static str {
+        match self {
+            Self::Initialize => "initialize",
+            Self::NewSession => "session/new",
+            Self::LoadSession => "session/load",
+            Self::SetModel => "session/set_model",
+            Self::SetOption => "session/set_config_option",
+            Self::Prompt | Self::Over => "session/prompt",
+        }
+    }
+}
+
+/// What is answered when the program asks whether a tool may run.
+#[derive(Debug)]
+struct Policy {
+    all: bool,
+    allow: Vec<String>,
+    deny: Vec<String>,
+}
+
+impl Policy {
+    /// What is denied by its kind is denied also where everything else may run.
+    fn allows(&self, kind: &str) -> bool {
+        let has = |list: &[String]| list.iter().any(|it| it == kind);
+        !has(&self.deny) && (self.all || has(&self.allow))
+    }
+}
+
+fn line(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
+}
+
+fn request(step: Step, params: &Value) -> Vec<u8> {
+    line(&json!({ "jsonrpc": "2.0", "id": step as u8, "method": step.method(), "params": params }))
+}
+
+/// Plays the runner's side of the protocol.
+#[derive(Debug)]
+struct AcpReader {
+    name: String,
+    prompt: String,
+    folder: String,
+    model: Option<String>,
+    resume: Option<String>,
+    policy: Policy,
+    step: Step,
+    /// Whether the program was told to cancel.
+    cancelled: bool,
+    /// Tool calls that have ended, by id.
+    ended: Once,
+    /// Words of the agent that are not shown yet: they come in pieces.
+    sentence: String,
+    told: Told,
+    /// Whether some tokens are reported nowhere: all, until the answer is there.
+    lost: bool,
+    /// Whether its answer counts the last reply of the model alone, as that of opencode does.
+    counts_a_part: bool,
+    run: RunState,
+}
+
+impl AcpReader {
+    fn asks(&mut self, step: Step, params: &Value) {
+        self.step = step;
+        self.told.text.extend(request(step, params));
+    }
+
+    fn ends(&mut self, end: StreamEnd) {
+        self.show();
+        self.step = Step::Over;
+        self.run.stream_end = end;
+        self.told.closes = true;
+        self.run.finished();
+    }
+
+    fn fails(&mut self, outcome: RunOutcome) {
+        self.ends(StreamEnd::Failure(outcome));
+    }
+
+    fn show(&mut self) {
+        let words = std::mem::take(&mut self.sentence);
+        if !words.trim().is_empty() {
+            self.run.says(&words);
+        }
+    }
+
+    fn message(&mut self, message: &Value) {
+        match (message["method"].as_str(), message.get("id")) {
+            (Some("session/request_permission"), Some(id)) => {
+                self.permission(id, &message["params"]);
+            }
+            (Some("session/update"), None) => self.update(&message["params"]),
+            (Some(_), Some(id)) => self.told.text.extend(line(&json!({
+                "jsonrpc": "2.0",
+                "id": id,
+                "error": { "code": NO_METHOD, "message": "this client does not offer it" },
+            }))),
+            (_, None) => {}
+            (None, Some(id)) if self.step == Step::Over || *id != json!(self.step as u8) => {}
+            (None, Some(_)) => match message.get("error").filter(|error| !error.is_null()) {
+                Some(error) => self.error(error),
+                None => self.result(&message["result"]),
+            },
+        }
+    }
+
+    fn error(&mut self, error: &Value) {
+        let detail = ["details", "message"].iter().find_map(|name| error["data"][*name].as_str());
+        let detail = detail.or_else(|| error["data"].as_str()).unwrap_or_default();
+        let said = text(&error["message"]);
+        let said = if detail.is_empty() { said.to_owned() } else { format!("{said}: {detail}") };
+        let what = format!("`{}` answered `{}` with an error", self.name, self.step.method());
+        let message = lines::message(&what, &said);
+        let outcome = if error["code"].as_i64() == Some(AUTH_REQUIRED) {
+            RunOutcome::Lasting(format!(
+                "{message}\nlog in with `{}` itself, or set the key that it takes, then start again",
+                self.name
+            ))
+        } else if self.step == Step::LoadSession {
+            RunOutcome::SessionGone(message)
+        } else if self.step == Step::Prompt {
+            let words = if detail.is_empty() { &said } else { detail };
+            // Some give the status of the service's answer as the number of the error.
+            lines::failure(error["code"].as_u64(), words, message)
+        } else {
+            RunOutcome::Lasting(message)
+        };
+        self.fails(outcome);
+    }
+
+    fn result(&mut self, result: &Value) {
+        match self.step {
+            Step::Initialize => self.initialized(result),
+            Step::NewSession | Step::LoadSession => self.opened(result),
+            Step::SetModel | Step::SetOption => {
+                self.run.model.clone_from(&self.model);
+                self.prompts();
+            }
+            Step::Prompt => self.answered(result),
+            Step::Over => {}
+        }
+    }
+
+    fn initialized(&mut self, result: &Value) {
+        if result["protocolVersion"].as_u64() != Some(VERSION) {
+            let version = lines::one_line(&result["protocolVersion"].to_string(), 20);
+            return self.fails(RunOutcome::Lasting(format!(
+                "`{}` speaks version {version} of the Agent Client Protocol, and this is {VERSION}\nupdate the older of the two",
+                self.name
+            )));
+        }
+        self.counts_a_part = result["agentInfo"]["name"] == "OpenCode";
+        match self.resume.clone() {
+            None => {
+                let params = json!({ "cwd": self.folder, "mcpServers": [] });
+                self.asks(Step::NewSession, &params);
+            }
+            Some(session) if result["agentCapabilities"]["loadSession"] == true => {
+                let params = json!({ "sessionId": session, "cwd": self.folder, "mcpServers": [] });
+                self.run.session = Some(session);
+                self.asks(Step::LoadSession, &params);
+            }
+            Some(_) => self.fails(RunOutcome::Lasting(format!(
+                "`{}` cannot continue a session\nleave --continue-session out",
+                self.name
+            ))),
+        }
+    }
+
+    fn opened(&mut self, result: &Value) {
+        if self.step == Step::NewSession {
+            self.run.session = lines::session(&result["sessionId"]);
+        }
+        let Some(session) = self.run.session.clone() else {
+            return self.fails(RunOutcome::Lasting(format!(
+                "`{}` gave its session no id that can be used\nupdate it",
+                self.name
+            )));
+        };
+        let options = result["configOptions"].as_array().map_or(&[][..], Vec::as_slice);
+        let option = options.iter().find(|it| it["category"] == "model").unwrap_or(&Value::Null);
+        let current = [&result["models"]["currentModelId"], &option["currentValue"]];
+        self.run.model = current.into_iter().find_map(stream::model);
+        let Some(model) = self.model.clone() else { return self.prompts() };
+        let offered = result["models"]["availableModels"].as_array();
+        let offered = offered.into_iter().flatten().map(|it| text(&it["modelId"]));
+        let mut names: Vec<&str> = offered.collect();
+        if names.contains(&model.as_str()) {
+            let params = json!({ "sessionId": session, "modelId": model });
+            return self.asks(Step::SetModel, &params);
+        }
+        let values = values(option);
+        if values.contains(&model.as_str()) {
+            let params = json!({ "sessionId": session, "configId": option["id"], "value": model });
+            return self.asks(Step::SetOption, &params);
+        }
+        names.extend(values);
+        let (name, shown) = (&self.name, lines::words(&model));
+        let why = if names.is_empty() {
+            format!(
+                "`{name}` does not let its client choose a model\nleave --model out, and say it in the program's own settings"
+            )
+        } else {
+            format!("`{name}` has no model `{shown}`\nit has {}", lines::words(&names.join(", ")))
+        };
+        self.fails(RunOutcome::Lasting(why));
+    }
+
+    fn prompts(&mut self) {
+        let prompt = std::mem::take(&mut self.prompt);
+        let params = json!({
+            "sessionId": self.run.session,
+            "prompt": [{ "type": "text", "text": prompt }],
+        });
+        self.asks(Step::Prompt, &params);
+    }
+
+    fn answered(&mut self, result: &Value) {
+        self.run.tokens = tokens(&result["usage"]);
+        self.lost = self.counts_a_part || self.run.tokens.is_none();
+        if self.run.tokens.is_none() {
+            // Gemini CLI counts in a place of its own, without what the model thought.
+            self.run.tokens = counted(&result["_meta"]["quota"]["token_count"]);
+        }
+        match text(&result["stopReason"]) {
+            "refusal" => self.fails(RunOutcome::Failed(format!(
+                "`{}` ended its turn with `refusal`: the model does not do this",
+                self.name
+            ))),
+            "cancelled" => self
+                .fails(RunOutcome::Failed(format!("`{}` cancelled its turn by itself", self.name))),
+            reason => {
+                if matches!(reason, "max_tokens" | "max_turn_requests") {
+                    self.run.trouble(format!("the agent stopped at its own limit, `{reason}`"));
+                }
+                self.ends(StreamEnd::Result);
+            }
+        }
+    }
+
+    fn update(&mut self, params: &Value) {
+        // What comes before the prompt is the session as it was.
+        if self.step != Step::Prompt {
+            return;
+        }
+        let update = &params["update"];
+        match text(&update["sessionUpdate"]) {
+            "agent_message_chunk" => {
+                let words = text(&update["content"]["text"]);
+                self.run.text.add(words);
+                self.sentence.push_str(words);
+                if self.sentence.ends_with('\n') || self.sentence.len() > 4_096 {
+                    self.show();
+                }
+            }
+            "tool_call" | "tool_call_update" => {
+                self.begins(update);
+                let id = text(&update["toolCallId"]);
+                let outcome = match text(&update["status"]) {
+                    "completed" => CallOutcome::Done,
+                    "failed" => CallOutcome::Failed,
+                    _ => return,
+                };
+                if self.ended.is_new(id) {
+                    self.run.failed_calls += u64::from(outcome == CallOutcome::Failed);
+                    self.run.ends(id, outcome);
+                }
+            }
+            "usage_update" if !self.run.resumed && update["cost"]["currency"] == "USD" => {
+                let cost = update["cost"]["amount"].as_f64().and_then(lines::millionths);
+                self.run.cost = cost.or(self.run.cost);
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a tool call that is new.
+    fn begins(&mut self, call: &Value) {
+        let id = text(&call["toolCallId"]);
+        if id.is_empty() || !self.run.calls.is_new(id) {
+            return;
+        }
+        self.show();
+        self.run.text.clear();
+        self.run.begins(id, kind(call), title(call));
+    }
+
+    fn permission(&mut self, id: &Value, params: &Value) {
+        let call = &params["toolCall"];
+        self.begins(call);
+        let call_id = text(&call["toolCallId"]);
+        let allows = !self.cancelled && self.policy.allows(&kind(call));
+        let wanted =
+            if allows { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
+        let options = params["options"].as_array().map_or(&[][..], Vec::as_slice);
+        let option = wanted.iter().find_map(|kind| options.iter().find(|it| it["kind"] == **kind));
+        let outcome = match option {
+            Some(option) if !self.cancelled => {
+                json!({ "outcome": "selected", "optionId": option["optionId"] })
+            }
+            _ => json!({ "outcome": "cancelled" }),
+        };
+        self.told
+            .text
+            .extend(line(&json!({ "jsonrpc": "2.0", "id": id, "result": { "outcome": outcome } })));
+        if !allows && !self.cancelled {
+            let (_, what) = self.run.ends(call_id, CallOutcome::Denied);
+            let what = if what.is_empty() { title(call) } else { what };
+            self.run.failed_calls += u64::from(self.ended.is_new(call_id));
+            self.run.refuses(&kind(call), &what);
+        }
+    }
+}
+
+/// What an option can be set to; a program may put its values into groups.
+fn values(option: &Value) -> Vec<&str> {
+    fn list(it: &Value) -> &[Value] {
+        it["options"].as_array().map_or(&[], Vec::as_slice)
+    }
+    let each = list(option).iter().flat_map(|it| std::iter::once(it).chain(list(it)));
+    each.map(|it| text(&it["value"])).filter(|value| !value.is_empty()).collect()
+}
+
+fn kind(call: &Value) -> String {
+    let kind = text(&call["kind"]);
+    lines::one_line(if kind.is_empty() { "other" } else { kind }, 80)
+}
+
+fn title(call: &Value) -> String {
+    let title = text(&call["title"]);
+    if title.is_empty() { lines::what(&call["rawInput"]) } else { lines::one_line(title, 200) }
+}
+
+/// The tokens of a turn; a program may count what was read from a cache as sent, which its own sum shows.
+fn tokens(usage: &Value) -> Option<TokenUsage> {
+    let number = |name: &str| lines::number(&usage[name]);
+    usage["inputTokens"].as_u64()?;
+    let (input, output) = (number("inputTokens"), number("outputTokens"));
+    let (read, written) = (number("cachedReadTokens"), number("cachedWriteTokens"));
+    let thought = number("thoughtTokens");
+    let total = number("totalTokens");
+    let output =
+        if total == input.saturating_add(output) { output } else { output.saturating_add(thought) };
+    if (read, written) != (0, 0) && total == input.saturating_add(output) {
+        return Some(TokenUsage::of_all_input(input, output, read, written));
+    }
+    Some(TokenUsage { input, output, cache_read: read, cache_write: written })
+}
+
+fn counted(count: &Value) -> Option<TokenUsage> {
+    let (input, output) = (count["input_tokens"].as_u64()?, count["output_tokens"].as_u64()?);
+    Some(TokenUsage { input, output, ..TokenUsage::default() })
+}
+
+impl OutputReader for AcpReader {
+    fn line(&mut self, stream: Stream, line: &[u8], heard: &mut dyn FnMut(AgentEvent)) {
+        match lines::value(line).filter(|_| stream == Stream::Output) {
+            Some(message) if message.is_object() => self.message(&message),
+            // Standard error, and what a program prints beside the protocol.
+            _ => self.run.errors.add(line),
+        }
+        self.run.reports(heard);
+    }
+
+    fn tells(&mut self) -> Told {
+        std::mem::take(&mut self.told)
+    }
+
+    fn cancels(&mut self) -> Vec<u8> {
+        if self.step != Step::Prompt || self.cancelled {
+            return Vec::new();
+        }
+        self.cancelled = true;
+        let params = json!({ "sessionId": self.run.session });
+        line(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": params }))
+    }
+
+    fn so_far(&self) -> SoFar<'_> {
+        SoFar {
+            usage: self.run.tokens.unwrap_or_default(),
+            cost: self.run.cost,
+            session: self.run.session.as_deref(),
+            model: self.run.model.as_deref(),
+        }
+    }
+
+    fn report(&mut self, left: &ExitInfo) -> AgentReport {
+        let end = &self.run.stream_end;
+        // Its answer is whole; some programs are ended by the end of their input with another code.
+        let answered = *end == StreamEnd::Result && !left.cut;
+        let outcome = if answered {
+            RunOutcome::Finished
+        } else {
+            lines::outcome(&self.name, end, left, &self.run.errors, &[])
+        };
+        AgentReport {
+            final_text: self.run.text.take(),
+            tool_calls: Some(self.run.calls.count()),
+            failed_calls: self.run.failed_calls,
+            denied: self.run.refusals.take(),
+            session: self.run.session.take(),
+            tokens: self.run.tokens,
+            cost: self.run.cost,
+            missing: if self.lost { Missing::Lost } else { Missing::Nothing },
+            status: None,
+            tokens_of_session: false,
+            model: self.run.model.take(),
+            outcome,
+        }
+    }
+}

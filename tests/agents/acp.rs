@@ -1,0 +1,123 @@
+//! Real programs over the Agent Client Protocol: whole loops, what is refused, and a turn that is cancelled.
+
+use crate::agent::Agent;
+use crate::ralph::assert_nothing_is_left;
+use crate::stage::Stage;
+use rustix::process::Signal;
+use scripted_model::{Asked, Reply, Usage};
+use serde_json::{Value, json};
+
+/// Makes one test of each function for each program.
+macro_rules! on_every_speaker {
+    ($($test:ident)*) => {
+        mod opencode { $(#[test] fn $test() { crate::agent::Agent::Opencode.play(super::$test); })* }
+        mod copilot { $(#[test] fn $test() { crate::agent::Agent::Copilot.play(super::$test); })* }
+    };
+}
+
+on_every_speaker! {
+    five_iterations_edit_and_commit
+    what_is_refused_does_not_run_and_is_named
+    an_interrupt_cancels_the_turn_and_ends_all_tools
+}
+
+const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
+/// A tool that never ends by itself, and says that it has begun.
+const ENDLESS: &str = "echo $$ > begun.part; mv begun.part begun; tail -f /dev/null";
+
+fn usage() -> Usage {
+    Usage { input: 1000, cache_read: 300, cache_write: 0, output: 20, thinking: 7 }
+}
+
+fn is_first(asked: &Asked) -> bool {
+    asked.tool_results().is_empty()
+}
+
+fn iterations(state: &Value) -> &[Value] {
+    state["iterations"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn five_iterations_edit_and_commit(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        let mut begun = 0;
+        move |asked: &Asked| {
+            if is_first(asked) {
+                begun += 1;
+                let file = scene.project.join(format!("trace-{begun}.txt"));
+                return agent.writes(&file, &format!("iteration {begun}")).usage(usage());
+            }
+            let words = if begun == 5 { PROMISE } else { "One more trace is there." };
+            Reply::text(words).usage(usage())
+        }
+    });
+    agent.trust(&stage.home(), &stage.root);
+    let flags = ["--allow-all", "--commit", "--max-iterations", "8"];
+    let (code, _) = stage.speaks(&flags).end();
+    let facts = stage.facts();
+    assert_eq!(code, Some(0), "{facts}");
+    let books = stage.state();
+    assert_eq!(books["status"], "done", "{facts}");
+    assert_eq!(books["harness"], "acp", "{facts}");
+    let done = iterations(&books);
+    assert_eq!(done.len(), 5, "{facts}");
+    for (at, iteration) in (1..).zip(done) {
+        let text = stage.read(&format!("trace-{at}.txt"));
+        assert_eq!(text.trim_end(), format!("iteration {at}"), "{facts}");
+        assert_eq!(iteration["tool_calls"], 1, "{facts}");
+        assert_eq!(iteration["files_changed"], 1, "{facts}");
+        assert_eq!(iteration["tokens_estimated"] == true, agent == Agent::Opencode, "{facts}");
+    }
+    let (main, side) = stage.model.usage();
+    // opencode counts only the last reply of each turn.
+    if agent != Agent::Opencode {
+        assert_eq!(books["total_tokens"], (main + side).total(), "{facts}");
+    }
+    let log = stage.git(&["log", "--oneline", "--", "trace-*.txt"]);
+    assert_eq!(log.lines().count(), 5, "{log}\n{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn what_is_refused_does_not_run_and_is_named(agent: Agent) {
+    let stage = Stage::new(agent, |scene| {
+        move |asked: &Asked| {
+            let reply = if !is_first(asked) {
+                Reply::text(PROMISE)
+            } else if scene.iterations_ended() > 0 {
+                agent.reads(&scene.project.join("README.md"))
+            } else {
+                agent.shell("echo no > denied.txt")
+            };
+            reply.usage(usage())
+        }
+    });
+    agent.trust(&stage.home(), &stage.root);
+    if agent == Agent::Opencode {
+        // By itself it asks only for what is outside of the project.
+        stage.write("opencode.json", json!({"permission": {"bash": "ask"}}).to_string());
+    }
+    let (code, _) = stage.speaks(&[]).end();
+    let facts = stage.facts();
+    assert!(!stage.path("denied.txt").exists(), "{facts}");
+    assert_eq!(code, Some(0), "{facts}");
+    let books = stage.state();
+    let done = iterations(&books);
+    assert_eq!(done.len(), 2, "{facts}");
+    let denied = done[0]["denied"].to_string();
+    assert!(denied.contains("execute: "), "{denied}\n{facts}");
+    assert_nothing_is_left(&stage);
+}
+
+fn an_interrupt_cancels_the_turn_and_ends_all_tools(agent: Agent) {
+    let stage = Stage::new(agent, |_| move |_: &Asked| agent.shell(ENDLESS).usage(usage()));
+    agent.trust(&stage.home(), &stage.root);
+    let mut run = stage.speaks(&["--allow-all"]);
+    run.wait_until(|_| stage.path("begun").exists());
+    run.signal(Signal::INT);
+    let (code, _) = run.end();
+    assert_nothing_is_left(&stage);
+    let facts = stage.facts();
+    assert_eq!(code, Some(130), "{facts}");
+    let books = stage.state();
+    assert_eq!(books["status"], "stopped", "{facts}");
+    assert_eq!(iterations(&books).len(), 1, "{facts}");
+}

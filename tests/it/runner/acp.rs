@@ -1,0 +1,88 @@
+//! An agent program that speaks the Agent Client Protocol, as a small script.
+
+use crate::runner::support::{Bench, CHANGE, PROMISE};
+
+/// What an agent does until it has its prompt; `prompt` is what it does then.
+fn speaks(prompt: &str) -> String {
+    format!(
+        r#"#!/bin/sh
+n=0
+if [ -f "$DESK/runs" ]; then read -r n < "$DESK/runs"; fi
+n=$((n + 1))
+echo "$n" > "$DESK/runs"
+update() {{ echo '{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s1","update":'"$1"'}}}}'; }}
+says() {{ update '{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"'"$1"'"}}}}'; }}
+ends() {{ echo '{{"jsonrpc":"2.0","id":5,"result":{{"stopReason":"end_turn"}}}}'; }}
+ask='{{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{{"sessionId":"s1","toolCall":{{"toolCallId":"c1","kind":"execute","title":"make it"}},"options":[{{"optionId":"yes","kind":"allow_once"}},{{"optionId":"no","kind":"reject_once"}}]}}}}'
+while read -r line; do
+  printf '%s\n' "$line" >> "$DESK/told-$n"
+  case "$line" in
+  *'"initialize"'*) echo '{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":1}}}}' ;;
+  *'"session/new"'*) echo '{{"jsonrpc":"2.0","id":1,"result":{{"sessionId":"s1"}}}}' ;;
+  *'"session/prompt"'*) {prompt} ;;
+  *'"optionId":"yes"'*) echo "$n" > "made-$n.txt"; says '{PROMISE}'; ends ;;
+  *'"optionId":"no"'*) says 'I may not.'; ends ;;
+  *'"session/cancel"'*) echo cancelled > "$DESK/cancelled"; exit 0 ;;
+  esac
+done
+"#
+    )
+}
+
+#[test]
+fn an_agent_is_driven_through_five_iterations_to_its_promise() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.program("agent", &speaks("echo \"$ask\""));
+    let call = bench.spool(&format!(
+        "ralph Build --change {CHANGE} --done manual --allow-all --commit --min-iterations 5 --no-interactive"
+    ));
+    let ran = call.arg("--harness").arg("acp:agent").run();
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.output, ran.errors);
+    assert_eq!(bench.runs(), 5);
+    let iterations = bench.iterations();
+    assert_eq!(iterations.len(), 5);
+    for n in 1..=5 {
+        assert_eq!(bench.read(&format!("made-{n}.txt")), format!("{n}\n"));
+        let told = bench.desk(&format!("told-{n}"));
+        assert!(told.contains(&format!("\"cwd\":\"{}\"", bench.root.display())), "{told}");
+        assert!(told.contains("WHAT THE PROPOSAL WANTS"), "{told}");
+    }
+    assert!(bench.git(&["log", "--oneline"]).lines().count() >= 5);
+}
+
+#[test]
+fn what_is_refused_twice_for_nothing_ends_the_loop_as_blocked() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.program("agent", &speaks("echo \"$ask\""));
+    let call =
+        bench.spool(&format!("ralph Build --change {CHANGE} --done manual --no-interactive"));
+    let ran = call.arg("--harness").arg("acp:agent").run();
+    assert_eq!(bench.runs(), 2, "{}\n{}", ran.output, ran.errors);
+    assert!(ran.errors.contains("execute: make it"), "{}\n{}", ran.output, ran.errors);
+    assert!(!bench.root.join("made-1.txt").exists());
+}
+
+#[test]
+fn a_turn_over_its_time_is_cancelled_before_it_is_ended() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.program("agent", &speaks(":"));
+    let call = bench.spool(&format!(
+        "ralph Build --change {CHANGE} --done manual --max-iterations 1 --iteration-timeout 1s --no-interactive"
+    ));
+    let ran = call.arg("--harness").arg("acp:agent").run();
+    assert_eq!(bench.runs(), 1, "{}\n{}", ran.output, ran.errors);
+    assert_eq!(bench.desk("cancelled"), "cancelled\n", "{}\n{}", ran.output, ran.errors);
+}
+
+#[test]
+fn a_project_cannot_say_which_command_speaks_the_protocol() {
+    let bench = Bench::with_tasks("- [ ] 1.1 Make it\n");
+    bench.program("agent", &speaks("echo \"$ask\""));
+    bench.write(".spool/ralph.toml", "harness = \"acp:agent\"\n");
+    let call =
+        bench.spool(&format!("ralph Build --change {CHANGE} --trust-project --no-interactive"));
+    let ran = call.run();
+    assert_eq!(ran.code, Some(2), "{}\n{}", ran.output, ran.errors);
+    assert!(ran.errors.contains("a project's file cannot give"), "{}", ran.errors);
+    assert_eq!(bench.runs(), 0);
+}
