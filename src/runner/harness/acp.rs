@@ -118,7 +118,7 @@ impl Harness for Acp {
             program: self.program.clone(),
             arguments: arguments.map(Into::into).collect(),
             unset: environment::scrubbed(),
-            input: Input::Dialog(request(Step::Initialize, &hello)),
+            input: Input::Dialog(request(DialogStep::Initialize, &hello)),
             ..Launch::default()
         })
     }
@@ -144,7 +144,7 @@ impl Harness for Acp {
                 allow: order.permissions.allow.clone(),
                 deny: order.permissions.deny.clone(),
             },
-            step: Step::Initialize,
+            step: DialogStep::Initialize,
             cancelled: false,
             ended: Once::default(),
             sentence: String::new(),
@@ -158,7 +158,7 @@ impl Harness for Acp {
 
 /// What is asked of the program, one after the other; its place is the number of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum DialogStep {
     Initialize,
     NewSession,
     LoadSession,
@@ -168,7 +168,7 @@ enum Step {
     Over,
 }
 
-impl Step {
+impl DialogStep {
     fn method(self) -> &'static str {
         match self {
             Self::Initialize => "initialize",
@@ -201,7 +201,7 @@ fn line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-fn request(step: Step, params: &Value) -> Vec<u8> {
+fn request(step: DialogStep, params: &Value) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "id": step as u8, "method": step.method(), "params": params }))
 }
 
@@ -214,7 +214,7 @@ struct AcpReader {
     model: Option<String>,
     resume: Option<String>,
     policy: Policy,
-    step: Step,
+    step: DialogStep,
     /// Whether the program was told to cancel.
     cancelled: bool,
     /// Tool calls that have ended, by id.
@@ -230,14 +230,14 @@ struct AcpReader {
 }
 
 impl AcpReader {
-    fn asks(&mut self, step: Step, params: &Value) {
+    fn asks(&mut self, step: DialogStep, params: &Value) {
         self.step = step;
         self.told.text.extend(request(step, params));
     }
 
     fn ends(&mut self, end: StreamEnd) {
         self.show();
-        self.step = Step::Over;
+        self.step = DialogStep::Over;
         self.run.stream_end = end;
         self.told.closes = true;
         self.run.finished();
@@ -266,7 +266,7 @@ impl AcpReader {
                 "error": { "code": NO_METHOD, "message": "this client does not offer it" },
             }))),
             (_, None) => {}
-            (None, Some(id)) if self.step == Step::Over || *id != json!(self.step as u8) => {}
+            (None, Some(id)) if self.step == DialogStep::Over || *id != json!(self.step as u8) => {}
             (None, Some(_)) => match message.get("error").filter(|error| !error.is_null()) {
                 Some(error) => self.error(error),
                 None => self.result(&message["result"]),
@@ -286,9 +286,9 @@ impl AcpReader {
                 "{message}\nlog in with `{}` itself, or set the key that it takes, then start again",
                 self.name
             ))
-        } else if self.step == Step::LoadSession {
+        } else if self.step == DialogStep::LoadSession {
             RunOutcome::SessionGone(message)
-        } else if self.step == Step::Prompt {
+        } else if self.step == DialogStep::Prompt {
             let words = if detail.is_empty() { &said } else { detail };
             // Some give the status of the service's answer as the number of the error.
             lines::failure(error["code"].as_u64(), words, message)
@@ -300,14 +300,14 @@ impl AcpReader {
 
     fn result(&mut self, result: &Value) {
         match self.step {
-            Step::Initialize => self.initialized(result),
-            Step::NewSession | Step::LoadSession => self.opened(result),
-            Step::SetModel | Step::SetOption => {
+            DialogStep::Initialize => self.initialized(result),
+            DialogStep::NewSession | DialogStep::LoadSession => self.opened(result),
+            DialogStep::SetModel | DialogStep::SetOption => {
                 self.run.model.clone_from(&self.model);
                 self.prompts();
             }
-            Step::Prompt => self.answered(result),
-            Step::Over => {}
+            DialogStep::Prompt => self.answered(result),
+            DialogStep::Over => {}
         }
     }
 
@@ -323,12 +323,12 @@ impl AcpReader {
         match self.resume.clone() {
             None => {
                 let params = json!({ "cwd": self.folder, "mcpServers": [] });
-                self.asks(Step::NewSession, &params);
+                self.asks(DialogStep::NewSession, &params);
             }
             Some(session) if result["agentCapabilities"]["loadSession"] == true => {
                 let params = json!({ "sessionId": session, "cwd": self.folder, "mcpServers": [] });
                 self.run.session = Some(session);
-                self.asks(Step::LoadSession, &params);
+                self.asks(DialogStep::LoadSession, &params);
             }
             Some(_) => self.fails(RunOutcome::Lasting(format!(
                 "`{}` cannot continue a session\nleave --continue-session out",
@@ -338,7 +338,7 @@ impl AcpReader {
     }
 
     fn opened(&mut self, result: &Value) {
-        if self.step == Step::NewSession {
+        if self.step == DialogStep::NewSession {
             self.run.session = lines::session(&result["sessionId"]);
         }
         let Some(session) = self.run.session.clone() else {
@@ -357,12 +357,12 @@ impl AcpReader {
         let mut names: Vec<&str> = offered.collect();
         if names.contains(&model.as_str()) {
             let params = json!({ "sessionId": session, "modelId": model });
-            return self.asks(Step::SetModel, &params);
+            return self.asks(DialogStep::SetModel, &params);
         }
         let values = values(option);
         if values.contains(&model.as_str()) {
             let params = json!({ "sessionId": session, "configId": option["id"], "value": model });
-            return self.asks(Step::SetOption, &params);
+            return self.asks(DialogStep::SetOption, &params);
         }
         names.extend(values);
         let (name, shown) = (&self.name, lines::words(&model));
@@ -382,7 +382,7 @@ impl AcpReader {
             "sessionId": self.run.session,
             "prompt": [{ "type": "text", "text": prompt }],
         });
-        self.asks(Step::Prompt, &params);
+        self.asks(DialogStep::Prompt, &params);
     }
 
     fn answered(&mut self, result: &Value) {
@@ -410,7 +410,7 @@ impl AcpReader {
 
     fn update(&mut self, params: &Value) {
         // What comes before the prompt is the session as it was.
-        if self.step != Step::Prompt {
+        if self.step != DialogStep::Prompt {
             return;
         }
         let update = &params["update"];
@@ -537,7 +537,7 @@ impl OutputReader for AcpReader {
     }
 
     fn cancels(&mut self) -> Vec<u8> {
-        if self.step != Step::Prompt || self.cancelled {
+        if self.step != DialogStep::Prompt || self.cancelled {
             return Vec::new();
         }
         self.cancelled = true;

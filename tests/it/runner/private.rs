@@ -26,8 +26,9 @@ fn s8_the_runners_files_are_their_owners_and_hold_no_key() {
         assert!(!text.contains(&key), "{}: {text}", path.display());
     }
     let mut folder = bench.root.join(in_state("logs"));
-    let log = fs::read_dir(&folder).unwrap().flatten().next().unwrap();
-    let log = fs::read_to_string(log.path()).unwrap();
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|end| end == "log");
+    let mut files = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
+    let log = fs::read_to_string(files.find(is_log).unwrap()).unwrap();
     assert!(log.contains("a [masked] b\n"), "{log}");
     while !folder.ends_with(".spool") {
         let mode = folder.metadata().unwrap().permissions().mode() & 0o777;
