@@ -305,7 +305,7 @@ impl NamedPath {
 /// backticks. Lines that begin with `Verify` name what a command reads and not what is to be changed.
 pub fn paths_in(text: &str) -> Vec<NamedPath> {
     let mut found: Vec<NamedPath> = Vec::new();
-    each_path(text, &mut |path| {
+    each_path(text, false, &mut |path| {
         if !found.contains(&path) {
             found.push(path);
         }
@@ -318,7 +318,7 @@ pub fn paths_in(text: &str) -> Vec<NamedPath> {
 /// more than that.
 pub fn files_named_in(list: &str, most: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
-    each_path(list, &mut |path| {
+    each_path(list, false, &mut |path| {
         if !path.is_folder {
             found.insert(path.path);
         }
@@ -327,15 +327,25 @@ pub fn files_named_in(list: &str, most: usize) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Hands out each path that a text names, until `visit` wants no more.
-fn each_path(text: &str, visit: &mut dyn FnMut(NamedPath) -> bool) {
+/// Returns whether a text names this file also by its bare name, without backticks: for a file that is known to be one.
+pub fn names_file(text: &str, file: &str) -> bool {
+    let mut is_named = false;
+    each_path(text, true, &mut |path| {
+        is_named = path.covers(file);
+        !is_named
+    });
+    is_named
+}
+
+/// Hands out each path that a text names, until `visit` wants no more; as code, each word with an ending is one.
+fn each_path(text: &str, all_code: bool, visit: &mut dyn FnMut(NamedPath) -> bool) {
     for line in text.lines() {
         let start = line.trim_start_matches([' ', '\t', '-', '*', '_']);
         if start.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("verify")) {
             continue;
         }
         for (number, piece) in line.split('`').enumerate() {
-            let in_code = number % 2 == 1;
+            let in_code = all_code || number % 2 == 1;
             for word in
                 piece.split(|it: char| it.is_whitespace() || matches!(it, ',' | ';' | '(' | ')'))
             {

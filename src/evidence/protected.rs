@@ -1,7 +1,7 @@
 //! Files that nobody but a person may change: those that a person named, the settings, and the programs of checks.
 
 use super::pattern::Pattern;
-use crate::engine::proof::{ChangedFile, paths_in};
+use crate::engine::proof::{ChangedFile, names_file, paths_in};
 
 /// The files that say what has to hold: the loop does not change them, unless a task names them.
 const SETTINGS: [&str; 2] = [".claude/ralph-speckit.local.md", ".spool/ralph.toml"];
@@ -43,8 +43,12 @@ impl Protected {
         let paths = changed.iter().map(|file| file.path.as_str());
         let mut found: Vec<&str> = paths.filter(|path| self.protects(path)).collect();
         if !found.is_empty() {
-            let named = paths_in(&String::from_utf8_lossy(list));
-            found.retain(|path| !named.iter().any(|named| named.covers(path)));
+            let list = String::from_utf8_lossy(list);
+            let named = paths_in(&list);
+            // The program of a check that the loop is to write: `check.sh` is a name also without backticks.
+            let is_asked =
+                |path: &str| self.programs.iter().any(|it| it == path) && names_file(&list, path);
+            found.retain(|path| !named.iter().any(|named| named.covers(path)) && !is_asked(path));
         }
         found.into_iter().map(str::to_owned).collect()
     }
@@ -151,9 +155,11 @@ mod tests {
         let protected = Protected::of(&patterns, ["sh check.sh", "true"].into_iter());
         let among = |list: &str| protected.among(&changed, list.as_bytes());
         assert_eq!(among(""), ["a.lock", "check.sh", ".spool/ralph.toml", "tests/b.rs"]);
-        assert_eq!(
-            among("- [ ] T1 Write tests/b.rs and `check.sh`"),
-            ["a.lock", ".spool/ralph.toml"]
-        );
+        for name in ["`check.sh`", "check.sh.", "(check.sh)"] {
+            let list = format!("- [ ] T1 Write tests/b.rs and {name}");
+            assert_eq!(among(&list), ["a.lock", ".spool/ralph.toml"], "{name}");
+        }
+        let verify = "- [ ] T1 Write tests/b.rs and a.lock\n  - **Verify**: sh check.sh";
+        assert_eq!(among(verify), ["a.lock", "check.sh", ".spool/ralph.toml"]);
     }
 }
