@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::store::read;
+use crate::store::write::{LEFT_ALONE, remove_all_leftovers};
 
 /// The most bytes that all logs of a change may have, the newest aside.
 pub const MOST: u64 = 1 << 30;
@@ -17,10 +18,12 @@ pub fn prompt_beside(log: &str) -> PathBuf {
     Path::new(log).with_extension("prompt.md")
 }
 
-/// Removes the oldest logs in a folder, with the prompts beside them, until the rest has at most `most` bytes.
+/// Removes the oldest logs in a folder, with the prompts beside them, until the rest has at most `most` bytes, and what a
+/// killed runner has left of a prompt.
 ///
 /// Their names begin with the time of their run and continue with their number: that is their order.
 pub(super) fn prune(folder: &Path, most: u64) {
+    remove_all_leftovers(folder, LEFT_ALONE);
     let entries = read::entries(folder, ENTRIES).entries.into_iter();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "log");
     let mut logs: Vec<(PathBuf, u64)> = entries
